@@ -33,11 +33,11 @@ if tuple(sys.version_info) < (3, 11):  # before importing modules that an older 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is only for results
 
 from cli.interrupts import exit_code_of
-from cli.packages import check_pygame, what_is_missing
-from cli.streams import close_output, replace_closed
-from sim.files.examples import OPENED, opened_file
-from sim.params import ConfigError, did_you_mean, nearest, printable
-from sim.program import NAME, version
+from cli.packages import check_pygame, missing_package_message
+from cli.streams import discard_output, replace_closed_streams
+from sim.files.shipped_files import OPENABLE_KINDS, resolve_openable_file
+from sim.params import ConfigError, did_you_mean_hint, escape_unprintable, similar_name_hint
+from sim.program import PROGRAM_COMMAND, program_version
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson", "bench")
 OWN = ("new-agent", "check-agent")
@@ -48,10 +48,10 @@ VERSION = ("-V", "--version")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command, or open the window, that the arguments name; return the exit code (listed in README.md)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    has_output = replace_closed()
+    has_output = replace_closed_streams()
     try:
         if any(word.partition("=")[0] == "--agent-file" for word in arguments):
-            arguments = importlib.import_module("cli.own_agents").take_in(arguments)
+            arguments = importlib.import_module("cli.own_agents").load_agent_files(arguments)
         code = _dispatch(arguments, has_output)
         sys.stdout.flush()
         return code
@@ -61,13 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # raised by argparse after --help
         return int(end.code or 0)
     except ModuleNotFoundError as error:
-        print(what_is_missing(error), file=sys.stderr)
+        print(missing_package_message(error), file=sys.stderr)
         return 2
     except BrokenPipeError:  # the program that reads standard output has closed it
-        return close_output(141)
+        return discard_output(141)
     except OSError as error:
-        print(printable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
-        return close_output(2)
+        print(escape_unprintable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
+        return discard_output(2)
     except KeyboardInterrupt as error:
         return exit_code_of(error)
 
@@ -81,12 +81,12 @@ def _dispatch(arguments: list[str], has_output: bool = True) -> int:
         # Import only the module of this command, because most commands need no modules of the window.
         return int(importlib.import_module(f"cli.{arguments[0].replace('-', '_')}").main(arguments[1:]))
     if any(word in HELP for word in arguments):
-        print(__doc__.replace("main.py", NAME))
+        print(__doc__.replace("main.py", PROGRAM_COMMAND))
         return 0
     if arguments and arguments[0] in VERSION:
-        print(f"Backmove {version()}, Python {sys.version.split()[0]}")
+        print(f"Backmove {program_version()}, Python {sys.version.split()[0]}")
         return 0
-    file = opened_file(arguments[0]) if arguments else ""
+    file = resolve_openable_file(arguments[0]) if arguments else ""
     if arguments and not os.path.exists(file):
         raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
     if len(arguments) > 1:
@@ -95,20 +95,20 @@ def _dispatch(arguments: list[str], has_output: bool = True) -> int:
         )
     check_pygame()
     window = importlib.import_module("ui.start")
-    return int(window.run(Path(file) if arguments else None))
+    return int(window.run_until_closed(Path(file) if arguments else None))
 
 
 def _what_is_wrong(name: str) -> str:
     """Return why the first argument is neither a command nor a file, with the most similar name as a suggestion."""
     if name.startswith("-"):
-        return f"no such option{did_you_mean(name, ['--help', '--version', '--agent-file'])}"
+        return f"no such option{did_you_mean_hint(name, ['--help', '--version', '--agent-file'])}"
     folder, file = os.path.split(name)
     if folder or "." in file:
         files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
-        return f"no such file{nearest(file, files)}"
+        return f"no such file{similar_name_hint(file, files)}"
     commands = (*COMMANDS, *OWN, "--help")
-    names = (name for kind in OPENED for name in kind.names())
-    return f"no such command or file{nearest(name, (*commands, *names)) or did_you_mean(name, commands)}"
+    names = (name for kind in OPENABLE_KINDS for name in kind.names())
+    return f"no such command or file{similar_name_hint(name, (*commands, *names)) or did_you_mean_hint(name, commands)}"
 
 
 if __name__ == "__main__":

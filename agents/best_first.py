@@ -9,7 +9,7 @@ from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import log
 from sim.kernels import search as kernels
-from sim.kernels.tiled import in_rows
+from sim.kernels.tiled import in_row_order
 from sim.params import Param, Value
 
 WEIGHT = Param(
@@ -45,25 +45,25 @@ class BestFirstAgent(KernelAgent):
         """
         return 0
 
-    def _weights(self) -> tuple[float, float]:
+    def _f_weights(self) -> tuple[float, float]:
         """Return the weights (wg, wh) of f = wg * g + wh * h, by which the search orders its open list."""
         return 1.0, float(self.params.get("weight", 1.0))
 
     def _new_search(self) -> kernels.Search:
-        wg, wh = self._weights()
+        wg, wh = self._f_weights()
         return kernels.new_search(
             self.problem.grid.cells,
             wg,
             wh,
             reopens=bool(self.params.get("reopen", False)),
-            is_bucketed=self._is_bucketed(wg, wh),
+            is_bucketed=self._can_use_buckets(wg, wh),
             counts_heat=self.problem.watched,
             notes_order=self.problem.watched,
             is_reused=self.problem.reuses_memory,
             tile_width=self.tile_width,
         )
 
-    def _is_bucketed(self, wg: float, wh: float) -> bool:
+    def _can_use_buckets(self, wg: float, wh: float) -> bool:
         """Return whether the search can use the bucketed open list, which gives the same walk in half the time."""
         return wg == wh == 1.0 and not self.params.get("reopen") and self.params.get("open_list") != "heap"
 
@@ -78,19 +78,19 @@ class BestFirstAgent(KernelAgent):
         before = self.search
         self.search = self._new_search()
         self.search.heat[:] = before.heat
-        self.search.control[0].most_known = kernels.most_known(before)
-        self._reset(self.loc)
+        self.search.control[0].most_known = kernels.max_known_cells(before)
+        self._reset_agent(self.loc)
         self.state[0].marks |= log.RESTARTED
 
     def set_goal(self, goal: int) -> None:
         self.goal = goal
-        self._reset(self.loc)
+        self._reset_agent(self.loc)
         self.state["marks"] |= log.RESTARTED
 
     def refused(self, cell: int) -> None:
-        self._reset(cell)
+        self._reset_agent(cell)
 
-    def _reset(self, start: int) -> None:
+    def _reset_agent(self, start: int) -> None:
         """Place the agent on `start` without a plan, and begin its search from there."""
         raise NotImplementedError
 
@@ -101,11 +101,11 @@ class BestFirstAgent(KernelAgent):
         return (self.search,)
 
     def best(self) -> int:
-        return int(kernels.best_open(self.ground, self.search))
+        return int(kernels.best_open_cell(self.ground, self.search))
 
-    def shown_search(self) -> kernels.Search:
+    def displayed_search(self) -> kernels.Search:
         """Return the search for drawing, with its nodes in row order instead of tiles."""
-        return self.search._replace(nodes=in_rows(self.search.nodes))
+        return self.search._replace(nodes=in_row_order(self.search.nodes))
 
     def materialize_view(self) -> None:
         if not self.tile_width:
@@ -114,4 +114,4 @@ class BestFirstAgent(KernelAgent):
             self.best()  # finding the best cell moves entries of a bucketed open list, which must not happen in view()
 
     def view(self) -> AgentView:
-        return AgentView(search=self.shown_search(), best=self.best(), root=int(self.search.control[0].root))
+        return AgentView(search=self.displayed_search(), best=self.best(), root=int(self.search.control[0].root))

@@ -1,7 +1,7 @@
 """Contract that every agent must satisfy, checked by naive code that is independent of the checked code.
 
-`check(spec)` checks all rules and yields the name of each rule with a description of its violation ("" if there is
-none). The tests of Backmove's agents (tests/test_contract.py) and `main.py check-agent FILE` use it.
+`check_contract(spec)` checks all rules and yields the name of each rule with a description of its violation ("" if
+there is none). The tests of Backmove's agents (tests/test_contract.py) and `main.py check-agent FILE` use it.
 """
 
 import heapq
@@ -15,41 +15,41 @@ from functools import lru_cache
 
 import numpy as np
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import GROUP_NAMES, AgentSpec, Status
 from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
 from sim.grid import Grid
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, Movement
+from sim.movement import CUT, DEFAULT_MOVEMENT, EIGHT, FOUR, SQUEEZE, Movement
 from sim.params import Value
 from sim.rules import UserAgent
 from sim.time.failures import StateError
-from sim.time.keyframes import part_not_stored, restore, take
+from sim.time.keyframes import restore_world, take_keyframe, unstorable_part
 from sim.walker import Walker
 from sim.world import World
 
-Place = tuple[int, int]
+CellPoint = tuple[int, int]
 Params = Mapping[str, Value]
 
-ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
+REQUIRED_PARAMS: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
 """Parameters that have an effect only if another parameter has a certain value; that parameter and its value."""
 
 
-class BrokenError(AssertionError):
+class ContractError(AssertionError):
     """Raised if an agent violates a rule of the contract; the text describes the violation."""
 
 
-def must(holds: object, what: str) -> None:
-    """Raise a BrokenError unless the condition holds.
+def require(holds: object, what: str) -> None:
+    """Raise a ContractError unless the condition holds.
 
     Args:
         holds: Condition.
         what: Description of the violation if the condition does not hold, such as "shows a path with gaps".
     """
     if not holds:
-        raise BrokenError(what)
+        raise ContractError(what)
 
 
-class Board:
+class NaiveMap:
     """Map for naive checks: a dictionary from (x, y) to the kind of terrain, without entries for blocked cells."""
 
     def __init__(self, rows: list[str], movement: Movement) -> None:
@@ -57,10 +57,10 @@ class Board:
         kinds = {**dict.fromkeys(".GSB", "ground"), "W": "water"}
         self.land = {(x, y): kinds[c] for y, row in enumerate(rows) for x, c in enumerate(row) if c in kinds}
 
-    def at(self, cell: int) -> Place:
+    def at(self, cell: int) -> CellPoint:
         return cell % self.width, cell // self.width
 
-    def cost(self, a: Place, b: Place) -> float | None:
+    def cost(self, a: CellPoint, b: CellPoint) -> float | None:
         """Return the cost of the move from a to b, or None if the move is illegal."""
         (ax, ay), (bx, by) = a, b
         if max(abs(ax - bx), abs(ay - by)) != 1 or a not in self.land:
@@ -73,9 +73,9 @@ class Board:
         is_legal = {FOUR: False, EIGHT: all(beside), CUT: any(beside), SQUEEZE: True}[self.movement.rule]
         return self.movement.diagonal if is_legal else None
 
-    def distances(self, source: Place) -> dict[Place, float]:
+    def distances(self, source: CellPoint) -> dict[CellPoint, float]:
         """Return the distance of every cell that is reachable from `source`, by Dijkstra's algorithm."""
-        done: dict[Place, float] = {}
+        done: dict[CellPoint, float] = {}
         queue = [(0.0, source)] if source in self.land else []
         while queue:
             d, a = heapq.heappop(queue)
@@ -88,102 +88,104 @@ class Board:
         return done
 
 
-def board_of(grid: Grid) -> Board:
-    return _board(tuple(grid.rows()), grid.movement)
+def naive_map_of(grid: Grid) -> NaiveMap:
+    return _naive_map_of_rows(tuple(grid.rows()), grid.movement)
 
 
 @lru_cache(maxsize=16)
-def _board(rows: tuple[str, ...], movement: Movement) -> Board:
-    return Board(list(rows), movement)
+def _naive_map_of_rows(rows: tuple[str, ...], movement: Movement) -> NaiveMap:
+    return NaiveMap(list(rows), movement)
 
 
 # --- checks of one tick and of the final status ---------------------------------------------------
 
 
-def judged_tick(world: World) -> bool:
+def check_tick(world: World) -> bool:
     """Advance a world with one agent by one tick, and check the move and the counts that the agent reports.
 
     Returns:
         False if no tick was possible, because the run is over.
 
     Raises:
-        BrokenError: The agent violated a rule, or its counts are wrong.
+        ContractError: The agent violated a rule, or its counts are wrong.
     """
     walker = world.walkers[0]
-    stood, metrics = walker.position, world.metrics(walker)
+    stood, metrics = walker.position, world.metrics_of_walker(walker)
     if not world.advance(1):
-        must_be_honest(walker)
+        check_violations(walker)
         return False
-    must_be_honest(walker)
-    board, budget = board_of(world.grid), walker.budget or world.budget
+    check_violations(walker)
+    board, budget = naive_map_of(world.grid), walker.budget or world.budget
     needed = walker.spec.needed(walker.params)
-    after = world.metrics(walker)
+    after = world.metrics_of_walker(walker)
     here, there, step = board.at(stood), board.at(walker.position), 0.0
     if walker.position != stood:
         cost = board.cost(here, there)
-        must(cost is not None, f"moved from {here} to {there}, which is no legal move, in tick {world.tick - 1}")
+        require(cost is not None, f"moved from {here} to {there}, which is not a legal move, in tick {world.tick - 1}")
         step = cost or 0.0
     is_counted = after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
-    must(is_counted, "reports cost or moves that differ from its walk")
+    require(is_counted, "reports cost or moves that differ from its walk")
     for row in walker.rows:
-        must(row.cell == walker.position, "reports a cell that it is not on")
+        require(row.cell == walker.position, "reports a cell that it is not on")
         is_within = not walker.spec.is_real_time or row.expanded <= max(budget, needed)
-        must(is_within, f"expanded {row.expanded} cells in tick {world.tick - 1}, with a budget of {budget}")
+        require(is_within, f"expanded {row.expanded} cells in tick {world.tick - 1}, with a budget of {budget}")
     is_marked = after.over_budget == metrics.over_budget or not walker.spec.is_real_time or needed > budget
-    must(is_marked, f"exceeded its budget in tick {world.tick - 1}")
+    require(is_marked, f"exceeded its budget in tick {world.tick - 1}")
     check_view(walker, board)
     return True
 
 
-def must_be_honest(walker: Walker) -> None:
-    """Raise a BrokenError if the referee has found a violation of the simulation's rules by the agent."""
-    if walker.offence is not None:
-        must(False, f"{walker.offence.told(walker.label)}, in tick {walker.offence.tick:,}")
+def check_violations(walker: Walker) -> None:
+    """Raise a ContractError if the referee has found a violation of the simulation's rules by the agent."""
+    if walker.violation is not None:
+        require(False, f"{walker.violation.message_for_agent(walker.label)}, in tick {walker.violation.tick:,}")
 
 
-def check_view(walker: Walker, board: Board) -> None:
+def check_view(walker: Walker, board: NaiveMap) -> None:
     """Check that the agent's view is consistent with the map, so that it can be drawn."""
     view, cells = walker.agent.view(), board.width * board.height
     for way in (view.path, view.tracing):
         places = [board.at(int(c)) for c in way]
-        must(len(set(places)) == len(places), "shows a path that crosses itself")
+        require(len(set(places)) == len(places), "shows a path that crosses itself")
         is_way = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
-        must(is_way, "shows a path with gaps")
-    must(all(-1 <= cell < cells for cell in (view.best, view.root, view.target)), "shows cells that are not on the map")
-    must(0 <= view.head <= view.path.size, "shows a path whose head is beyond its end")
+        require(is_way, "shows a path with gaps")
+    require(
+        all(-1 <= cell < cells for cell in (view.best, view.root, view.target)), "shows cells that are not on the map"
+    )
+    require(0 <= view.head <= view.path.size, "shows a path whose head is beyond its end")
     ahead = [board.at(int(c)) for c in view.path[view.head :]]
     if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
         is_legal = all(board.cost(a, b) is not None for a, b in itertools.pairwise(ahead))
-        must(is_legal, "shows a path ahead that is not legal")
+        require(is_legal, "shows a path ahead that is not legal")
     for search in (view.search, view.detour):
-        must(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
-    must(view.learned is None or view.learned.h.size == cells, "shows values of another map")
+        require(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
+    require(view.learned is None or view.learned.h.size == cells, "shows values of another map")
     for name, group in view.groups.items():
-        must(
+        require(
             name in GROUP_NAMES and np.all((group >= 0) & (group < cells)),
             f"shows '{name}', which is no group name, or has cells off the map",
         )
-    must(np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows subgoals that are not on the map")
+    require(np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows subgoals that are not on the map")
     if view.regions is not None:
         shown = np.concatenate(view.regions.cells)
         is_sound = len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
-        must(is_sound, "shows regions that overlap")
-    must(all(math.isfinite(number) for number in view.numbers.values()), "shows numbers that are not finite")
+        require(is_sound, "shows regions that overlap")
+    require(all(math.isfinite(number) for number in view.numbers.values()), "shows numbers that are not finite")
 
 
-def must_end_well(world: World) -> None:
+def check_final_status(world: World) -> None:
     """Check the agent's final status: AT_GOAL if there is a path to its goal, and NO_PATH only if there is none."""
-    walker, board = world.walkers[0], board_of(world.grid)
-    must_be_honest(walker)
+    walker, board = world.walkers[0], naive_map_of(world.grid)
+    check_violations(walker)
     status = walker.agent.status
     is_reachable = board.at(walker.position) in board.distances(board.at(world.goal))
     if is_reachable:
         is_complete = walker.spec.is_complete and not walker.spec.may_loop(walker.params)
-        must(not is_complete or status is Status.AT_GOAL, f"did not reach its goal in {world.tick:,} ticks")
-        must(status is not Status.NO_PATH, "reports that there is no path, although there is one")
+        require(not is_complete or status is Status.AT_GOAL, f"did not reach its goal in {world.tick:,} ticks")
+        require(status is not Status.NO_PATH, "reports that there is no path, although there is one")
     elif walker.spec.proves_no_path:
-        must(status in (Status.NO_PATH, Status.GAVE_UP), "does not report that there is no path")
-    must(
+        require(status in (Status.NO_PATH, Status.GAVE_UP), "does not report that there is no path")
+    require(
         (status is Status.AT_GOAL) == (walker.position == world.goal),
         "reports to be at its goal when it is not, or the reverse",
     )
@@ -192,10 +194,10 @@ def must_end_well(world: World) -> None:
 # --- problems and settings ------------------------------------------------------------------------
 
 
-def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
+def parameter_sets(spec: AgentSpec) -> list[dict[str, Value]]:
     """Return parameter sets to test: the defaults, then sets in which one parameter has a limit or another choice.
 
-    A parameter in `ONLY_WITH` comes with the value that the other parameter needs.
+    A parameter in `REQUIRED_PARAMS` comes with the value that the other parameter needs.
     """
     chosen: list[dict[str, Value]] = [{}]
     for param in spec.params:
@@ -208,56 +210,56 @@ def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
             low, high = param.low, param.high
             values = [param.kind(v) for v in (low, high) if v is not None]
             values.append(param.kind((low or 0.0) + (1 if param.kind is int else 0.37)))
-        required = ONLY_WITH.get(param.name, {})
+        required = REQUIRED_PARAMS.get(param.name, {})
         chosen += [{param.name: v, **required} for v in dict.fromkeys(values) if v != param.default]
     return chosen
 
 
-def budget_for(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
+def smallest_budget(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
     """Return the smallest budget, at least `at_least`, that the agent accepts with these parameters."""
     whole = {p.name: p.default for p in spec.params} | dict(params)
     return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
 
 
-TRAP = (".........", ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", ".........")
+TRAP_MAP = (".........", ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", ".........")
 _TEST_BUDGETS = (1, 5, 9, 3000)
 
 
-def random_rows(seed: int, width: int, height: int, density: float) -> list[str]:
+def random_map_rows(seed: int, width: int, height: int, density: float) -> list[str]:
     solid = np.random.default_rng(seed).random((height, width)) < density
     return ["".join("@" if cell else "." for cell in row) for row in solid]
 
 
 @dataclass(frozen=True)
-class Case:
+class ContractCase:
     """Small test problem, which may have no path."""
 
     rows: tuple[str, ...]
     start: int
     goal: int
-    movement: Movement = USUAL
+    movement: Movement = DEFAULT_MOVEMENT
 
 
-def _random_case(seed: int) -> Case:
-    rows = random_rows(seed, 4 + seed, 12 - seed, 0.1 * (seed % 4) + 0.05)
+def _random_case(seed: int) -> ContractCase:
+    rows = random_map_rows(seed, 4 + seed, 12 - seed, 0.1 * (seed % 4) + 0.05)
     free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
     chance = random.Random(seed)
-    return Case(tuple(rows), chance.choice(free), chance.choice(free))
+    return ContractCase(tuple(rows), chance.choice(free), chance.choice(free))
 
 
 CASES = (
-    Case(TRAP, 27, 35),
-    Case(("...@..",), 0, 5),
-    Case(("..",), 0, 1),
-    Case((".",), 0, 0),
-    Case((".@.", "@@.", "..."), 0, 8),
+    ContractCase(TRAP_MAP, 27, 35),
+    ContractCase(("...@..",), 0, 5),
+    ContractCase(("..",), 0, 1),
+    ContractCase((".",), 0, 0),
+    ContractCase((".@.", "@@.", "..."), 0, 8),
     *(_random_case(seed) for seed in range(6)),
-    *(Case(TRAP, 27, 35, Movement(rule)) for rule in (FOUR, CUT)),
-    Case(("..@", "@@.", ".@."), 0, 8, Movement(SQUEEZE)),
+    *(ContractCase(TRAP_MAP, 27, 35, Movement(rule)) for rule in (FOUR, CUT)),
+    ContractCase(("..@", "@@.", ".@."), 0, 8, Movement(SQUEEZE)),
 )
 
 
-def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **more: object) -> World:
+def world_of_case(case: ContractCase, spec: AgentSpec, params: Params, at_least: int = 1, **more: object) -> World:
     """Return a world with one agent on a test problem.
 
     Args:
@@ -267,9 +269,9 @@ def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **m
         at_least: Lower limit of the budget. The budget is the smallest one from this limit on that the agent accepts.
         more: Further arguments of `World`.
     """
-    budget = budget_for(spec, params, at_least)
-    grid = Grid.from_rows(list(case.rows), movement=case.movement)
-    world = World(grid, case.start, case.goal, BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
+    budget = smallest_budget(spec, params, at_least)
+    grid = Grid.from_text_rows(list(case.rows), movement=case.movement)
+    world = World(grid, case.start, case.goal, SPECS_BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
     world.add(AgentConfig(spec.key, params=params))
     return world
 
@@ -282,54 +284,54 @@ def _max_ticks(world: World) -> int:
     return 60 * world.grid.cells + 500
 
 
-def _walk(world: World) -> None:
+def _check_walk(world: World) -> None:
     """Advance a world and check every tick, until the run is over or a maximum number of ticks is reached."""
-    walker, board = world.walkers[0], board_of(world.grid)
+    walker, board = world.walkers[0], naive_map_of(world.grid)
     may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances(board.at(world.goal))
     for _ in range(_max_ticks(world) if may_end else _TICKS_WITHOUT_PROOF):
-        if not judged_tick(world):
+        if not check_tick(world):
             return
 
 
 # --- the rules ------------------------------------------------------------------------------------
 
 
-def walks_legally(spec: AgentSpec) -> None:
-    for params in settings_of(spec):
+def check_legal_walks(spec: AgentSpec) -> None:
+    for params in parameter_sets(spec):
         for number, case in enumerate(CASES):
-            world = world_of(case, spec, params, _TEST_BUDGETS[number % len(_TEST_BUDGETS)])
-            _walk(world)
-            must_end_well(world)
+            world = world_of_case(case, spec, params, _TEST_BUDGETS[number % len(_TEST_BUDGETS)])
+            _check_walk(world)
+            check_final_status(world)
 
 
-def minds_changes(spec: AgentSpec) -> None:
+def check_map_changes(spec: AgentSpec) -> None:
     for seed in range(3):
-        world = world_of(_random_case(seed + 1), spec, {}, 1 + 3 * seed)
+        world = world_of_case(_random_case(seed + 1), spec, {}, 1 + 3 * seed)
         chance = random.Random(seed)
         for _ in range(25):
             cells = chance.sample(range(world.grid.cells), 2)
             free = tuple(c for c in cells if world.grid.is_free(c))
             world.submit(EditCells(blocked=free, freed=tuple(set(cells) - set(free))), world.tick)
-            judged_tick(world)
+            check_tick(world)
         if world.walkers[0].agent.status is not Status.GAVE_UP:
             world.submit(EditCells(freed=(world.goal,)))
-            _walk(world)
-            must_end_well(world)
+            _check_walk(world)
+            check_final_status(world)
 
 
-def minds_goals_and_parameters(spec: AgentSpec) -> None:
-    world = world_of(CASES[0], spec, {}, 30)
+def check_goal_and_parameter_changes(spec: AgentSpec) -> None:
+    world = world_of_case(CASES[0], spec, {}, 30)
     walker = world.walkers[0]
-    for number, setting in enumerate(settings_of(spec)):
-        judged_tick(world)
+    for number, setting in enumerate(parameter_sets(spec)):
+        check_tick(world)
         for name, value in setting.items():
             world.submit(SetParam(walker.id, name, value))
         world.submit(MoveGoal((world.start, 8, 62, 35)[number % 4]))
-    _walk(world)
-    must_end_well(world)
+    _check_walk(world)
+    check_final_status(world)
 
 
-def is_the_same_every_time(spec: AgentSpec) -> None:
+def check_reproducible(spec: AgentSpec) -> None:
     """Check that the walk is the same if it is repeated, run tick by tick, displayed, or restored from a keyframe."""
     case = _random_case(4)
     chance = random.Random(1)
@@ -338,8 +340,8 @@ def is_the_same_every_time(spec: AgentSpec) -> None:
     script += [(t, EditCells(tuple(chance.sample(range(cells), 2)), ())) for t in (2, 5, 7, 12)]
 
     def fresh(**more: object) -> World:
-        world = world_of(case, spec, {}, 2, seed=3, **more)
-        world.submit_all(sorted(script, key=lambda timed: timed[0]))
+        world = world_of_case(case, spec, {}, 2, seed=3, **more)
+        world.queue_commands(sorted(script, key=lambda timed: timed[0]))
         return world
 
     def end_of(world: World) -> tuple[object, ...]:
@@ -347,29 +349,31 @@ def is_the_same_every_time(spec: AgentSpec) -> None:
         return world.digest(), world.tick, world.walkers[0].position, world.walkers[0].agent.status
 
     once = end_of(fresh())
-    must(end_of(fresh()) == once, "walks differently when it is run again, so it depends on something that changes")
-    must(end_of(fresh(watched=True)) == once, "walks differently when it is displayed")
+    require(end_of(fresh()) == once, "walks differently when it is run again, so it depends on something that changes")
+    require(end_of(fresh(watched=True)) == once, "walks differently when it is displayed")
     single = fresh()
     while single.tick < 300 and single.advance(1):
-        single.apply_now()
-    must(end_of(single) == once, "walks differently when it is run tick by tick")
+        single.apply_due_changes()
+    require(end_of(single) == once, "walks differently when it is run tick by tick")
     for cut in (3, 8):
         world = fresh()
         world.advance(cut)
-        with suppress(StateError):  # an agent whose state cannot be stored is allowed; `state_warning` warns of it
-            copy = restore(take(world))
-            must(end_of(copy) == once, f"walks differently when it is saved in tick {cut} and restored")
+        with suppress(
+            StateError
+        ):  # an agent whose state cannot be stored is allowed; `unstorable_state_warning` warns of it
+            copy = restore_world(take_keyframe(world))
+            require(end_of(copy) == once, f"walks differently when it is saved in tick {cut} and restored")
 
 
-def state_warning(spec: AgentSpec) -> str:
+def unstorable_state_warning(spec: AgentSpec) -> str:
     """Return a warning if part of the agent's state cannot be stored in a keyframe or loaded again; "" if all can."""
-    world = world_of(_random_case(4), spec, {}, 9)
+    world = world_of_case(_random_case(4), spec, {}, 9)
     for _ in range(20):
         try:
-            restore(take(world))
+            restore_world(take_keyframe(world))
         except StateError as error:
             agent = world.walkers[0].agent
-            part = part_not_stored(agent) if isinstance(agent, UserAgent) and not error.is_final else ""
+            part = unstorable_part(agent) if isinstance(agent, UserAgent) and not error.is_final else ""
             verb = "loaded again" if error.is_loading else "stored"
             return f"{part or 'its state'} cannot be {verb} in tick {world.tick}: {error}"
         world.submit(EditCells(blocked=(7 + world.tick,)))
@@ -378,14 +382,14 @@ def state_warning(spec: AgentSpec) -> str:
 
 
 RULES: tuple[tuple[str, Callable[[AgentSpec], None]], ...] = (
-    ("makes legal moves within the budget, and reaches the goal if it promises to", walks_legally),
-    ("does so while cells are blocked and freed", minds_changes),
-    ("does so when the goal is moved and parameters change", minds_goals_and_parameters),
-    ("makes the same walk every time", is_the_same_every_time),
+    ("makes legal moves within the budget, and reaches the goal if it promises to", check_legal_walks),
+    ("does so while cells are blocked and freed", check_map_changes),
+    ("does so when the goal is moved and parameters change", check_goal_and_parameter_changes),
+    ("makes the same walk every time", check_reproducible),
 )
 
 
-def check(spec: AgentSpec) -> Iterator[tuple[str, str]]:
+def check_contract(spec: AgentSpec) -> Iterator[tuple[str, str]]:
     """Check all rules.
 
     Yields:
@@ -394,7 +398,7 @@ def check(spec: AgentSpec) -> Iterator[tuple[str, str]]:
     for name, rule in RULES:
         try:
             rule(spec)
-        except BrokenError as error:
+        except ContractError as error:
             yield name, str(error)
         else:
             yield name, ""

@@ -22,25 +22,25 @@ from typing import Any
 
 import numpy as np
 
-from agents.controlled import Controlled, prepare
-from agents.databased import after_change
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, TargetingAgent, same_depth
+from agents.column_agent import ColumnAgent, prepare_column
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, TargetingAgent, uniform_depth_map
+from agents.prepared_data import after_change_param
 from sim import databases
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import dynamic_control
-from sim.kernels.lrta import new_ball
-from sim.kernels.search import CLOSED, most_known
-from sim.kernels.targets import cells_toward_others, new_targets
+from sim.kernels.lrta import new_lookahead_ball
+from sim.kernels.search import CLOSED, max_known_cells
+from sim.kernels.targets import count_subgoal_values, new_target_heuristics
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Recipe
+from sim.prepared import DataRecipe
 
 _MAX_WAYPOINTS = 64  # maximum number of subgoals ahead of the agent that the window draws
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 
-def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe | None:
+def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
     """Return the recipe of the database column that an agent with these parameters needs; None: it needs none.
 
     Args:
@@ -48,43 +48,43 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
         goal: Goal cell.
         params: Parameters of the agent.
     """
-    level = databases.clipped(levels, int(params["level"]))
-    region = databases.region_of(levels, goal, level)
+    level = databases.clipped_level(levels, int(params["level"]))
+    region = databases.region_of_cell(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
         return None
-    near = "all depths" if takes_stored_depth(params) else "near depths"
+    near = "all depths" if uses_stored_depth(params) else "near depths"
     needs = "subgoals" if not uses_depths else near if uses_subgoals else "far depths"
-    return databases.recipe(level, region, int(params["cap"]), needs)
+    return databases.database_column_recipe(level, region, int(params["cap"]), needs)
 
 
-def takes_stored_depth(params: Mapping[str, Value]) -> bool:
+def uses_stored_depth(params: Mapping[str, Value]) -> bool:
     """Return whether on a cell visited before the agent uses the lookahead depth stored for its goal, not the cap."""
     return params["revisit"] == "stored depth" or (params["revisit"] == "as published" and not params["cap"])
 
 
-class DLrta(Controlled, TargetingAgent):
+class DLrta(ColumnAgent, TargetingAgent):
     column_recipe = staticmethod(column_recipe)
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
-        self.others = new_targets(self.ground, problem.goal)
-        self.ball = new_ball(problem.grid.cells, problem.watched)
+        self.subgoal_heuristics = new_target_heuristics(self.ground, problem.goal)
+        self.ball = new_lookahead_ball(problem.grid.cells, problem.watched)
         self.control = np.zeros(1, dynamic_control.CONTROL).view(np.recarray)
         self.control[0].sees_all = problem.watched
-        self._begin_visits()
-        self.use_data(problem.grid, params)
+        self._reset_visits()
+        self.fetch_initial_data(problem.grid, params)
 
     # --- data ---
 
-    def _set_control(self) -> None:
+    def _fill_control(self) -> None:
         it, params = self.control[0], self.params
-        level = databases.clipped(self.levels, int(params["level"]))
+        level = databases.clipped_level(self.levels, int(params["level"]))
         it.level, it.first = level, self.levels.first[level]
         it.uses_subgoals = params["goal_control"] == "database"
         it.uses_depths = params["depth_control"] == "database"
         it.depth, it.rule = params["depth"], RULES[str(params["reentrance"])]
-        it.cap, it.uses_stored = params["cap"] or self.problem.grid.cells, takes_stored_depth(params)
+        it.cap, it.uses_stored = params["cap"] or self.problem.grid.cells, uses_stored_depth(params)
         it.uses_database = not self.needs_data or (self.has_column and not self.is_stale)
 
     @property
@@ -95,32 +95,34 @@ class DLrta(Controlled, TargetingAgent):
     def on_new_data(self) -> None:
         """Forget the learned values toward subgoals, because they may be too high for the new map."""
         self.forgotten_cells = self.learned_cells()
-        self.others = new_targets(self.ground, int(self.state[0].goal))
+        self.subgoal_heuristics = new_target_heuristics(self.ground, int(self.state[0].goal))
 
     # --- the contract ---
 
     def own_counts(self) -> OwnCounts:
-        return OwnCounts(max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells(), self.database_bytes)
+        return OwnCounts(
+            max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cells(), self.database_bytes
+        )
 
     def parts(self) -> tuple[Any, ...]:
         data, targets = (self.levels, self.column.tables), self.targets()
         return self.ground, *data, targets, self.ball, self.visits, self.control, self.state
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        return self.call_growing(dynamic_control.run, rows)
+        return self.call_with_growing_table(dynamic_control.run_ticks, rows)
 
     def waypoints(self) -> np.ndarray:
         """Return the chain of subgoals in the database from the agent's cell on; the agent may deviate from it."""
         it, cell, way = self.control[0], int(self.state[0].loc), list[int]()
         while it.uses_database and it.uses_subgoals and len(way) < _MAX_WAYPOINTS:
-            region = databases.region_of(self.levels, cell, int(it.level))
+            region = databases.region_of_cell(self.levels, cell, int(it.level))
             cell = int(self.column.tables.subgoal[region - it.first]) if region >= 0 else -1
             if cell < 0 or cell in way:
                 break
             way.append(cell)
         return np.array(way, np.int32)
 
-    def _depths(self) -> np.ndarray | None:
+    def _depth_map(self) -> np.ndarray | None:
         """Return the table of lookahead depths to display, one for each cell, or None if no depths are displayed.
 
         The depth of a cell is the one of its region in the database. If the database has no depths, all cells have the
@@ -129,11 +131,11 @@ class DLrta(Controlled, TargetingAgent):
         it = self.control[0]
         if not (it.uses_database and it.uses_depths):
             depth = int(it.depth) if it.uses_database else 1
-            return same_depth(self.problem.grid.cells, depth) if self.problem.watched else None
-        return databases.depth_map(self.abstraction, self.column, int(it.level))
+            return uniform_depth_map(self.problem.grid.cells, depth) if self.problem.watched else None
+        return databases.depths_of_cells(self.abstraction, self.column, int(it.level))
 
     def view(self) -> AgentView:
-        it, counts = self.control[0], self.others.counts[0]
+        it, counts = self.control[0], self.subgoal_heuristics.counts[0]
         search, st = self.ball.search, self.state[0]
         cells = self.ball.cells[: int(st.closed)] if st.best >= 0 and it.sees_all else self.ball.cells[:0]
         return AgentView(
@@ -146,18 +148,18 @@ class DLrta(Controlled, TargetingAgent):
                 "depth": float(it.last_depth),
                 "h updates": float(st.updates),
                 "tables of h": float(1 + counts.tables),
-                "h of subgoals": float(cells_toward_others(self.others)),
+                "h of subgoals": float(count_subgoal_values(self.subgoal_heuristics)),
             },
             waypoints=self.waypoints(),
             target=int(it.last_target) if st.best >= 0 else -1,
-            depths=self._depths(),
+            depths=self._depth_map(),
             regions=region_map(self.abstraction, int(it.level)),
-            prepared=self.prepared,
+            prepared=self.prepared_data,
             is_stale=self.is_stale and self.needs_data,
-            notes=frozenset(self._notes()),
+            notes=frozenset(self._event_keys()),
         )
 
-    def _notes(self) -> Iterator[str]:
+    def _event_keys(self) -> Iterator[str]:
         """Yield the keys of the events of the last tick, for display."""
         it = self.control[0]
         if it.is_for_good:
@@ -173,7 +175,7 @@ def may_loop(params: Mapping[str, Value]) -> bool:
     return params["goal_control"] == "database" and params["reentrance"] == "never"
 
 
-def needed(params: Mapping[str, Value]) -> float:
+def max_expansions_per_move(params: Mapping[str, Value]) -> float:
     """Return the maximum number of expansions of a lookahead (infinity without a cap). No budget limits them."""
     if params["depth_control"] == "database" and not params["cap"]:
         return inf
@@ -206,7 +208,7 @@ SPEC = AgentSpec(
             0,
             32,
             symbol="c",
-            zero="none",
+            zero_word="none",
         ),
         Param(
             "revisit",
@@ -223,13 +225,13 @@ SPEC = AgentSpec(
             choices=tuple(RULES),
         ),
         ON_UNBLOCK,
-        after_change("fall back"),
+        after_change_param("fall back"),
     ),
     family="learning",
     keeps_h=True,
     converges_to_optimal=False,
     may_loop=may_loop,
-    needed=needed,
-    prepare=partial(prepare, column_recipe),
+    needed=max_expansions_per_move,
+    prepare=partial(prepare_column, column_recipe),
     shows=frozenset({"groups", "regions", "waypoints", "control"}),
 )

@@ -22,14 +22,14 @@ class DelayedAstar(SlicedAgent):
         self.random = random.Random(problem.seed)
         super().__init__(problem, params)
 
-    def _aside(self) -> int:
+    def _shuttle_cell(self) -> int:
         neighbours = self.problem.grid.free_neighbours(self.loc)
         return self.random.choice(neighbours) if neighbours else -1
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         rate = float(self.params["trace_rate"])
-        expansions, _ = tba.slices(budget, float(self.params["share"]), rate)
-        return int(self.call(sliced.run, int(expansions), budget, rate, rows))
+        expansions, _ = tba.split_budget(budget, float(self.params["share"]), rate)
+        return int(self.call(sliced.run_ticks, int(expansions), budget, rate, rows))
 
 
 SPEC = AgentSpec(

@@ -16,15 +16,15 @@ import numpy as np
 
 from agents.best_first import BestFirstAgent
 from agents.sliced import MODE
-from sim.agent_api import AgentSpec, AgentView, Problem, Status, noted
+from sim.agent_api import AgentSpec, AgentView, Problem, Status, event_words
 from sim.grid import MapChange
-from sim.kernels import crew, dstar_lite
+from sim.kernels import batch, dstar_lite
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.labels import new_labels
+from sim.kernels.labels import new_record_search
 from sim.kernels.search import Search
 from sim.params import Value
 
-_DID = {
+_EVENT_KEYS = {
     dstar_lite.HEEDED: "change",
     dstar_lite.LOWERED: "lower",
     dstar_lite.RAISED: "raise",
@@ -35,18 +35,18 @@ _DID = {
 class DstarLite(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, dstar_lite.STATE)
-        self.memory = dstar_lite.new_memory(problem.grid.cells, self.tile_width)
-        self._reset(problem.start)
+        self.memory = dstar_lite.new_dstar_lite_memory(problem.grid.cells, self.tile_width)
+        self._reset_agent(problem.start)
 
     @property
     def tile_width(self) -> int:
         return self.problem.tile_width
 
     def _new_search(self) -> Search:
-        return new_labels(self.problem.grid.cells, self.problem.watched, self.tile_width)
+        return new_record_search(self.problem.grid.cells, self.problem.watched, self.tile_width)
 
-    def _reset(self, start: int) -> None:
-        dstar_lite.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
+    def _reset_agent(self, start: int) -> None:
+        dstar_lite.reset_agent(self.ground, self.search, self.memory, self.state, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
         """Set the parameter `mode`. It changes only the number of expansions in a tick, so all distances stay valid."""
@@ -54,18 +54,18 @@ class DstarLite(BestFirstAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return None if self.params["mode"] == "instant" else crew.run_dstar_lite
+        return None if self.params["mode"] == "instant" else batch.run_dstar_lite_batch
 
     @property
-    def batch_change(self) -> Any:
-        return crew.change_dstar_lite
+    def batch_change_kernel(self) -> Any:
+        return batch.notify_dstar_lite_batch
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.memory, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(dstar_lite.run, expansions, rows))
+        return int(self.call(dstar_lite.run_ticks, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
@@ -78,18 +78,18 @@ class DstarLite(BestFirstAgent):
         if not self.state[0].found or self.status is Status.NO_PATH:
             return np.empty(0, np.int32)
         way = np.empty(self.problem.grid.cells, np.int32)
-        return way[: int(dstar_lite.way_ahead(self.ground, self.search, self.state, way))]
+        return way[: int(dstar_lite.path_ahead(self.ground, self.search, self.state, way))]
 
     def view(self) -> AgentView:
         st, queued = self.state[0], int(self.search.control[0].open_size)
         return AgentView(
-            search=self.shown_search(),
+            search=self.displayed_search(),
             best=self.best(),
             root=int(st.goal),
             path=self.way(),
             groups={"inconsistent": self.memory.queue["cell"][:queued].astype(np.int32)},
             numbers={"inconsistent": float(queued), "km": float(st.km), "keys updated": float(st.rekeyed)},
-            notes=noted(_DID, st.did),
+            notes=event_words(_EVENT_KEYS, st.did),
         )
 
 

@@ -16,29 +16,31 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.depth_tree import standard_tree
 from sim.kernels import depth_control
-from sim.kernels.lrta import new_ball
-from sim.kernels.search import CLOSED, most_known
+from sim.kernels.lrta import new_lookahead_ball
+from sim.kernels.search import CLOSED, max_known_cells
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
 
-class DepthChooser(LearningAgent):
+class DepthChoosingAgent(LearningAgent):
     """Base class of agents that choose their lookahead depth during the run. Subclasses choose it in `advance`."""
 
     steps = 1  # number of last moves kept in the history, from which features are computed
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        self.ball = new_ball(problem.grid.cells, problem.watched)
-        self.probe = new_ball(problem.grid.cells, False)  # memory of lookaheads that only serve to choose the depth
+        self.ball = new_lookahead_ball(problem.grid.cells, problem.watched)
+        self.probe = new_lookahead_ball(
+            problem.grid.cells, False
+        )  # memory of lookaheads that only serve to choose the depth
         self._reset_history()
 
     def _reset_history(self) -> None:
-        self.history = depth_control.new_history(self.problem.grid.cells, self.steps)
+        self.history = depth_control.new_step_history(self.problem.grid.cells, self.steps)
 
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)
@@ -49,7 +51,10 @@ class DepthChooser(LearningAgent):
 
     def own_counts(self) -> OwnCounts:
         balls = self.ball, self.probe
-        return OwnCounts(memory=sum(max(ONE_LOOK, most_known(ball.search)) for ball in balls) + self.learned_cells())
+        return OwnCounts(
+            memory=sum(max(CELLS_OF_ONE_EXPANSION, max_known_cells(ball.search)) for ball in balls)
+            + self.learned_cells()
+        )
 
     def view(self) -> AgentView:
         st, search, watched = self.state[0], self.ball.search, self.problem.watched
@@ -61,15 +66,15 @@ class DepthChooser(LearningAgent):
             root=int(search.control[0].root) if looks else -1,
             learned=self.learned,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
-            numbers=self.numbers(),
+            numbers=self.displayed_numbers(),
             depths=self.history.depths,
         )
 
-    def numbers(self) -> dict[str, float]:
+    def displayed_numbers(self) -> dict[str, float]:
         return {"depth": float(self.history.record[0].last_depth), "h updates": float(self.state[0].updates)}
 
 
-FEATURES = (
+FEATURE_NAMES = (
     "h0 to the goal",
     "h0 to cell n steps ago",
     "different cells in n steps",
@@ -85,7 +90,7 @@ FEATURES = (
 """Names of the features of appendix A in the inspector."""
 
 
-class DtLrta(DepthChooser):
+class DtLrta(DepthChoosingAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         self.tree = standard_tree()
         self.steps = self.tree.steps
@@ -93,19 +98,23 @@ class DtLrta(DepthChooser):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         dmax = int(self.params["dmax"])
-        return int(self.call(depth_control.run_tree, self.tree.tree, self.tree.q, dmax, self.problem.watched, rows))
+        return int(
+            self.call(depth_control.run_tree_ticks, self.tree.tree, self.tree.q, dmax, self.problem.watched, rows)
+        )
 
-    def numbers(self) -> dict[str, float]:
-        features = dict(zip(FEATURES, self.history.features.tolist(), strict=True))
+    def displayed_numbers(self) -> dict[str, float]:
+        features = dict(zip(FEATURE_NAMES, self.history.features.tolist(), strict=True))
         probed, now = self.history.record[0].probed, self.probe.search.control[0].expansions
-        return super().numbers() | {"pre-search": float(probed), "of these for this move": float(now)} | features
+        return (
+            super().displayed_numbers() | {"pre-search": float(probed), "of these for this move": float(now)} | features
+        )
 
 
 def dmax_param(default: int) -> Param:
     return Param("dmax", int, default, "largest lookahead depth", 1, 20)
 
 
-def needed(params: Mapping[str, Value]) -> int:
+def max_expansions_per_move(params: Mapping[str, Value]) -> int:
     """Return the maximum number of expansions of one move, pre-search included. The budget does not limit them."""
     return (2 * int(params["dmax"]) - 1) ** 2 + (2 * standard_tree().q - 1) ** 2
 
@@ -119,6 +128,6 @@ SPEC = AgentSpec(
     params=(dmax_param(10), ON_UNBLOCK),
     family="learning",
     keeps_h=True,
-    needed=needed,
+    needed=max_expansions_per_move,
     shows=frozenset({"groups"}),
 )

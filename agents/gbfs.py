@@ -9,7 +9,7 @@ from sim.agent_api import AgentSpec
 
 
 class Gbfs(SlicedAgent):
-    def _weights(self) -> tuple[float, float]:
+    def _f_weights(self) -> tuple[float, float]:
         return 0.0, 1.0
 
 

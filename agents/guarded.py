@@ -1,7 +1,7 @@
 """Guard against agents from user files: their errors and endless loops end with a message instead of a crash.
 
-Every call into user code goes through `call`. The text of an exception is computed by user code too (`__str__`, the
-name of its class), so `described` computes it under the same guard.
+Every call into user code goes through `call_guarded`. The text of an exception is computed by user code too (`__str__`,
+the name of its class), so `describe_error` computes it under the same guard.
 """
 
 import math
@@ -15,16 +15,16 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from agents.watchdog import WATCHDOG, TooLongError, attempt
+from agents.watchdog import WATCHDOG, TooLongError, run_watched_thread
 from sim.agent_api import GROUP_NAMES, Agent, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.metrics import OwnCounts
-from sim.params import Value, in_python, printable
+from sim.params import Value, escape_unprintable, value_as_in_python
 from sim.rules import AgentFailedError, AgentTooSlowError, UserAgent
 
 T = TypeVar("T")
 
-VERSION = "version"
+VERSION_PARAM = "version"
 """Name of the parameter of every user-defined agent that selects the version of its file."""
 
 PATIENCE_S = 1.0
@@ -36,11 +36,11 @@ STATE_PATIENCE_S = 5.0
 MAX_MESSAGE = 300
 """Maximum number of characters shown of an exception's message."""
 
-MakeVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agent]]
+FactoryOfVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agent]]
 """Function from the version of a user file to the factory of its agents."""
 
 
-def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
+def call_guarded(do: Callable[[], T], path: Path, patience_s: float) -> T:
     """Run user code under the watchdog.
 
     Args:
@@ -56,15 +56,15 @@ def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
         KeyboardInterrupt: Ctrl+C in the terminal, which is meant for the program.
     """
     try:
-        with WATCHDOG.watching(patience_s):
+        with WATCHDOG.watch_call(patience_s):
             return do()
     except TooLongError as error:
-        text = f"{place_of(error, path)}: did not return within {patience_s:g} s, and was stopped there"
+        text = f"{error_position(error, path)}: did not return within {patience_s:g} s, and was stopped there"
         failure: AgentFailedError = AgentTooSlowError(text)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also catches SystemExit, because an agent must not end the program
-        failure = AgentFailedError(described(error, path))
+        failure = AgentFailedError(describe_error(error, path))
     raise failure
 
 
@@ -74,25 +74,25 @@ class GuardedAgent(UserAgent):
     After an error the code of the user is not called any more, and the next `advance` raises the error.
     """
 
-    def __init__(self, path: Path, versions: MakeVersion, problem: Problem, params: Mapping[str, Value]) -> None:
-        self.path, self.versions, self.problem, self.params = path, versions, problem, dict(params)
+    def __init__(self, path: Path, versions: FactoryOfVersion, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.path, self.factory_of_version, self.problem, self.params = path, versions, problem, dict(params)
         self.error = ""
-        self._begin(problem)
+        self._create_agent(problem)
 
-    def _begin(self, problem: Problem) -> None:
+    def _create_agent(self, problem: Problem) -> None:
         """Create the user's agent by the version of its file that the parameters select."""
         self.cell, self.goal = problem.start, problem.goal
         self.error = ""
         self.agent: Agent | None = None
-        own = {name: value for name, value in self.params.items() if name != VERSION}
-        make = self.versions(str(self.params[VERSION]))
-        self.agent = self._call_guarded(lambda: make(problem, own), None, 10 * PATIENCE_S)
+        own = {name: value for name, value in self.params.items() if name != VERSION_PARAM}
+        make = self.factory_of_version(str(self.params[VERSION_PARAM]))
+        self.agent = self._call_user_code(lambda: make(problem, own), None, 10 * PATIENCE_S)
 
-    def _call_guarded(self, do: Callable[[], T], otherwise: T, patience_s: float | None = None) -> T:
+    def _call_user_code(self, do: Callable[[], T], otherwise: T, patience_s: float | None = None) -> T:
         if self.error:
             return otherwise
         try:
-            return call(do, self.path, PATIENCE_S if patience_s is None else patience_s)
+            return call_guarded(do, self.path, PATIENCE_S if patience_s is None else patience_s)
         except AgentFailedError as error:
             self.error = str(error)
         return otherwise
@@ -100,57 +100,57 @@ class GuardedAgent(UserAgent):
     # --- storing and loading (sim/rules.py) ---------------------------------------------------------
 
     @property
-    def code(self) -> str:
-        return f"{self.path.stem} {self.params[VERSION]}"
+    def code_name(self) -> str:
+        return f"{self.path.stem} {self.params[VERSION_PARAM]}"
 
     def run_user_code(self, do: Callable[[], T]) -> T:
-        return call(do, self.path, STATE_PATIENCE_S)
+        return call_guarded(do, self.path, STATE_PATIENCE_S)
 
     # --- the agent contract -------------------------------------------------------------------------
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         agent = self.agent
-        done = 0 if agent is None else self._call_guarded(lambda: _plain_count(agent.advance(budget, rows)), 0)
+        done = 0 if agent is None else self._call_user_code(lambda: _plain_count(agent.advance(budget, rows)), 0)
         if self.error:
             raise AgentFailedError(self.error)
         self.cell = int(rows["cell"][0])
         return done
 
     def on_change(self, change: MapChange) -> None:
-        self._tell("on_change", change)
+        self._notify_agent("on_change", change)
 
     def set_goal(self, goal: int) -> None:
         self.goal = goal
-        self._tell("set_goal", goal)
+        self._notify_agent("set_goal", goal)
 
     def set_param(self, name: str, value: Value) -> None:
         self.params[name] = value
-        if name == VERSION:
+        if name == VERSION_PARAM:
             problem = self.problem
             here = Problem(problem.grid, self.cell, self.goal, problem.seed, problem.budget, problem.watched)
-            self._begin(here)
+            self._create_agent(here)
         else:
-            self._tell("set_param", name, value)
+            self._notify_agent("set_param", name, value)
 
     def begin_trial(self, start: int) -> None:
         self.cell = start
-        self._tell("begin_trial", start)
+        self._notify_agent("begin_trial", start)
 
     def refused(self, cell: int) -> None:
         self.cell = cell
-        self._tell("refused", cell)
+        self._notify_agent("refused", cell)
 
-    def _tell(self, name: str, *given: Any) -> None:
+    def _notify_agent(self, name: str, *given: Any) -> None:
         """Call a method of the user's agent under the guard."""
         agent = self.agent
-        self._call_guarded(lambda: getattr(agent, name)(*given), None)
+        self._call_user_code(lambda: getattr(agent, name)(*given), None)
 
     @property
     def status(self) -> Status:
         """Return the status of the agent; ACTIVE after an error, so that `advance` is called and reports it."""
         agent = self.agent
         status = (
-            self._call_guarded(lambda: _plain_status(agent.status), Status.ACTIVE)
+            self._call_user_code(lambda: _plain_status(agent.status), Status.ACTIVE)
             if agent is not None
             else Status.ACTIVE
         )
@@ -158,19 +158,23 @@ class GuardedAgent(UserAgent):
 
     @property
     def h_changes(self) -> int:
-        return self._call_guarded(lambda: int(getattr(self.agent, "h_changes", 0)), 0)
+        return self._call_user_code(lambda: int(getattr(self.agent, "h_changes", 0)), 0)
 
     def own_counts(self) -> OwnCounts:
         agent = self.agent
         return (
-            OwnCounts() if agent is None else self._call_guarded(lambda: _plain_counts(agent.own_counts()), OwnCounts())
+            OwnCounts()
+            if agent is None
+            else self._call_user_code(lambda: _plain_counts(agent.own_counts()), OwnCounts())
         )
 
     def view(self) -> AgentView:
         """Return the agent's view; an empty one if it is invalid, because drawing it would fail."""
         agent, cells = self.agent, self.problem.grid.cells
         return (
-            AgentView() if agent is None else self._call_guarded(lambda: _plain_view(agent.view(), cells), AgentView())
+            AgentView()
+            if agent is None
+            else self._call_user_code(lambda: _plain_view(agent.view(), cells), AgentView())
         )
 
 
@@ -191,7 +195,7 @@ def _plain_count(count: object) -> int:
     """Return the number of ticks done as an int. Any other value is returned as its text, which the referee rejects."""
     if isinstance(count, int | np.integer):
         return int(count)
-    return _InvalidValue(_exact_str(in_python(count)))  # type: ignore[return-value]
+    return _InvalidValue(_plain_str(value_as_in_python(count)))  # type: ignore[return-value]
 
 
 def _plain_status(status: object) -> Status:
@@ -215,12 +219,12 @@ def _plain_view(view: object, cells: int) -> AgentView:
         values[name] = np.asarray(values[name])
     for name in ("head", "best", "root", "target", "chosen_at"):
         values[name] = int(values[name])
-    values["groups"] = {_exact_str(name): np.asarray(group) for name, group in view.groups.items()}
-    values["numbers"] = {_exact_str(name): float(number) for name, number in view.numbers.items()}
+    values["groups"] = {_plain_str(name): np.asarray(group) for name, group in view.groups.items()}
+    values["numbers"] = {_plain_str(name): float(number) for name, number in view.numbers.items()}
     return AgentView(**values)
 
 
-def _exact_str(text: str) -> str:
+def _plain_str(text: str) -> str:
     """Return a text as a plain str, even if it is of a user-defined subclass; raise a TypeError for other values."""
     return str.__getitem__(text, slice(None))
 
@@ -254,10 +258,10 @@ def _are_cells(found: object, cells: int) -> bool:
 # --- exceptions as text -----------------------------------------------------------------------------
 
 
-def described(error: BaseException, path: Path) -> str:
+def describe_error(error: BaseException, path: Path) -> str:
     """Return one line that describes an error of user code: file and line, class and message."""
     found: list[str] = []
-    attempt(partial(_read, error, found), PATIENCE_S)
+    run_watched_thread(partial(_read_error_texts, error, found), PATIENCE_S)
     match found:
         case [name]:
             what = f"{name}, whose message could not be read"
@@ -265,10 +269,10 @@ def described(error: BaseException, path: Path) -> str:
             what = f"{name}: {message}" if message else name
         case _:
             what = "an error whose class and message could not be read"
-    return printable(f"{place_of(error, path)}: {what}")
+    return escape_unprintable(f"{error_position(error, path)}: {what}")
 
 
-def _read(error: BaseException, found: list[str]) -> None:
+def _read_error_texts(error: BaseException, found: list[str]) -> None:
     """Append the class name of an error to `found`, then its message. User code computes both, and may fail."""
     found.append(_as_one_line(type(error).__name__))
     found.append(_as_one_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
@@ -281,15 +285,15 @@ def _as_one_line(text: str) -> str:
     return line if len(begin) <= MAX_MESSAGE else line[: MAX_MESSAGE - 3] + "..."
 
 
-def lines_of(error: BaseException, path: Path) -> list[int]:
+def traceback_lines(error: BaseException, path: Path) -> list[int]:
     """Return the line numbers of a user file in the traceback of an error, without running user code."""
     trace = vars(BaseException)["__traceback__"].__get__(error)
     return [line for frame, line in traceback.walk_tb(trace) if frame.f_code.co_filename == str(path)]
 
 
-def place_of(error: BaseException, path: Path) -> str:
+def error_position(error: BaseException, path: Path) -> str:
     """Return the position of an error in a user file: its last line in the traceback, written as "mine.py:12"."""
-    lines = lines_of(error, path)
+    lines = traceback_lines(error, path)
     if type(error) in (SyntaxError, IndentationError, TabError):
         assert isinstance(error, SyntaxError)
         filename, line = error.filename, error.lineno

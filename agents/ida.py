@@ -15,39 +15,39 @@ import numpy as np
 
 from agents.best_first import BestFirstAgent
 from agents.sliced import MODE
-from sim.agent_api import AgentSpec, AgentView, Problem, noted
+from sim.agent_api import AgentSpec, AgentView, Problem, event_words
 from sim.grid import MapChange
 from sim.kernels import ida
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.labels import new_labels
+from sim.kernels.labels import new_record_search
 from sim.kernels.route import new_route
 from sim.kernels.search import Search
 from sim.params import Param, Value
 
 _EMPTY_CELLS = np.empty(0, np.int32)
-_DID = {ida.ROSE: "limit", ida.WENT_BACK: "back", ida.ENDED_BACK: "ended back"}
+_EVENT_KEYS = {ida.ROSE: "limit", ida.WENT_BACK: "back", ida.ENDED_BACK: "ended back"}
 
 
 class IdaStar(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, ida.STATE)
-        self.stack = ida.new_stack(problem.grid.cells)
+        self.stack = ida.new_search_stack(problem.grid.cells)
         self.route = new_route(problem.grid.cells)
-        self._reset(problem.start)
+        self._reset_agent(problem.start)
 
     def _new_search(self) -> Search:
-        return new_labels(self.problem.grid.cells, self.problem.watched)
+        return new_record_search(self.problem.grid.cells, self.problem.watched)
 
-    def _reset(self, start: int) -> None:
+    def _reset_agent(self, start: int) -> None:
         most = int(self.params["most"])
-        ida.reset(self.ground, self.search, self.stack, self.state, start, self.goal, most)
+        ida.reset_agent(self.ground, self.search, self.stack, self.state, start, self.goal, most)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.stack, self.route, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(ida.run, expansions, rows))
+        return int(self.call(ida.run_ticks, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         ida.on_change(self.ground, self.search, self.stack, self.state, change.tails, change.rose)
@@ -72,12 +72,12 @@ class IdaStar(BestFirstAgent):
             },
             numbers=numbers,
             contours=contours,
-            notes=noted(_DID, st.did),
+            notes=event_words(_EVENT_KEYS, st.did),
         )
 
     def _find_contours(self) -> np.ndarray:
         limits = np.empty(self.problem.grid.cells)
-        ida.find_contours(self.search, self.stack, limits)
+        ida.read_contours(self.search, self.stack, limits)
         return limits
 
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sim.agent_api import STATUSES, AgentView, Status
-from sim.kernels.jit import CachedDispatch, bare
-from sim.kernels.search import Search, most_known, stamped_nodes
+from sim.kernels.jit import CachedDispatch, as_plain_arrays
+from sim.kernels.search import Search, generation_table_of_nodes, max_known_cells
 from sim.kernels.stale import GenerationTable
 from sim.metrics import OwnCounts
 
@@ -19,9 +19,9 @@ from sim.metrics import OwnCounts
 class KernelAgent:
     """Base class of agents whose ticks a kernel computes. Subclasses return the kernel's arguments from `parts`."""
 
-    takes_bare_rows = True
+    takes_plain_rows = True
 
-    made_again: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status")
+    derived_attributes: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status")
     """Names of derived attributes, which are excluded from copies and recomputed; subclasses add their own."""
 
     # Cache of arguments(): the result of parts(), and the same arrays as plain arrays.
@@ -36,9 +36,9 @@ class KernelAgent:
             state: Data type of the kernel's state record, which has a field `status`.
         """
         self.state = np.zeros(1, state).view(np.recarray)
-        self._look_at_state()
+        self._cache_state_views()
 
-    def _look_at_state(self) -> None:
+    def _cache_state_views(self) -> None:
         """Store views of the state's fields that are read in every tick, because access by field name is slow."""
         self._status = self.state["status"]
 
@@ -53,35 +53,35 @@ class KernelAgent:
         return None
 
     @property
-    def batch_change(self) -> Any:
+    def batch_change_kernel(self) -> Any:
         """Return the kernel that applies a map change to a batch of agents; None: call each agent's `on_change`."""
         return None
 
-    def batch_rule(self) -> tuple[int, int, float]:
-        """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `crew.RULE` record."""
+    def batch_change_rule(self) -> tuple[int, int, float]:
+        """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `batch.RULE` record."""
         return 0, 0, 0.0
 
-    def batch_memory(self) -> tuple[Any, ...]:
+    def batch_arguments(self) -> tuple[Any, ...]:
         """Return this agent's arguments of the batch kernel: all arguments except the ground, which is shared."""
-        return self.arguments()[1:]
+        return self.plain_kernel_arguments()[1:]
 
     def searches(self) -> tuple[Search, ...]:
         """Return the searches of the agent. The cells on their open and closed lists count as the agent's memory."""
         return ()
 
-    def stamped(self) -> Iterator[GenerationTable]:
+    def generation_tables(self) -> Iterator[GenerationTable]:
         """Return the agent's tables in which an entry is valid only if it has the stamp of the present search.
 
         Keyframes store only the valid entries of such a table.
         """
-        return map(stamped_nodes, self.searches())
+        return map(generation_table_of_nodes, self.searches())
 
     def learned_cells(self) -> int:
         """Return the number of cells with a learned h value, which counts as the agent's memory."""
         return 0
 
     def own_counts(self) -> OwnCounts:
-        return OwnCounts(memory=sum(map(most_known, self.searches())) + self.learned_cells())
+        return OwnCounts(memory=sum(map(max_known_cells, self.searches())) + self.learned_cells())
 
     def materialize_view(self) -> None:
         """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
@@ -94,15 +94,15 @@ class KernelAgent:
         """Return the kernel's first arguments: the arrays of the map, then the agent's own arrays and state record."""
         raise NotImplementedError
 
-    def arguments(self) -> tuple[Any, ...]:
+    def plain_kernel_arguments(self) -> tuple[Any, ...]:
         """Return `parts()` as plain arrays, which kernel calls unpack fastest; cached until a part is replaced."""
         parts = self.parts()
-        if self._plain_arguments is None or not _are_same(parts, self._plain_arguments[0]):
-            self._plain_arguments, self._cached_dispatch = (parts, bare(parts)), None
+        if self._plain_arguments is None or not _are_identical(parts, self._plain_arguments[0]):
+            self._plain_arguments, self._cached_dispatch = (parts, as_plain_arrays(parts)), None
         return self._plain_arguments[1]
 
     def call(self, kernel: Any, *rest: Any) -> Any:
-        """Call a kernel with the agent's `arguments()` followed by further arguments.
+        """Call a kernel with the agent's `plain_kernel_arguments()` followed by further arguments.
 
         Args:
             kernel: Kernel to call.
@@ -112,24 +112,24 @@ class KernelAgent:
         Returns:
             The result of the kernel.
         """
-        arguments = self.arguments()
+        arguments = self.plain_kernel_arguments()
         if self._cached_dispatch is None or self._cached_dispatch.kernel is not kernel:
             self._cached_dispatch = CachedDispatch(kernel)
         return self._cached_dispatch(*arguments, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes except the derived ones in `made_again`.
+        """Return all attributes except the derived ones in `derived_attributes`.
 
         A copied view of an array would no longer share the memory of that array.
         """
-        return {name: value for name, value in self.__dict__.items() if name not in self.made_again}
+        return {name: value for name, value in self.__dict__.items() if name not in self.derived_attributes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._look_at_state()
+        self._cache_state_views()
 
 
-def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+def _are_identical(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     """Return whether two tuples contain the same objects, compared by identity."""
     if len(parts) != len(others):
         return False

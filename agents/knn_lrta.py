@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.databased import Databased, after_change
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, TargetingAgent
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, TargetingAgent
+from agents.prepared_data import PreparedDataMixin, after_change_param
 from sim import coverage
 from sim.agent_api import (
     ACCEPTED,
@@ -26,18 +26,18 @@ from sim.agent_api import (
     UNTRIED,
     AgentSpec,
     AgentView,
-    Candidate,
     Problem,
+    RecordCandidate,
 )
-from sim.coverage import Coverage
+from sim.coverage import ClimbCoverage
 from sim.grid import Grid, MapChange
 from sim.kernels import knn_lrta
-from sim.kernels.records import Records
-from sim.kernels.targets import new_targets
+from sim.kernels.records import ProblemRecords
+from sim.kernels.targets import new_target_heuristics
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
-from sim.records import recipe
+from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch
+from sim.records import records_recipe
 
 _MAX_RECORDS = 80_000
 
@@ -59,30 +59,32 @@ _EVENT_NAMES = {
 }
 
 
-class KnnLrta(Databased, TargetingAgent):
+class KnnLrta(PreparedDataMixin, TargetingAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         self.control = np.zeros(1, knn_lrta.CONTROL).view(np.recarray)
-        self.others = new_targets(self.ground, problem.goal)
-        self._set_up()
-        self.use_data(problem.grid, params)
+        self.subgoal_heuristics = new_target_heuristics(self.ground, problem.goal)
+        self._fill_control()
+        self.fetch_initial_data(problem.grid, params)
 
     # --- data -----------------------------------------------------------------------------------------
 
-    def _take(self) -> None:
-        super()._take()
+    def _fetch_data(self) -> None:
+        super()._fetch_data()
         self._measure_coverage()
-        self.database = fetch(_recipe(self.params, self.climbed_share), self.problem.grid)
-        self.taken = self._wanted()
+        self.database = fetch_data(_records_recipe(self.params, self.climbed_share), self.problem.grid)
+        self.fetched_for_params = self._record_params()
         self._reset_choice()
 
     def _measure_coverage(self) -> None:
         """Measure which fraction of random pairs of cells hill climbing connects, on the map of the records."""
         self.measured_cap = int(self.params["cap"])
-        coverage_tables: Coverage = fetch(coverage.recipe(self.measured_cap), self.problem.grid).tables
+        coverage_tables: ClimbCoverage = fetch_data(
+            coverage.coverage_recipe(self.measured_cap), self.problem.grid
+        ).tables
         self.climbed_share = float(coverage_tables.share[0])
 
-    def _wanted(self) -> tuple[Value, ...]:
+    def _record_params(self) -> tuple[Value, ...]:
         """Return the current values of those parameters on which the records depend, as a key of the records."""
         names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
         return tuple(self.params[name] for name in names)
@@ -94,51 +96,51 @@ class KnnLrta(Databased, TargetingAgent):
         """
         if self.is_stale:
             return
-        if self.taken != self._wanted():
-            self._take()
+        if self.fetched_for_params != self._record_params():
+            self._fetch_data()
         elif self.measured_cap != self.params["cap"]:
             self._measure_coverage()
 
     def _reset_choice(self) -> None:
         lengths = np.diff(self.records.offsets)
-        self.choice = knn_lrta.new_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
+        self.choice = knn_lrta.new_record_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
         self._drop_plan()
 
-    def steps(self, grid: Grid) -> Iterator[Step]:
-        return _making(self.params, grid, None)
+    def steps(self, grid: Grid) -> Iterator[BuildProgress]:
+        return _preparation_steps(self.params, grid, None)
 
     @property
-    def records(self) -> Records:
-        tables: Records = self.database.tables
+    def records(self) -> ProblemRecords:
+        tables: ProblemRecords = self.database.tables
         return tables
 
     @property
-    def prepared(self) -> tuple[Prepared, ...]:
+    def prepared_data(self) -> tuple[PreparedData, ...]:
         return (self.database,)
 
     # --- the contract ---------------------------------------------------------------------------------
 
-    def _set_up(self) -> None:
+    def _fill_control(self) -> None:
         it, params = self.control[0], self.params
         it.direct, it.skips_first = params["direct"], params["skip_first"]
         it.cap, it.spread = params["cap"], params["spread"]
 
     def _drop_plan(self) -> None:
         super()._drop_plan()
-        knn_lrta.forget_choice(self.control)
+        knn_lrta.drop_choice(self.control)
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
-        self._set_up()
+        self._fill_control()
         if name == "after_change":
-            self.choose_after_change(value)
+            self.set_after_change(value)
         elif name == "similar":
             self._reset_choice()
         self._fetch_if_changed()
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
-        self.look_at_change(change)
+        self.update_data_after_change(change)
         self._fetch_if_changed()
         if change.has_arcs:
             self.choice.dropped[:] = 0  # try all records again, because those that failed on the old map may now work
@@ -148,17 +150,19 @@ class KnnLrta(Databased, TargetingAgent):
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         self.control[0].is_stale = self.is_stale  # copied before every call, because a map change or a rebuild sets it
-        return self.call_growing(knn_lrta.run, rows)
+        return self.call_with_growing_table(knn_lrta.run_ticks, rows)
 
     def own_counts(self) -> OwnCounts:
         it = self.control[0]
-        return OwnCounts(ONE_LOOK + self.learned_cells(), self.database_bytes, int(it.steps), int(it.most_steps))
+        return OwnCounts(
+            CELLS_OF_ONE_EXPANSION + self.learned_cells(), self.database_bytes, int(it.steps), int(it.most_steps)
+        )
 
-    def _candidates(self) -> tuple[Candidate, ...]:
+    def _candidates(self) -> tuple[RecordCandidate, ...]:
         """Return the records considered in the last selection; none if the goal itself could be climbed to."""
         similar, verdicts = self.choice.similar.records, self.choice.verdicts
         found = max(0, int(self.control[0].found))
-        return tuple(Candidate(int(similar[i]), _VERDICT_NAMES[int(verdicts[i])]) for i in range(found))
+        return tuple(RecordCandidate(int(similar[i]), _VERDICT_NAMES[int(verdicts[i])]) for i in range(found))
 
     def view(self) -> AgentView:
         st, it = self.state[0], self.control[0]
@@ -170,20 +174,20 @@ class KnnLrta(Databased, TargetingAgent):
                 "record": float(it.record),
                 "selections": float(it.selections),
                 "h updates": float(st.updates),
-                "tables of h": float(1 + self.others.counts[0].tables),
+                "tables of h": float(1 + self.subgoal_heuristics.counts[0].tables),
                 "pairs climbed, %": 100.0 * self.climbed_share,
-                "expected fits": coverage.expected_fits(len(self.records.ends), self.climbed_share),
+                "expected fits": coverage.expected_fitting_records(len(self.records.ends), self.climbed_share),
             },
             candidates=self._candidates(),
             chosen_at=int(it.from_cell),
             waypoints=ahead[ahead != st.goal] if it.record >= 0 else ahead[:0],
-            prepared=self.prepared,
+            prepared=self.prepared_data,
             is_stale=self.is_stale,
-            target=int(self.others.aimed[0].goal) if st.best >= 0 and it.targets else -1,
-            notes=self._notes() | self._events(),
+            target=int(self.subgoal_heuristics.aimed[0].goal) if st.best >= 0 and it.targets else -1,
+            notes=self._target_keys() | self._event_keys(),
         )
 
-    def _notes(self) -> frozenset[str]:
+    def _target_keys(self) -> frozenset[str]:
         """Return the key of the text that explains the current target; none if the target is a subgoal of a record."""
         it = self.control[0]
         if not it.targets or it.record >= 0:
@@ -192,37 +196,39 @@ class KnnLrta(Databased, TargetingAgent):
             return frozenset({"choosing"})
         return frozenset({"direct" if it.quota < 0 else "no record"})
 
-    def _events(self) -> frozenset[str]:
+    def _event_keys(self) -> frozenset[str]:
         """Return the keys of what happened in the last tick while the agent selected or followed a record."""
         did = int(self.control[0].did)
         return frozenset(word for bit, word in _EVENT_NAMES.items() if did & bit)
 
 
-def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Compute the records step by step (see `AgentSpec.prepare`); each step's text says how many records the map needs.
+def prepare_records(
+    problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
+) -> Iterator[BuildProgress]:
+    """Compute the records step by step; the text of each step says how many records the map needs.
 
     Args:
         problem: Problem of the agent.
         params: Parameters of the agent.
         stopwatch: Clock that measures the time of the computation; None: the time is not measured.
     """
-    return _making(params, problem.grid, stopwatch)
+    return _preparation_steps(params, problem.grid, stopwatch)
 
 
-def _making(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None) -> Iterator[Step]:
+def _preparation_steps(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None) -> Iterator[BuildProgress]:
     """Yield the steps that compute the coverage (the fraction of pairs that climbing connects), then the records."""
-    measured = yield from obtain(coverage.recipe(int(params["cap"])), grid)
+    measured = yield from iter_fetch(coverage.coverage_recipe(int(params["cap"])), grid)
     share = float(measured.tables.share[0])
-    wish = coverage.wish(share)
-    for step in obtain(_recipe(params, share), grid, stopwatch):
-        yield Step(f"{step.text}; {wish}", step.share)
+    wish = coverage.describe_recommended_records(share)
+    for step in iter_fetch(_records_recipe(params, share), grid, stopwatch):
+        yield BuildProgress(f"{step.text}; {wish}", step.share)
 
 
-def _recipe(params: Mapping[str, Value], share: float) -> Recipe:
+def _records_recipe(params: Mapping[str, Value], share: float) -> DataRecipe:
     """Return the recipe of the records for a map on which hill climbing connects this fraction of pairs of cells."""
     if not params["fits"]:
-        return recipe(params)
-    return recipe({**params, "records": coverage.records_for(int(params["fits"]), share, _MAX_RECORDS)})
+        return records_recipe(params)
+    return records_recipe({**params, "records": coverage.records_needed(int(params["fits"]), share, _MAX_RECORDS)})
 
 
 SPEC = AgentSpec(
@@ -252,11 +258,11 @@ SPEC = AgentSpec(
         ),
         Param("seed", int, 1, "seed of the random problems to solve", 0, 2**31 - 1),
         ON_UNBLOCK,
-        after_change("fall back"),
+        after_change_param("fall back"),
     ),
     family="learning",
     keeps_h=True,
     converges_to_optimal=False,
-    prepare=prepare,
+    prepare=prepare_records,
     shows=frozenset({"waypoints", "records", "candidates", "control"}),
 )

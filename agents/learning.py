@@ -10,8 +10,14 @@ from agents.kernel_agent import KernelAgent
 from sim.agent_api import Problem, Status
 from sim.grid import MapChange
 from sim.kernels import learner
-from sim.kernels.learned import Learned, new_learned
-from sim.kernels.targets import Targets, cells_toward_others, grown, new_targets, only_goal
+from sim.kernels.learned import LearnedHeuristic, new_learned_heuristic
+from sim.kernels.targets import (
+    TargetHeuristics,
+    count_subgoal_values,
+    goal_only_targets,
+    new_target_heuristics,
+    with_larger_table,
+)
 from sim.params import Param, Value
 
 ON_UNBLOCK = Param(
@@ -23,12 +29,12 @@ ON_UNBLOCK = Param(
 )
 
 
-ONE_LOOK = 9
+CELLS_OF_ONE_EXPANSION = 9
 """Number of open and closed cells of a lookahead that expands one cell: at most the cell and its eight neighbours."""
 
 
 @lru_cache(maxsize=4)
-def same_depth(cells: int, depth: int) -> np.ndarray:
+def uniform_depth_map(cells: int, depth: int) -> np.ndarray:
     """Return the table of lookahead depths to display for an agent that has the same depth on all cells."""
     return np.full(cells, depth, np.uint32)
 
@@ -43,17 +49,17 @@ class LearningAgent(KernelAgent):
         self.params = dict(params)
         self.learned = self._new_learned(problem.goal)
         self._set_h_limit()
-        learner.stand(self.state, problem.start, problem.goal)
+        learner.place_agent(self.state, problem.start, problem.goal)
 
-    def _new_learned(self, goal: int) -> Learned:
-        return new_learned(self.ground, goal, self.problem.watched)
+    def _new_learned(self, goal: int) -> LearnedHeuristic:
+        return new_learned_heuristic(self.ground, goal, self.problem.watched)
 
     forgotten_cells = 0  # largest number of cells that had a learned h at a reset of the learned values
 
     def learned_cells(self) -> int:
-        return max(self.forgotten_cells, self._known_cells())
+        return max(self.forgotten_cells, self._cells_learned_now())
 
-    def _known_cells(self) -> int:
+    def _cells_learned_now(self) -> int:
         """Return the number of cells that have a learned h now, without values that were reset."""
         return int(self.learned.target[0].cells)
 
@@ -65,14 +71,14 @@ class LearningAgent(KernelAgent):
     def begin_trial(self, start: int) -> None:
         """Place the agent on the start again for its next trial, and keep all learned values."""
         self._drop_plan()
-        learner.stand(self.state, start, self.state[0].goal)
+        learner.place_agent(self.state, start, self.state[0].goal)
 
     def set_goal(self, goal: int) -> None:
         """Set another goal and forget the learned values, which are distances to the old goal."""
         self.state[0].goal = goal
-        self._forget()
+        self._forget_learned_h()
         self._set_h_limit()
-        self._begin_again()
+        self._restart()
 
     def set_param(self, name: str, value: Value) -> None:
         """Set a parameter and drop the plan; learned values stay valid."""
@@ -81,7 +87,7 @@ class LearningAgent(KernelAgent):
 
     def refused(self, cell: int) -> None:
         self._drop_plan()
-        learner.stand(self.state, cell, self.state[0].goal)
+        learner.place_agent(self.state, cell, self.state[0].goal)
 
     def on_change(self, change: MapChange) -> None:
         """Handle a change of the map: reset or keep learned values, and drop a plan with a move that became illegal.
@@ -92,42 +98,42 @@ class LearningAgent(KernelAgent):
         reaches_new_arcs = change.has_new_arcs and self._may_reach_new_arcs(change)
         loses_h = reaches_new_arcs and self.params["on_unblock"] == "reset"
         if loses_h:
-            self._forget()
+            self._forget_learned_h()
         elif reaches_new_arcs:
             st.slack = self.learned.target[0].highest
         self._set_h_limit()
         wakes = reaches_new_arcs and self.status is Status.NO_PATH
-        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._drops_cut_plan()):
-            self._begin_again()
+        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._drop_cut_plan()):
+            self._restart()
 
     def _may_reach_new_arcs(self, change: MapChange) -> bool:
         """Return whether the agent can reach a cell from which a move has become legal."""
         cells = self.problem.grid.cells
         seen, queue = np.zeros(cells, np.uint8), np.empty(cells, np.int32)
         loc = int(self.state[0].loc)
-        return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
+        return bool(learner.reaches_added_arc(self.ground, loc, change.tails, change.rose, seen, queue))
 
-    _targets: Targets | None = None  # cached result of targets()
-    made_again = (*KernelAgent.made_again, "_targets")
+    _targets: TargetHeuristics | None = None  # cached result of targets()
+    derived_attributes = (*KernelAgent.derived_attributes, "_targets")
 
-    def targets(self) -> Targets:
+    def targets(self) -> TargetHeuristics:
         """Return the learned values as Targets, the form for kernels that can head for several targets.
 
         The object is cached until one of its tables is replaced.
         """
         if self._targets is None or self._targets.goal is not self.learned:
-            self._targets = only_goal(self.learned)
+            self._targets = goal_only_targets(self.learned)
         return self._targets
 
     def _set_h_limit(self) -> None:
         """Set the limit above which h proves that there is no path, from the cost of the longest possible path."""
-        learner.set_limit(self.state, self.problem.grid.longest_way)
+        learner.set_h_limit(self.state, self.problem.grid.max_path_cost)
 
-    def _drops_cut_plan(self) -> bool:
+    def _drop_cut_plan(self) -> bool:
         """Drop the plan if one of its moves has become illegal; return whether that counts as a restart."""
         return False
 
-    def _forget(self) -> None:
+    def _forget_learned_h(self) -> None:
         """Reset all learned values."""
         changes, self.forgotten_cells = int(self.learned.target[0].changes), self.learned_cells()
         self.learned = self._new_learned(int(self.state[0].goal))
@@ -135,9 +141,9 @@ class LearningAgent(KernelAgent):
         self.learned.target[0].changes = changes + 1
         self.state[0].slack = 0.0
 
-    def _begin_again(self) -> None:
+    def _restart(self) -> None:
         self._drop_plan()
-        learner.begin_again(self.state)
+        learner.restart_agent(self.state)
 
     def _drop_plan(self) -> None:
         """Drop the planned path, so that the next tick begins with planning."""
@@ -147,28 +153,30 @@ class LearningAgent(KernelAgent):
 class TargetingAgent(LearningAgent):
     """Learning agent that also heads for subgoals, and learns a separate h toward each of its targets."""
 
-    others: Targets  # learned h toward subgoals, in a hash table that grows; h toward the goal is in `learned`
+    subgoal_heuristics: (
+        TargetHeuristics  # learned h toward subgoals, in a hash table that grows; h toward the goal is in `learned`
+    )
 
     @property
     def h_changes(self) -> int:
-        return int(self.learned.target[0].changes + self.others.aimed[0].changes)
+        return int(self.learned.target[0].changes + self.subgoal_heuristics.aimed[0].changes)
 
-    def _forget(self) -> None:
-        super()._forget()
-        changes = self.others.aimed[0].changes
-        self.others = new_targets(self.ground, int(self.state[0].goal))
-        self.others.aimed[0].changes = changes
+    def _forget_learned_h(self) -> None:
+        super()._forget_learned_h()
+        changes = self.subgoal_heuristics.aimed[0].changes
+        self.subgoal_heuristics = new_target_heuristics(self.ground, int(self.state[0].goal))
+        self.subgoal_heuristics.aimed[0].changes = changes
 
-    def _known_cells(self) -> int:
-        return super()._known_cells() + cells_toward_others(self.others)
+    def _cells_learned_now(self) -> int:
+        return super()._cells_learned_now() + count_subgoal_values(self.subgoal_heuristics)
 
-    def targets(self) -> Targets:
+    def targets(self) -> TargetHeuristics:
         cached = self._targets
-        if cached is None or cached.goal is not self.learned or cached.keys is not self.others.keys:
-            cached = self._targets = self.others._replace(goal=self.learned)
+        if cached is None or cached.goal is not self.learned or cached.keys is not self.subgoal_heuristics.keys:
+            cached = self._targets = self.subgoal_heuristics._replace(goal=self.learned)
         return cached
 
-    def call_growing(self, kernel: Any, rows: np.ndarray) -> int:
+    def call_with_growing_table(self, kernel: Any, rows: np.ndarray) -> int:
         """Call a kernel that stops early when the hash table of h is too full, enlarge the table, and call it again.
 
         Args:
@@ -183,4 +191,4 @@ class TargetingAgent(LearningAgent):
             done += int(self.call(kernel, rows[done:]))
             if done == rows.size or self.status is not Status.ACTIVE:
                 return done
-            self.others = grown(self.others)
+            self.subgoal_heuristics = with_larger_table(self.subgoal_heuristics)

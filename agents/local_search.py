@@ -32,18 +32,18 @@ MOVES = Param(
 class LocalSearchAgent(LearningAgent):
     """Learning agent that plans in a local search space. Subclasses set the backup rule and the choice of the exit."""
 
-    backup = local_search.DIJKSTRA
+    backup_rule = local_search.DIJKSTRA
     exit_rule = local_search.MIN_F_RULE
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        self.space = local_search.new_space(problem.grid.cells, problem.watched)
+        self.space = local_search.new_local_space(problem.grid.cells, problem.watched)
 
     def _walks_whole_path(self) -> bool:
         return self.params.get("moves") == "all"
 
-    def _drops_cut_plan(self) -> bool:
-        if not learner.is_cut(self.ground, self.space.path, self.state):
+    def _drop_cut_plan(self) -> bool:
+        if not learner.is_path_cut(self.ground, self.space.path, self.state):
             return False
         self._drop_plan()
         return self._walks_whole_path()
@@ -56,7 +56,9 @@ class LocalSearchAgent(LearningAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         n = min(int(self.params["lookahead"]) or budget, budget)
-        return int(self.call(local_search.run, n, self.backup, self.exit_rule, self._walks_whole_path(), rows))
+        return int(
+            self.call(local_search.run_ticks, n, self.backup_rule, self.exit_rule, self._walks_whole_path(), rows)
+        )
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.space.search

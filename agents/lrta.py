@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent, same_depth
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, uniform_depth_map
 from sim.agent_api import AgentSpec, AgentView, Problem
-from sim.kernels import crew, lrta
-from sim.kernels.learned import Learned, new_learned
-from sim.kernels.search import CLOSED, most_known
-from sim.kernels.tiled import in_rows, laid_out
+from sim.kernels import batch, lrta
+from sim.kernels.learned import LearnedHeuristic, new_learned_heuristic
+from sim.kernels.search import CLOSED, max_known_cells
+from sim.kernels.tiled import in_row_order, with_layout
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
@@ -28,7 +28,7 @@ from sim.params import Param, Value
 class Lrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        self.ball = lrta.new_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
+        self.ball = lrta.new_lookahead_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
 
     def _lookahead_limits(self) -> tuple[int, float]:
         """Return the limits of a lookahead: its depth in moves, and its reach, the largest g of an expanded cell.
@@ -37,34 +37,34 @@ class Lrta(LearningAgent):
         """
         if self.params["lookahead_by"] == "depth":
             return int(self.params["depth"]), lrta.NO_REACH
-        return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.dearest)
+        return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.max_move_cost)
 
     def _has_fast_kernel(self) -> bool:
         """Return whether the fast kernel can be used, which is only for depth 1 and for agents not displayed."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
 
-    def _new_learned(self, goal: int) -> Learned:
+    def _new_learned(self, goal: int) -> LearnedHeuristic:
         """Return a new table of learned h values.
 
         The table is tiled (small squares of cells in contiguous memory, sim/kernels/tiled.py) if there are many agents
         and each move has one expansion. Deeper lookaheads need a table in row order.
         """
-        return new_learned(self.ground, goal, self.problem.watched, self._tile_width())
+        return new_learned_heuristic(self.ground, goal, self.problem.watched, self._tile_width())
 
     def _tile_width(self) -> int:
         return self.problem.tile_width if self._has_fast_kernel() else 0
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
-        self.learned = self.learned._replace(h=laid_out(self.learned.h, self._tile_width()))
+        self.learned = self.learned._replace(h=with_layout(self.learned.h, self._tile_width()))
 
     def materialize_view(self) -> None:
         """Do nothing, because `view` computes nothing lazily."""
 
     @property
     def batch_kernel(self) -> Any:
-        return crew.run_classic_lrta if self._has_fast_kernel() else None
+        return batch.run_lrta_batch if self._has_fast_kernel() else None
 
     def parts(self) -> tuple[Any, ...]:
         if self._has_fast_kernel():
@@ -73,26 +73,27 @@ class Lrta(LearningAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         if self._has_fast_kernel():
-            return int(self.call(lrta.run_classic, rows))
-        return int(self.call(lrta.run, *self._lookahead_limits(), rows))
+            return int(self.call(lrta.run_ticks_at_depth_1, rows))
+        return int(self.call(lrta.run_ticks, *self._lookahead_limits(), rows))
 
     def own_counts(self) -> OwnCounts:
         """Return the agent's count of memory, which is the same whether or not the agent is displayed.
 
-        The fast kernel for depth 1 has no open and closed lists, so `ONE_LOOK` cells are counted in their place.
+        The fast kernel for depth 1 has no open and closed lists, so `CELLS_OF_ONE_EXPANSION` cells are counted in their
+        place.
         """
-        return OwnCounts(memory=max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells())
+        return OwnCounts(memory=max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cells())
 
-    def _depths(self) -> np.ndarray | None:
+    def _depth_map(self) -> np.ndarray | None:
         if self.params["lookahead_by"] == "cost" or not self.problem.watched:
             return None
-        return same_depth(self.problem.grid.cells, int(self.params["depth"]))
+        return uniform_depth_map(self.problem.grid.cells, int(self.params["depth"]))
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search
         if self._has_fast_kernel() or st.best < 0:
-            shown = self.learned._replace(h=in_rows(self.learned.h))
-            return AgentView(learned=shown, best=int(st.best), depths=self._depths())
+            shown = self.learned._replace(h=in_row_order(self.learned.h))
+            return AgentView(learned=shown, best=int(st.best), depths=self._depth_map())
         cells = self.ball.cells[: int(st.closed)]
         return AgentView(
             search=search,
@@ -101,11 +102,11 @@ class Lrta(LearningAgent):
             learned=self.learned,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={"h updates": float(st.updates)},
-            depths=self._depths(),
+            depths=self._depth_map(),
         )
 
 
-def needed(params: Mapping[str, Value]) -> int:
+def max_expansions_per_move(params: Mapping[str, Value]) -> int:
     """Return the maximum number of expansions of one lookahead. The budget does not limit them."""
     radius = int(params["depth"]) - 1 if params["lookahead_by"] == "depth" else max(0, int(params["gmax"]) - 1)
     return (2 * radius + 1) ** 2
@@ -139,6 +140,6 @@ SPEC = AgentSpec(
     ),
     family="learning",
     keeps_h=True,
-    needed=needed,
+    needed=max_expansions_per_move,
     shows=frozenset({"groups"}),
 )

@@ -13,19 +13,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from agents.dt_lrta import DepthChooser, dmax_param
+from agents.dt_lrta import DepthChoosingAgent, dmax_param
 from agents.learning import ON_UNBLOCK
 from sim.agent_api import AgentSpec
 from sim.kernels import depth_control
 from sim.params import Value
 
 
-class OracleLrta(DepthChooser):
+class OracleLrta(DepthChoosingAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(self.call(depth_control.run_oracle, int(self.params["dmax"]), self.problem.watched, rows))
+        return int(self.call(depth_control.run_oracle_ticks, int(self.params["dmax"]), self.problem.watched, rows))
 
 
-def needed(params: Mapping[str, Value]) -> int:
+def max_expansions_per_move(params: Mapping[str, Value]) -> int:
     """Return the maximum number of expansions charged for one move. The budget does not limit them."""
     return (2 * int(params["dmax"]) - 1) ** 2
 
@@ -40,6 +40,6 @@ SPEC = AgentSpec(
     family="learning",
     is_real_time=False,
     keeps_h=True,
-    needed=needed,
+    needed=max_expansions_per_move,
     shows=frozenset({"groups"}),
 )

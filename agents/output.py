@@ -6,17 +6,17 @@ from typing import Any, TextIO
 from agents.watchdog import WATCHDOG
 
 
-class _Output:
+class _ResultStream:
     """Stream that writes to standard error while user code runs, and in other threads; else to standard output."""
 
     def __init__(self, results: TextIO) -> None:
         self._results = results
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._results if WATCHDOG.is_outside else sys.stderr, name)
+        return getattr(self._results if WATCHDOG.is_outside_calls else sys.stderr, name)
 
 
-def keep_for_results() -> None:
+def reserve_stdout_for_results() -> None:
     """Reserve standard output for results: redirect what user code prints to standard error."""
-    if sys.stdout is not None and not isinstance(sys.stdout, _Output):
-        sys.stdout = _Output(sys.stdout)
+    if sys.stdout is not None and not isinstance(sys.stdout, _ResultStream):
+        sys.stdout = _ResultStream(sys.stdout)

@@ -23,7 +23,7 @@ from sim.agent_api import AgentView, Problem, Status
 from sim.grid import Grid, MapChange
 from sim.kernels import log, octile
 from sim.metrics import OwnCounts
-from sim.params import Param, Value, in_python
+from sim.params import Param, Value, value_as_in_python
 
 __all__ = ["OwnAgent", "Param"]
 
@@ -79,7 +79,7 @@ class OwnAgent:
         """
         self._expanded.append(cell)
         grid = self.grid
-        return [(cell + step, cost) for step, cost in _arcs_by_moves(grid.width, grid.diagonal)[grid.moves[cell]]]
+        return [(cell + step, cost) for step, cost in _moves_by_mask(grid.width, grid.diagonal_cost)[grid.moves[cell]]]
 
     @property
     def left(self) -> int:
@@ -90,7 +90,7 @@ class OwnAgent:
         """Return the cost of the cheapest path from a to b on a map without blocked cells (octile distance)."""
         width = self.grid.width
         dx, dy = abs(a % width - b % width), abs(a // width - b // width)
-        return max(dx, dy) + (self.grid.diagonal - 1.0) * min(dx, dy)
+        return max(dx, dy) + (self.grid.diagonal_cost - 1.0) * min(dx, dy)
 
     def no_path(self) -> None:
         """Report that there is no path to the goal. `step` is called again only after a change of the map."""
@@ -129,7 +129,7 @@ class OwnAgent:
         code = getattr(self.step, "__code__", None)
         where = f", which begins in line {code.co_firstlineno}," if code else ""
         raise TypeError(
-            f"{type(self).__name__}.step{where} returned {in_python(target)}; expected a cell, which is a number "
+            f"{type(self).__name__}.step{where} returned {value_as_in_python(target)}; expected a cell, a number "
             "such as self.grid.cell(x, y), or None to stay"
         )
 
@@ -161,7 +161,7 @@ class OwnAgent:
 
 
 @lru_cache(maxsize=64)
-def _arcs_by_moves(width: int, diagonal: float) -> list[list[Arc]]:
+def _moves_by_mask(width: int, diagonal: float) -> list[list[Arc]]:
     """Return a list that is indexed by a move mask (one bit for each legal direction) and contains lists of moves.
 
     A move is the difference between the numbers of the two cells, and the cost.

@@ -22,19 +22,19 @@ from functools import partial
 from pathlib import Path
 
 from agents import output
-from agents.guarded import VERSION, GuardedAgent, call, described, lines_of
+from agents.guarded import VERSION_PARAM, GuardedAgent, call_guarded, describe_error, traceback_lines
 from agents.own import OwnAgent
-from agents.registry import BY_KEY, register
+from agents.registry import SPECS_BY_KEY, register_agent
 from sim.agent_api import Agent, AgentSpec, Problem
 from sim.commands import AgentConfig
 from sim.files.disk import read_file, write_atomically
-from sim.files.folders import make_private, state_folder
-from sim.params import ConfigError, Param, Value, in_python
+from sim.files.user_folders import create_private_folder, state_folder
+from sim.params import ConfigError, Param, Value, value_as_in_python
 from sim.rules import AgentFailedError
 
-SUFFIX = ".py"
-MAX_BYTES = 1_000_000  # maximum size of an agent's Python file, in bytes
-VARIABLE = "BACKMOVE_OWN_AGENTS"
+AGENT_FILE_SUFFIX = ".py"
+MAX_FILE_BYTES = 1_000_000  # maximum size of an agent's Python file, in bytes
+LOADED_FILES_VARIABLE = "BACKMOVE_OWN_AGENTS"
 """Environment variable that passes the loaded files and their versions to child processes."""
 
 _KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -50,57 +50,57 @@ class OwnFile:
     path: Path
     versions: dict[str, AgentSpec] = field(default_factory=dict)
 
-    def texts(self) -> Iterator[tuple[str, bytes]]:
+    def version_texts(self) -> Iterator[tuple[str, bytes]]:
         """Yield the name and the source text of each version, the current version last."""
         for version in self.versions:
-            text = _kept(self.key, version)
+            text = _stored_version(self.key, version)
             if text is None:
-                text = read_file(self.path, MAX_BYTES, SUFFIX)
-            if digest_of(text).startswith(version):
+                text = read_file(self.path, MAX_FILE_BYTES, AGENT_FILE_SUFFIX)
+            if content_digest(text).startswith(version):
                 yield version, text
 
     def spec_of(self, version: str) -> AgentSpec:
         """Return the spec of a version. A version that was stored by an earlier start of the program is run first."""
         if version not in self.versions:
-            text = _kept(self.key, version)
+            text = _stored_version(self.key, version)
             self.versions[version] = _spec_of_text(self, text if text is not None else b"", version)
         return self.versions[version]
 
 
-LOADED: dict[str, OwnFile] = {}  # key of a user's agent -> its file; contains all files that have been loaded
+LOADED_FILES: dict[str, OwnFile] = {}  # key of a user's agent -> its file; contains all files that have been loaded
 
 
 @dataclass(frozen=True)
-class Maker:
+class VersionFactory:
     """Factory of agents of one version of a user file; it is picklable, because worlds are sent between processes."""
 
     key: str
     version: str
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
-        spec = LOADED[self.key].spec_of(self.version)
+        spec = LOADED_FILES[self.key].spec_of(self.version)
         # Pass only parameters that this version declares, because `params` may have those of the current version.
         return spec.make(problem, {p.name: params.get(p.name, p.default) for p in spec.params})
 
 
 @dataclass(frozen=True)
-class Versions:
+class VersionFactories:
     """Callable that takes the version of a user file and returns the factory of its agents."""
 
     key: str
 
-    def __call__(self, version: str) -> Maker:
-        return Maker(self.key, version)
+    def __call__(self, version: str) -> VersionFactory:
+        return VersionFactory(self.key, version)
 
 
 @dataclass(frozen=True)
-class MakeGuarded:
+class GuardedFactory:
     """Factory of the guarded agents of one user file; it is picklable, because worlds are sent between processes."""
 
     key: str
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
-        return GuardedAgent(LOADED[self.key].path, Versions(self.key), problem, params)
+        return GuardedAgent(LOADED_FILES[self.key].path, VersionFactories(self.key), problem, params)
 
 
 @dataclass(frozen=True)
@@ -112,37 +112,37 @@ class VersionParam(Param):
 
     key: str = ""
 
-    def parse(self, value: object, where: str = "") -> Value:
+    def parse_value(self, value: object, where: str = "") -> Value:
         text = str(value)
-        is_known = text in LOADED[self.key].versions or _kept(self.key, text) is not None
+        is_known = text in LOADED_FILES[self.key].versions or _stored_version(self.key, text) is not None
         return text if is_known else self.default
 
 
 # --- loading --------------------------------------------------------------------------------------
 
 
-def place_of(path: str | os.PathLike[str]) -> Path:
+def absolute_path(path: str | os.PathLike[str]) -> Path:
     """Return the absolute path of a user file, so that it stays valid if the working directory changes."""
     return Path(os.path.abspath(path))
 
 
-def key_of(path: Path) -> str:
+def key_of_file(path: Path) -> str:
     """Return the key of the agent in a user file: the file name in lower case, without `.py`.
 
     Raises:
         ConfigError: The name of the file is no valid key, or an agent of Backmove has it.
     """
-    if path.suffix.lower() != SUFFIX or not _KEY_PATTERN.fullmatch(path.stem.lower()):
+    if path.suffix.lower() != AGENT_FILE_SUFFIX or not _KEY_PATTERN.fullmatch(path.stem.lower()):
         raise ConfigError(
             f"{path}: expected a file such as my_agent.py (letters, digits, - and _), which names its agent"
         )
     key = path.stem.lower()
-    if key in BY_KEY and not BY_KEY[key].is_own:
+    if key in SPECS_BY_KEY and not SPECS_BY_KEY[key].is_own:
         raise ConfigError(f"{path}: '{key}' is the name of a built-in agent; rename the file")
     return key
 
 
-def load(path: str | os.PathLike[str]) -> AgentSpec:
+def load_agent_file(path: str | os.PathLike[str]) -> AgentSpec:
     """Run a file named by the user and register its agent.
 
     Args:
@@ -154,35 +154,35 @@ def load(path: str | os.PathLike[str]) -> AgentSpec:
     Raises:
         ConfigError: The file cannot be read, its code fails, or it declares no valid agent.
     """
-    absolute = place_of(path)
-    key = key_of(absolute)
+    absolute = absolute_path(path)
+    key = key_of_file(absolute)
     file = OwnFile(key, absolute)
-    before = LOADED.get(key)
+    before = LOADED_FILES.get(key)
     if before is not None and before.path == absolute:
         file = before
-    spec = _take_in(file, read_file(absolute, MAX_BYTES, SUFFIX))
-    LOADED[key] = file
-    register(spec)
+    spec = _add_version(file, read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))
+    LOADED_FILES[key] = file
+    register_agent(spec)
     _update_environment()
     return spec
 
 
-def reload(key: str) -> AgentSpec:
+def reload_agent_file(key: str) -> AgentSpec:
     """Load the current content of an agent's file as a new version.
 
     Raises:
         ConfigError: The content is invalid; the previous version stays registered.
     """
-    return load(LOADED[key].path)
+    return load_agent_file(LOADED_FILES[key].path)
 
 
-def _take_in(file: OwnFile, text: bytes) -> AgentSpec:
-    version = digest_of(text)[:_VERSION_DIGITS]
+def _add_version(file: OwnFile, text: bytes) -> AgentSpec:
+    version = content_digest(text)[:_VERSION_DIGITS]
     spec = file.versions[version] = _spec_of_text(file, text, version)
-    _keep(file.key, version, text)
+    _store_version(file.key, version, text)
     choices = tuple(file.versions)
-    which = VersionParam(VERSION, str, version, "version of the file", choices=choices, symbol="", key=file.key)
-    return replace(spec, make=MakeGuarded(file.key), params=(*spec.params, which))
+    which = VersionParam(VERSION_PARAM, str, version, "version of the file", choices=choices, symbol="", key=file.key)
+    return replace(spec, make=GuardedFactory(file.key), params=(*spec.params, which))
 
 
 def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
@@ -190,9 +190,9 @@ def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
     sys.modules[module.__name__] = module  # registered, because pickle looks up the classes of the file here
-    output.keep_for_results()
+    output.reserve_stdout_for_results()
     try:
-        found = call(partial(_declared, module, text, file), file.path, _IMPORT_PATIENCE_S)
+        found = call_guarded(partial(_run_file, module, text, file), file.path, _IMPORT_PATIENCE_S)
     except AgentFailedError as error:
         raise ConfigError(str(error)) from None
     if isinstance(found, ConfigError):
@@ -200,11 +200,11 @@ def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     return found
 
 
-def _declared(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
+def _run_file(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
     """Run a user file; return the spec of the agent that it declares, or the ConfigError that describes its mistake."""
     exec(compile(text, str(file.path), "exec"), module.__dict__)
     try:
-        return _checked(_spec_in_module(module, file), file)
+        return _checked_spec(_spec_in_module(module, file), file)
     except ConfigError as error:
         return error
 
@@ -223,7 +223,7 @@ def _spec_in_module(module: types.ModuleType, file: OwnFile) -> AgentSpec:
 
 def _spec_of_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
     for param in kind.params:
-        if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION:
+        if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION_PARAM:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: expected Params with names, got {param!r}")
         if hasattr(OwnAgent, param.name) or param.name in OwnAgent.__annotations__:
             raise ConfigError(
@@ -246,7 +246,7 @@ def _spec_of_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
     )
 
 
-def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
+def _checked_spec(spec: AgentSpec, file: OwnFile) -> AgentSpec:
     """Check the texts and defaults of a spec that a user file declares, and return the spec.
 
     They are checked once here, because they are shown in every frame and written to files.
@@ -256,42 +256,42 @@ def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
     """
     for word, text in (("name", spec.name), ("summary", spec.summary)):
         if not isinstance(text, str) or not text.isprintable() or not text:
-            raise ConfigError(f"{file.path.name}: {word}: expected printable text, got {in_python(text)}")
+            raise ConfigError(f"{file.path.name}: {word}: expected printable text, got {value_as_in_python(text)}")
     for param in spec.params:
         where = f"{file.path.name}: params: {param.name}"
         if not isinstance(param.help, str) or not param.help.isprintable():
-            raise ConfigError(f"{where}: expected printable text as its help, got {in_python(param.help)}")
-        param.parse(param.default, where)
+            raise ConfigError(f"{where}: expected printable text as its help, got {value_as_in_python(param.help)}")
+        param.parse_value(param.default, where)
     return spec
 
 
-def pinned(config: AgentConfig) -> AgentConfig:
+def with_pinned_version(config: AgentConfig) -> AgentConfig:
     """Return the config of a user's agent with the file's current version added, so that the agent keeps this version.
 
     Other agents, and configs that have a version, are returned unchanged.
     """
-    spec = BY_KEY.get(config.kind)
-    which = spec.param(VERSION) if spec is not None and spec.is_own else None
-    if which is None or VERSION in config.params:
+    spec = SPECS_BY_KEY.get(config.kind)
+    which = spec.param(VERSION_PARAM) if spec is not None and spec.is_own else None
+    if which is None or VERSION_PARAM in config.params:
         return config
-    return replace(config, params={**config.params, VERSION: which.default})
+    return replace(config, params={**config.params, VERSION_PARAM: which.default})
 
 
 # --- the user's consent ---------------------------------------------------------------------------
 
 
-def digest_of(text: bytes) -> str:
+def content_digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def _folder() -> Path:
+def _versions_folder() -> Path:
     return state_folder() / "own-agents"
 
 
 def _trusted_files() -> list[list[str]]:
     """Return the files that the user has consented to run, each as [absolute path, digest of the content]."""
     with suppress(OSError, ValueError, ConfigError):
-        found = json.loads((_folder() / "trusted.json").read_text(encoding="utf-8"))
+        found = json.loads((_versions_folder() / "trusted.json").read_text(encoding="utf-8"))
         if isinstance(found, list):
             return [pair for pair in found if isinstance(pair, list) and len(pair) == 2]
     return []
@@ -300,44 +300,44 @@ def _trusted_files() -> list[list[str]]:
 def is_trusted(path: str | os.PathLike[str]) -> bool:
     """Return whether the user has consented to running this file with its current content."""
     absolute = os.path.abspath(path)
-    return [absolute, digest_of(read_file(absolute, MAX_BYTES, SUFFIX))] in _trusted_files()
+    return [absolute, content_digest(read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))] in _trusted_files()
 
 
-def trust(path: str | os.PathLike[str]) -> None:
+def store_trust(path: str | os.PathLike[str]) -> None:
     """Store the user's consent to run this file's current content. If storing fails, the user is asked again."""
     absolute = os.path.abspath(path)
     agreed = _trusted_files()
-    pair = [absolute, digest_of(read_file(absolute, MAX_BYTES, SUFFIX))]
-    if pair not in agreed and make_private(_folder()):
+    pair = [absolute, content_digest(read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))]
+    if pair not in agreed and create_private_folder(_versions_folder()):
         with suppress(ConfigError, OSError):
-            write_atomically(_folder() / "trusted.json", json.dumps([*agreed, pair], indent=0).encode())
+            write_atomically(_versions_folder() / "trusted.json", json.dumps([*agreed, pair], indent=0).encode())
 
 
 def _version_file(key: str, version: str) -> Path:
-    return _folder() / f"{key}-{version}{SUFFIX}"
+    return _versions_folder() / f"{key}-{version}{AGENT_FILE_SUFFIX}"
 
 
-def _keep(key: str, version: str, text: bytes) -> None:
+def _store_version(key: str, version: str, text: bytes) -> None:
     """Store a copy of a version of a user file. If it cannot be written, nothing happens."""
-    if make_private(_folder()):
+    if create_private_folder(_versions_folder()):
         with suppress(ConfigError, OSError):
             write_atomically(_version_file(key, version), text)
 
 
-def _kept(key: str, version: str) -> bytes | None:
+def _stored_version(key: str, version: str) -> bytes | None:
     """Return the stored source text of a version that this user has run before; None if no copy is stored."""
     if not re.fullmatch(r"[0-9a-f]{8}", version):
         return None
     with suppress(OSError, ConfigError):
-        text = read_file(_version_file(key, version), MAX_BYTES, SUFFIX)
-        return text if digest_of(text).startswith(version) else None
+        text = read_file(_version_file(key, version), MAX_FILE_BYTES, AGENT_FILE_SUFFIX)
+        return text if content_digest(text).startswith(version) else None
     return None
 
 
-def described_if_own(error: BaseException) -> str | None:
+def describe_user_error(error: BaseException) -> str | None:
     """Return one line that describes an error if the traceback has a line of a user file, else None."""
-    paths = [file.path for file in LOADED.values()]
-    return next((described(error, path) for path in paths if lines_of(error, path)), None)
+    paths = [file.path for file in LOADED_FILES.values()]
+    return next((describe_error(error, path) for path in paths if traceback_lines(error, path)), None)
 
 
 # --- other processes ------------------------------------------------------------------------------
@@ -345,12 +345,12 @@ def described_if_own(error: BaseException) -> str | None:
 
 def _update_environment() -> None:
     """Store the loaded user files and their versions in an environment variable, for child processes started later."""
-    named = [[str(file.path), BY_KEY[file.key].param(VERSION).default] for file in LOADED.values()]  # type: ignore[union-attr]
-    os.environ[VARIABLE] = json.dumps(named)
+    named = [[str(file.path), SPECS_BY_KEY[file.key].param(VERSION_PARAM).default] for file in LOADED_FILES.values()]  # type: ignore[union-attr]
+    os.environ[LOADED_FILES_VARIABLE] = json.dumps(named)
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentVersion:
     """Version of a user file, as it is sent to a cluster worker, which may not have the file."""
 
     path: Path
@@ -358,37 +358,41 @@ class Sent:
     text: bytes
 
 
-def sent() -> tuple[Sent, ...]:
+def versions_to_send() -> tuple[SentVersion, ...]:
     """Return all versions of all loaded user files, to be sent to cluster workers."""
-    return tuple(Sent(file.path, version, text) for file in LOADED.values() for version, text in file.texts())
+    return tuple(
+        SentVersion(file.path, version, text)
+        for file in LOADED_FILES.values()
+        for version, text in file.version_texts()
+    )
 
 
-def receive(files: Iterable[Sent]) -> None:
+def register_received(files: Iterable[SentVersion]) -> None:
     """Register the agents of files sent by the process that distributes the work; called in a cluster worker."""
     for received in files:
-        key = key_of(received.path)
-        file = LOADED.setdefault(key, OwnFile(key, received.path))
+        key = key_of_file(received.path)
+        file = LOADED_FILES.setdefault(key, OwnFile(key, received.path))
         if received.version not in file.versions:
-            register(_take_in(file, received.text))
+            register_agent(_add_version(file, received.text))
 
 
-def named_so_far() -> str:
+def loaded_files_json() -> str:
     """Return the loaded user files and their versions as JSON, for child processes that are running already."""
-    return os.environ.get(VARIABLE, "[]")
+    return os.environ.get(LOADED_FILES_VARIABLE, "[]")
 
 
-def load_named_before(named: str | None = None) -> None:
+def load_files_of_parent(named: str | None = None) -> None:
     """Load the files that the parent process has loaded, in the same versions; called in a child process.
 
     The stored copy of each version is used, because the file itself may have been changed or be half written.
 
     Args:
-        named: JSON from `named_so_far`; None: the environment variable of this process.
+        named: JSON from `loaded_files_json`; None: the environment variable of this process.
     """
-    for path, version in json.loads(named_so_far() if named is None else named):
-        absolute = place_of(path)
-        file = OwnFile(key_of(absolute), absolute)
-        text = _kept(file.key, version)
-        spec = _take_in(file, read_file(absolute, MAX_BYTES, SUFFIX) if text is None else text)
-        LOADED[file.key] = file
-        register(spec)
+    for path, version in json.loads(loaded_files_json() if named is None else named):
+        absolute = absolute_path(path)
+        file = OwnFile(key_of_file(absolute), absolute)
+        text = _stored_version(file.key, version)
+        spec = _add_version(file, read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX) if text is None else text)
+        LOADED_FILES[file.key] = file
+        register_agent(spec)

@@ -17,7 +17,7 @@ from agents.learning import ON_UNBLOCK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import p_lrta
-from sim.kernels.labels import new_labels
+from sim.kernels.labels import new_record_search
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
@@ -26,7 +26,7 @@ class PLrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
         # Search that records the updated cells for display only. Its size is 1 if the agent is not displayed.
-        self.notebook = new_labels(problem.grid.cells if problem.watched else 1, problem.watched)
+        self.notebook = new_record_search(problem.grid.cells if problem.watched else 1, problem.watched)
         self._new_queue()
 
     def _max_updates(self) -> int:
@@ -35,11 +35,11 @@ class PLrta(LearningAgent):
 
     def _new_queue(self) -> None:
         self.state[0].queued = self.state[0].closed = 0
-        self.queue = p_lrta.new_queue(int(self.params["queue"]), self._max_updates(), self.problem.grid.cells)
+        self.queue = p_lrta.new_update_queue(int(self.params["queue"]), self._max_updates(), self.problem.grid.cells)
 
-    def _forget(self) -> None:
-        super()._forget()
-        p_lrta.empty(self.queue, self.state)
+    def _forget_learned_h(self) -> None:
+        super()._forget_learned_h()
+        p_lrta.clear_queue(self.queue, self.state)
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
@@ -48,14 +48,14 @@ class PLrta(LearningAgent):
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
-        p_lrta.flush_blocked(self.ground, self.queue, self.state)
+        p_lrta.remove_blocked_cells(self.ground, self.queue, self.state)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.learned, self.queue, self.notebook, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         updates = min(self._max_updates(), budget - 1)
-        return int(self.call(p_lrta.run, updates, rows))
+        return int(self.call(p_lrta.run_ticks, updates, rows))
 
     def own_counts(self) -> OwnCounts:
         """Return the agent's count of memory: cells with learned h, and the capacity of the queue of updates."""

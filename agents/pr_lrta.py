@@ -17,30 +17,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.controlled import Controlled, prepare
-from agents.databased import after_change
-from agents.learning import ON_UNBLOCK, ONE_LOOK, LearningAgent
+from agents.column_agent import ColumnAgent, prepare_column
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent
 from agents.pra import ABSTRACT_COST
+from agents.prepared_data import after_change_param
 from sim import databases
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.kernels import dynamic_control, learner, pr_lrta
 from sim.kernels.level_lrta import NodeBall, new_node_ball
-from sim.kernels.levels import STRAIGHT, Corridor, new_corridor
-from sim.kernels.lrta import Ball
-from sim.kernels.memory import zeros
-from sim.kernels.search import Search, most_known, new_search
-from sim.kernels.targets import Targets, grown, new_targets, only_goal
+from sim.kernels.levels import STRAIGHT_LINE, Corridor, new_corridor
+from sim.kernels.lrta import LookaheadBall
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.search import Search, max_known_cells, new_search
+from sim.kernels.targets import TargetHeuristics, goal_only_targets, new_target_heuristics, with_larger_table
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Recipe
+from sim.prepared import DataRecipe
 
 
-class Plan(NamedTuple):
+class LegMemory(NamedTuple):
     """Memory for planning a leg, which is one move between two regions, refined to a path on the map."""
 
     node_ball: NodeBall
-    tables: Targets  # learned h of regions toward each target region; its keys have nodes instead of cells
+    tables: TargetHeuristics  # learned h of regions toward each target region; its keys have nodes instead of cells
     corridor: Corridor
     search: Search  # A* search on the map that refines one move between regions
     path: np.ndarray  # int32[cells] cells of the leg
@@ -48,12 +48,12 @@ class Plan(NamedTuple):
 
 def levels_used(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
     """Return the level on which LRTA* runs and the level of the database, which is higher if it has subgoals."""
-    level = databases.clipped(levels, int(params["level"]))
+    level = databases.clipped_level(levels, int(params["level"]))
     least = level + 1 if params["goal_control"] == "database" else level
-    return level, databases.clipped(levels, max(least, int(params["database_level"])))
+    return level, databases.clipped_level(levels, max(least, int(params["database_level"])))
 
 
-def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe | None:
+def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
     """Return the recipe of the database column that an agent with these parameters needs; None: it needs none.
 
     Args:
@@ -62,38 +62,40 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
         params: Parameters of the agent.
     """
     lower, level = levels_used(levels, params)
-    region = databases.region_of(levels, goal, level)
+    region = databases.region_of_cell(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
         return None
     if not uses_depths:
-        return databases.recipe(level, region, 0, "subgoals")
+        return databases.database_column_recipe(level, region, 0, "subgoals")
     needs = "near depths" if uses_subgoals else "far depths"
-    return databases.abstract_recipe(lower, level, region, int(params["cap"]), needs, str(params["abstract_cost"]))
+    return databases.abstract_column_recipe(
+        lower, level, region, int(params["cap"]), needs, str(params["abstract_cost"])
+    )
 
 
-class PrLrta(Controlled):
+class PrLrta(ColumnAgent):
     column_recipe = staticmethod(column_recipe)
-    visits_of_start = 0  # only the beginning of a leg counts as a visit, and no leg has begun on the start
+    initial_visits = 0  # only the beginning of a leg counts as a visit, and no leg has begun on the start
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         cells = problem.grid.cells
         self.search = new_search(cells, counts_heat=problem.watched, notes_order=problem.watched)
-        self.ball = Ball(self.search, zeros(cells, np.int32), zeros(cells, np.float64))
-        self.path = zeros(cells, np.int32)
+        self.ball = LookaheadBall(self.search, untouched_zeros(cells, np.int32), untouched_zeros(cells, np.float64))
+        self.path = untouched_zeros(cells, np.int32)
         self.control = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
         self.control[0].sees_all = problem.watched
-        self.tables = new_targets(self.ground, problem.goal)
+        self.tables = new_target_heuristics(self.ground, problem.goal)
         # Changes of h counted in tables that were reset, plus one for each reset. With it `h_changes` never falls.
         self.lost_changes = 0
-        self._begin_visits()
-        self.use_data(problem.grid, params)
+        self._reset_visits()
+        self.fetch_initial_data(problem.grid, params)
         self.on_new_data()
 
     # --- data ---
 
-    def _set_control(self) -> None:
+    def _fill_control(self) -> None:
         it, params = self.control[0], self.params
         it.level, it.high_level = levels_used(self.levels, params)
         it.first = self.levels.first[it.high_level]
@@ -101,7 +103,7 @@ class PrLrta(Controlled):
         it.uses_depths = params["depth_control"] == "database" and self.has_column
         it.depth, it.cap, it.gamma = params["depth"], params["cap"], params["gamma"]
         it.rule = dynamic_control.PER_CELL
-        it.arc_diagonal = STRAIGHT if params["abstract_cost"] == "straight" else self.problem.grid.diagonal
+        it.arc_diagonal = STRAIGHT_LINE if params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
         it.uses_levels = not self.is_stale
 
     def on_new_data(self) -> None:
@@ -114,7 +116,7 @@ class PrLrta(Controlled):
     def _reset_region_tables(self) -> None:
         self.forgotten_cells = self.learned_cells()
         self.lost_changes += int(self.tables.aimed[0].changes) + 1
-        self.tables = new_targets(self.ground, int(self.state[0].goal))
+        self.tables = new_target_heuristics(self.ground, int(self.state[0].goal))
 
     # --- the contract ---
 
@@ -122,8 +124,8 @@ class PrLrta(Controlled):
     def h_changes(self) -> int:
         return int(self.learned.target[0].changes + self.tables.aimed[0].changes) + self.lost_changes
 
-    def _forget(self) -> None:
-        super()._forget()
+    def _forget_learned_h(self) -> None:
+        super()._forget_learned_h()
         self._reset_region_tables()
 
     def set_param(self, name: str, value: Value) -> None:
@@ -131,8 +133,8 @@ class PrLrta(Controlled):
             self._reset_region_tables()  # learned values hold only for nodes of the old level and for old arc costs
         super().set_param(name, value)
 
-    def _drops_cut_plan(self) -> bool:
-        if not learner.is_cut(self.ground, self.path, self.state):
+    def _drop_cut_plan(self) -> bool:
+        if not learner.is_path_cut(self.ground, self.path, self.state):
             return False
         self._drop_plan()
         return True
@@ -140,35 +142,35 @@ class PrLrta(Controlled):
     def searches(self) -> tuple[Search, ...]:
         return self.node_ball.nodes.search, self.search
 
-    def _known_cells(self) -> int:
-        return super()._known_cells() + int(self.tables.counts[0].entries)
+    def _cells_learned_now(self) -> int:
+        return super()._cells_learned_now() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
         """Return the agent's counts of memory, which are the same whether or not the agent is displayed.
 
         The fast kernel for a lookahead of depth 1 on the map, used without regions, has no open and closed lists, so
-        `ONE_LOOK` cells are counted in their place.
+        `CELLS_OF_ONE_EXPANSION` cells are counted in their place.
         """
-        cells = max(ONE_LOOK, most_known(self.search))
-        known = cells + most_known(self.node_ball.nodes.search) + self.learned_cells()
+        cells = max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.search))
+        known = cells + max_known_cells(self.node_ball.nodes.search) + self.learned_cells()
         return OwnCounts(known, self.database_bytes)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         done = 0
         while True:
-            plan = Plan(self.node_ball, self.tables, self.corridor, self.search, self.path)
-            memory = self.column.tables, plan, only_goal(self.learned), self.ball, self.visits, self.control
-            done += int(pr_lrta.run(self.ground, self.levels, *memory, self.state, rows[done:]))
+            plan = LegMemory(self.node_ball, self.tables, self.corridor, self.search, self.path)
+            memory = self.column.tables, plan, goal_only_targets(self.learned), self.ball, self.visits, self.control
+            done += int(pr_lrta.run_ticks(self.ground, self.levels, *memory, self.state, rows[done:]))
             if done == rows.size or self.status is not Status.ACTIVE:
                 return done
-            self.tables = grown(self.tables)
+            self.tables = with_larger_table(self.tables)
 
-    def _depths(self) -> np.ndarray | None:
+    def _depth_map(self) -> np.ndarray | None:
         """Return the table of lookahead depths to display, for each cell the depth of its region in the database."""
         it = self.control[0]
         if not (it.uses_levels and it.uses_depths):
             return None
-        return databases.depth_map(self.abstraction, self.column, int(it.high_level))
+        return databases.depths_of_cells(self.abstraction, self.column, int(it.high_level))
 
     def view(self) -> AgentView:
         it, st = self.control[0], self.state[0]
@@ -191,9 +193,9 @@ class PrLrta(Controlled):
             },
             waypoints=np.array(end, np.int32),
             target=int(st.best),
-            depths=self._depths(),
+            depths=self._depth_map(),
             regions=region_map(self.abstraction, int(it.level)),
-            prepared=self.prepared,
+            prepared=self.prepared_data,
             is_stale=self.is_stale,
         )
 
@@ -227,12 +229,12 @@ SPEC = AgentSpec(
         Param("cap", int, 10, "largest lookahead depth in the database", 1, 32, symbol="c"),
         ABSTRACT_COST,
         ON_UNBLOCK,
-        after_change("rebuild"),
+        after_change_param("rebuild"),
     ),
     family="learning",
     is_real_time=False,
     keeps_h=True,
     converges_to_optimal=False,
-    prepare=partial(prepare, column_recipe),
+    prepare=partial(prepare_column, column_recipe),
     shows=frozenset({"groups", "regions", "waypoints", "control"}),
 )

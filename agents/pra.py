@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from agents.databased import Abstracted, after_change, prepare_abstraction
 from agents.kernel_agent import KernelAgent
+from agents.prepared_data import AbstractionMixin, after_change_param, prepare_abstraction
 from agents.sliced import MODE
 from sim.abstraction import region_map
-from sim.agent_api import AgentSpec, AgentView, Problem, Status, noted
+from sim.agent_api import AgentSpec, AgentView, Problem, Status, event_words
 from sim.grid import MapChange
 from sim.kernels import log, pra
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.levels import STRAIGHT, new_corridor, new_node_search
+from sim.kernels.levels import STRAIGHT_LINE, new_corridor, new_node_search
 from sim.kernels.search import Search, new_search
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
@@ -38,25 +38,25 @@ ABSTRACT_COST = Param(
     choices=("octile", "straight"),
 )
 
-_DID = {
+_EVENT_KEYS = {
     pra.BEGAN: "begin",
-    pra.DID_WITHOUT: "without data",
+    pra.BEGAN_ON_MAP: "without data",
     pra.REFINED: "refine",
-    pra.ENDED_AMONG: "ended among",
-    pra.TOOK: "path",
-    pra.STOOD: "rebuild",
+    pra.ENDED_IN_REGIONS: "ended among",
+    pra.FOUND_PATH: "path",
+    pra.WAITED: "rebuild",
 }
 
 
-class Pra(Abstracted, KernelAgent):
+class Pra(AbstractionMixin, KernelAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         KernelAgent.__init__(self, pra.STATE)
         self.problem, self.params = problem, dict(params)
         self.ground = problem.grid.ground
-        self.use_data(problem.grid, params)
+        self.fetch_initial_data(problem.grid, params)
         self.search = new_search(problem.grid.cells, counts_heat=problem.watched, notes_order=problem.watched)
         self.path = np.zeros(problem.grid.cells, np.int32)
-        pra.stand(self.state, problem.start, problem.goal)
+        pra.place_agent(self.state, problem.start, problem.goal)
         self.on_new_data()
 
     def searches(self) -> tuple[Search, ...]:
@@ -69,45 +69,47 @@ class Pra(Abstracted, KernelAgent):
         """Allocate memory for the rebuilt abstraction, and drop the plan."""
         self.nodes = new_node_search(self.levels.parent.size)
         self.corridor = new_corridor(self.ground, self.levels.parent.size)
-        self._set_up()
+        self._apply_params()
 
-    def _set_up(self) -> None:
+    def _apply_params(self) -> None:
         st = self.state[0]
         st.fixed_level, st.is_wide = self.params["level"], self.params["wide"]
         st.has_enough = self.params["enough"]
-        st.keep = int(self.params["keep"]) or pra.ALL
-        st.arc_diagonal = STRAIGHT if self.params["abstract_cost"] == "straight" else self.problem.grid.diagonal
+        st.keep = int(self.params["keep"]) or pra.WHOLE_PATHS
+        st.arc_diagonal = (
+            STRAIGHT_LINE if self.params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
+        )
         st.is_planning = st.length = 0
 
-    def _begin_again(self) -> None:
+    def _restart(self) -> None:
         st = self.state[0]
-        pra.stand(self.state, st.loc, st.goal)
+        pra.place_agent(self.state, st.loc, st.goal)
         st.restarts += 1
         st.marks |= log.RESTARTED
 
     def set_goal(self, goal: int) -> None:
         self.state[0].goal = goal
-        self._begin_again()
+        self._restart()
 
     def set_param(self, name: str, value: Value) -> None:
         self.params[name] = value
         if name == "after_change":
-            self.choose_after_change(value)
+            self.set_after_change(value)
         if name == "mode":
             return  # the mode changes only the number of expansions in a tick, so the plan stays valid
-        self._set_up()
-        self._begin_again()
+        self._apply_params()
+        self._restart()
 
     def refused(self, cell: int) -> None:
-        pra.stand(self.state, cell, self.state[0].goal)
+        pra.place_agent(self.state, cell, self.state[0].goal)
 
     def on_change(self, change: MapChange) -> None:
-        self.look_at_change(change)
+        self.update_data_after_change(change)
         is_asleep = self.status is Status.NO_PATH and not change.has_new_arcs
         if change.has_arcs and self.status is not Status.AT_GOAL and not is_asleep:
-            self._begin_again()
+            self._restart()
 
-    def rebuild_rate(self, budget: int) -> float:
+    def rebuild_expansions_per_tick(self, budget: int) -> float:
         return inf if self.params["mode"] == "instant" else float(budget)
 
     def parts(self) -> tuple[Any, ...]:
@@ -115,10 +117,10 @@ class Pra(Abstracted, KernelAgent):
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         if self.left > 0.0:
-            return int(pra.wait(self.state, rows))
+            return int(pra.wait_ticks(self.state, rows))
         self.state[0].uses_levels = not self.is_stale
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(pra.run, expansions, rows))
+        return int(self.call(pra.run_ticks, expansions, rows))
 
     def view(self) -> AgentView:
         st = self.state[0]
@@ -136,9 +138,9 @@ class Pra(Abstracted, KernelAgent):
                 "among regions in this tick": float(st.among),
             },
             regions=region_map(self.abstraction, max(1, int(st.top_level))),
-            prepared=self.prepared,
+            prepared=self.prepared_data,
             is_stale=self.is_stale,
-            notes=noted(_DID, st.did),
+            notes=event_words(_EVENT_KEYS, st.did),
         )
 
 
@@ -157,7 +159,7 @@ SPEC = AgentSpec(
         Param("wide", bool, True, "refine a path inside its regions and their neighbours, not only inside its regions"),
         Param("keep", int, 0, "steps of a path that are refined before the agent walks; 0: all", 0, 1000, symbol="K"),
         ABSTRACT_COST,
-        after_change("fall back"),
+        after_change_param("fall back"),
     ),
     family="reference",
     is_real_time=False,

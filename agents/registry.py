@@ -26,8 +26,8 @@ from agents import (
     tba,
     wastar,
 )
-from sim.agent_api import AgentSpec, Specs
-from sim.params import ConfigError, unknown_agent
+from sim.agent_api import AgentSpec, AgentSpecTable
+from sim.params import ConfigError, unknown_agent_hint
 
 SPECS: list[AgentSpec] = [
     astar.SPEC,
@@ -55,20 +55,20 @@ SPECS: list[AgentSpec] = [
     dt_lrta.SPEC,
     oracle_lrta.SPEC,
 ]
-BY_KEY = Specs({spec.key: spec for spec in SPECS})
+SPECS_BY_KEY = AgentSpecTable({spec.key: spec for spec in SPECS})
 
 
-def register(spec: AgentSpec) -> None:
+def register_agent(spec: AgentSpec) -> None:
     """Register a user-defined agent. A new version takes the place of the previous version in `SPECS`."""
     assert spec.is_own
-    if spec.key in BY_KEY:
-        SPECS[SPECS.index(BY_KEY[spec.key])] = spec
+    if spec.key in SPECS_BY_KEY:
+        SPECS[SPECS.index(SPECS_BY_KEY[spec.key])] = spec
     else:
         SPECS.append(spec)
-    BY_KEY[spec.key] = spec
+    SPECS_BY_KEY[spec.key] = spec
 
 
-def spec_of(key: object, where: str = "agent") -> AgentSpec:
+def find_spec(key: object, where: str = "agent") -> AgentSpec:
     """Return the spec of the agent with this key.
 
     Args:
@@ -78,6 +78,6 @@ def spec_of(key: object, where: str = "agent") -> AgentSpec:
     Raises:
         ConfigError: There is no such agent; the message suggests the most similar key.
     """
-    if key not in BY_KEY:
-        raise ConfigError(f"{where}: no agent '{key}'{unknown_agent(key, BY_KEY)}")
-    return BY_KEY[str(key)]
+    if key not in SPECS_BY_KEY:
+        raise ConfigError(f"{where}: no agent '{key}'{unknown_agent_hint(key, SPECS_BY_KEY)}")
+    return SPECS_BY_KEY[str(key)]

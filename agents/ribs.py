@@ -19,7 +19,7 @@ from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import ribs
-from sim.kernels.labels import new_labels
+from sim.kernels.labels import new_record_search
 from sim.kernels.search import Search
 from sim.params import Param, Value
 
@@ -27,22 +27,22 @@ from sim.params import Param, Value
 class Ribs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, ribs.STATE)
-        self.memory = ribs.new_memory(problem.grid.cells)
-        self._reset(problem.start)
+        self.memory = ribs.new_ribs_memory(problem.grid.cells)
+        self._reset_agent(problem.start)
 
     def _new_search(self) -> Search:
-        return new_labels(self.problem.grid.cells, self.problem.watched)
+        return new_record_search(self.problem.grid.cells, self.problem.watched)
 
-    def _reset(self, start: int) -> None:
+    def _reset_agent(self, start: int) -> None:
         st = self.state[0]
         st.prunes_dead, st.prunes_redundant = self.params["dead"], self.params["redundant"]
-        ribs.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
+        ribs.reset_agent(self.ground, self.search, self.memory, self.state, start, self.goal)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.memory, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(self.call(ribs.run, budget, rows))
+        return int(self.call(ribs.run_ticks, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
@@ -54,7 +54,7 @@ class Ribs(BestFirstAgent):
     def view(self) -> AgentView:
         st = self.state[0]
         chain = np.empty(self.problem.grid.cells, np.int32)
-        length = int(ribs.tree_path(self.ground, self.search, self.loc, chain))
+        length = int(ribs.trace_tree_path(self.ground, self.search, self.loc, chain))
         numbers = {"limit": float(st.limit), "iteration": float(st.iteration)}
         if np.isfinite(st.next_limit):
             numbers["next limit"] = float(st.next_limit)

@@ -15,7 +15,7 @@ from sim.kernels import local_search
 
 
 class Rtaa(LocalSearchAgent):
-    backup = local_search.ADAPTIVE
+    backup_rule = local_search.ADAPTIVE
 
 
 SPEC = AgentSpec(

@@ -28,26 +28,26 @@ class SlicedAgent(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, sliced.STATE)
         self.route = new_route(problem.grid.cells, problem.reuses_memory)
-        self._reset(problem.start)
+        self._reset_agent(problem.start)
 
-    def _aside(self) -> int:
+    def _shuttle_cell(self) -> int:
         """Return the neighbour to which the agent walks back and forth while it plans; -1: it waits in place."""
         return -1
 
-    def _reset(self, start: int) -> None:
+    def _reset_agent(self, start: int) -> None:
         self.state[0].loc = start
-        sliced.reset(self.ground, self.search, self.state, start, self.goal, self._aside())
+        sliced.reset_agent(self.ground, self.search, self.state, start, self.goal, self._shuttle_cell())
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.route, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(sliced.run, expansions, budget, 0.0, rows))
+        return int(self.call(sliced.run_ticks, expansions, budget, 0.0, rows))
 
     def on_change(self, change: MapChange) -> None:
         if sliced.needs_restart(self.search, self.state, change.tails, change.rose):
-            sliced.restart(self.ground, self.search, self.state, self._aside())
+            sliced.restart_search(self.ground, self.search, self.state, self._shuttle_cell())
 
     def view(self) -> AgentView:
         st = self.state[0]

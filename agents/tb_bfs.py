@@ -13,9 +13,9 @@ import numpy as np
 from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
-from sim.kernels import crew, tb_bfs
-from sim.kernels.ancestry import new_links, stamped_links
-from sim.kernels.route import new_route, place_on, way_to
+from sim.kernels import batch, tb_bfs
+from sim.kernels.ancestry import generation_table_of_links, new_links
+from sim.kernels.route import new_route, route_index, trace_path_to
 from sim.kernels.stale import GenerationTable
 from sim.params import Param, Value
 
@@ -50,15 +50,15 @@ class TbBfs(BestFirstAgent):
         cells, width = problem.grid.cells, self.tile_width
         self.links = new_links(cells, problem.reuses_memory, width)
         self.route = new_route(cells, problem.reuses_memory, width, self.links)
-        self._reset(problem.start)
+        self._reset_agent(problem.start)
 
     @property
     def tile_width(self) -> int:
         return self.problem.tile_width
 
-    def _reset(self, start: int) -> None:
+    def _reset_agent(self, start: int) -> None:
         self.state["gives_up"] = self.params.get("no_path") == "give-up"
-        tb_bfs.reset(self.ground, self.search, self.state, start, self.goal)
+        tb_bfs.reset_agent(self.ground, self.search, self.state, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
         if name in (RESTART.name, LAZY_RULE.name):
@@ -68,33 +68,33 @@ class TbBfs(BestFirstAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return crew.run_tb_bfs
+        return batch.run_tb_bfs_batch
 
     @property
-    def batch_change(self) -> Any:
-        return crew.change_tb_bfs
+    def batch_change_kernel(self) -> Any:
+        return batch.notify_tb_bfs_batch
 
-    def batch_rule(self) -> tuple[int, int, float]:
+    def batch_change_rule(self) -> tuple[int, int, float]:
         policy = tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER
         heeds = tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD
         return policy, heeds, self._shortcut_weight()
 
-    def stamped(self) -> Iterator[GenerationTable]:
-        yield from super().stamped()
+    def generation_tables(self) -> Iterator[GenerationTable]:
+        yield from super().generation_tables()
         # If closed cells are not reopened, a link is valid only if the node of its cell belongs to the current search.
         # If they are, the table has no links but the indices of cells on the route, which need no search to be valid.
         if not self.search.control[0].reopens:
-            yield stamped_links(self.search, self.links)
+            yield generation_table_of_links(self.search, self.links)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.route, self.links, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(self.call(tb_bfs.run, budget, rows))
+        return int(self.call(tb_bfs.run_ticks, budget, rows))
 
     def _shortcut_weight(self) -> float:
         """Return the weight w in the rule for restarts after arcs were added; 0 disables the rule."""
-        return self._weights()[1]
+        return self._f_weights()[1]
 
     def on_change(self, change: MapChange) -> None:
         tb_bfs.on_change(
@@ -105,26 +105,26 @@ class TbBfs(BestFirstAgent):
             change.tails,
             change.heads,
             change.rose,
-            *self.batch_rule(),
+            *self.batch_change_rule(),
         )
 
     def view(self) -> AgentView:
         if self.tile_width:  # one of many agents: use temporary arrays, so that its own route arrays stay unused
             way = np.empty(self.problem.grid.cells, np.int32)
-            path = way[: int(way_to(self.ground, self.search, int(self.state[0].end), way))]
+            path = way[: int(trace_path_to(self.ground, self.search, int(self.state[0].end), way))]
             head = int((path == self.loc).argmax()) if path.size else 0
         else:
-            tb_bfs.make_route(self.ground, self.search, self.route, self.state[0])
+            tb_bfs.update_route(self.ground, self.search, self.route, self.state[0])
             length = int(self.state[0].length)
             path = self.route.cells[:length]
-            head = max(0, int(place_on(self.route, length, self.loc)))
-        return AgentView(self.shown_search(), self.best(), int(self.search.control[0].root), path, head)
+            head = max(0, int(route_index(self.route, length, self.loc)))
+        return AgentView(self.displayed_search(), self.best(), int(self.search.control[0].root), path, head)
 
 
 class TbGreedy(TbBfs):
     """Time-bounded greedy best-first search, for TB-GBFS and RTB-GBFS."""
 
-    def _weights(self) -> tuple[float, float]:
+    def _f_weights(self) -> tuple[float, float]:
         return 0.0, 1.0
 
     def _shortcut_weight(self) -> float:

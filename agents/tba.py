@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from agents.best_first import BestFirstAgent
-from sim.agent_api import AgentSpec, AgentView, Problem, noted
+from sim.agent_api import AgentSpec, AgentView, Problem, event_words
 from sim.grid import MapChange
-from sim.kernels import crew, tba
+from sim.kernels import batch, tba
 from sim.kernels.route import new_route
 from sim.kernels.search import Search, new_search
 from sim.params import Param, Value
@@ -33,7 +33,7 @@ SHARE = Param(
 )
 TRACE_RATE = Param("trace_rate", float, 10.0, "trace steps that cost as much as one expansion", 1.0, 1000.0, symbol="c")
 
-_DID = {tba.FOUND: "found", tba.TRACED: "trace", tba.TOOK: "path", tba.SOUGHT: "shortcut"}
+_EVENT_KEYS = {tba.FOUND: "found", tba.TRACED: "trace", tba.ADOPTED: "path", tba.SOUGHT_SHORTCUT: "shortcut"}
 
 
 class Tba(BestFirstAgent):
@@ -42,7 +42,7 @@ class Tba(BestFirstAgent):
         memory = problem.grid.cells, problem.reuses_memory, self.tile_width
         self.path, self.trace = new_route(*memory), new_route(*memory)
         self.detour = self._new_detour_search()
-        self._reset(problem.start)
+        self._reset_agent(problem.start)
 
     @property
     def tile_width(self) -> int:
@@ -53,13 +53,13 @@ class Tba(BestFirstAgent):
             self.problem.grid.cells if self.params["shortcut"] else 1, is_reused=self.problem.reuses_memory
         )
 
-    def _reset(self, start: int) -> None:
+    def _reset_agent(self, start: int) -> None:
         st = self.state[0]
         st.share, st.trace_rate = self.params["share"], self.params["trace_rate"]
         st.cuts_trace = self.params["trace_check"]
         st.keeps_longer = self.params["switch"] == "longer"
         st.seeks_shortcut = self.params["shortcut"]
-        tba.reset(self.ground, self.search, self.state, start, self.goal)
+        tba.reset_agent(self.ground, self.search, self.state, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
         self.params[name] = value
@@ -68,16 +68,16 @@ class Tba(BestFirstAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return None if self.params["shortcut"] else crew.run_tba
+        return None if self.params["shortcut"] else batch.run_tba_batch
 
     @property
-    def batch_change(self) -> Any:
-        return crew.change_tba
+    def batch_change_kernel(self) -> Any:
+        return batch.notify_tba_batch
 
-    made_again = (*BestFirstAgent.made_again, "_shortcut_budget")
+    derived_attributes = (*BestFirstAgent.derived_attributes, "_shortcut_budget")
 
-    def _look_at_state(self) -> None:
-        super()._look_at_state()
+    def _cache_state_views(self) -> None:
+        super()._cache_state_views()
         self._shortcut_budget = self.state["shortcut_budget"]
 
     def parts(self) -> tuple[Any, ...]:
@@ -85,7 +85,7 @@ class Tba(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         self._shortcut_budget[0] = int(self.params["shortcut_budget"]) or budget
-        return int(self.call(tba.run, budget, rows))
+        return int(self.call(tba.run_ticks, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)
@@ -96,7 +96,7 @@ class Tba(BestFirstAgent):
     def view(self) -> AgentView:
         st = self.state[0]
         return AgentView(
-            search=self.shown_search(),
+            search=self.displayed_search(),
             best=self.best(),
             root=int(st.root),
             path=self.path.cells[: int(st.length)],
@@ -104,13 +104,13 @@ class Tba(BestFirstAgent):
             tracing=self.trace.cells[: 0 if st.trace_done else int(st.trace_length)],
             detour=self.detour if self.params["shortcut"] else None,
             numbers={"shortcuts": int(st.shortcuts)},
-            notes=noted(_DID, st.did),
+            notes=event_words(_EVENT_KEYS, st.did),
         )
 
 
 def check_budget(budget: int, params: Mapping[str, Value]) -> str | None:
     """Return an error message if the budget allows no expansion or no trace step in a tick, else None."""
-    expansions, steps = tba.slices(budget, float(params["share"]), float(params["trace_rate"]))
+    expansions, steps = tba.split_budget(budget, float(params["share"]), float(params["trace_rate"]))
     if expansions >= 1 and steps >= 1:
         return None
     return (

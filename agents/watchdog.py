@@ -19,14 +19,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
-_LOOK_S = 0.25  # interval in seconds between two checks of the watched calls
+_CHECK_INTERVAL_S = 0.25  # interval in seconds between two checks of the watched calls
 
 
 class TooLongError(BaseException):
     """Raised inside a watched call that takes too long; a BaseException, which `except Exception` does not catch."""
 
 
-class _Call:
+class _WatchedCall:
     """Context manager of one watched call, which is a call into user code with a time limit.
 
     It does not use contextlib, which would set `__traceback__` of a passing error: a user-defined error class could
@@ -34,13 +34,13 @@ class _Call:
     """
 
     def __init__(self, watchdog: "Watchdog", looks: int) -> None:
-        """Create the context manager of a call that is interrupted after `looks` checks by the watchdog thread."""
-        self.watchdog, self.left, self.looks = watchdog, looks, looks
+        """Create the context manager of a call that is interrupted after `max_checks` checks by the watchdog thread."""
+        self.watchdog, self.left, self.max_checks = watchdog, looks, looks
         self.thread = threading.get_ident()
         self.is_fired = self.is_forked = False
 
     def __enter__(self) -> None:
-        self.watchdog.begin(self)
+        self.watchdog.register_call(self)
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self.is_forked:
@@ -57,26 +57,26 @@ class Watchdog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls: set[_Call] = set()  # watched calls that have not returned
+        self._calls: set[_WatchedCall] = set()  # watched calls that have not returned
         self._has_thread = False  # whether the daemon thread has been started
 
-    def watching(self, seconds: float) -> _Call:
-        return _Call(self, max(1, round(seconds / _LOOK_S)))
+    def watch_call(self, seconds: float) -> _WatchedCall:
+        return _WatchedCall(self, max(1, round(seconds / _CHECK_INTERVAL_S)))
 
     @property
-    def is_outside(self) -> bool:
+    def is_outside_calls(self) -> bool:
         """Return whether the current thread is the main thread and outside all watched calls."""
         if threading.current_thread() is not threading.main_thread():
             return False
         thread = threading.get_ident()
         return all(call.thread != thread for call in self._calls.copy())
 
-    def begin(self, call: _Call) -> None:
+    def register_call(self, call: _WatchedCall) -> None:
         if not self._has_thread:
             self._start_thread()
         self._calls.add(call)
 
-    def end(self, call: _Call) -> None:
+    def end(self, call: _WatchedCall) -> None:
         with self._lock:
             self._calls.discard(call)
             if call.is_fired:  # the call has returned, so cancel its pending error unless it is being raised already
@@ -84,21 +84,21 @@ class Watchdog:
 
     def _start_thread(self) -> None:
         self._has_thread = True
-        threading.Thread(target=self._look, name="watchdog", daemon=True).start()
+        threading.Thread(target=self._check_calls, name="watchdog", daemon=True).start()
 
-    def _look(self) -> None:
+    def _check_calls(self) -> None:
         """Check all watched calls every quarter of a second, until the program ends; body of the daemon thread."""
         pause = threading.Event()
-        while not pause.wait(_LOOK_S):
+        while not pause.wait(_CHECK_INTERVAL_S):
             with self._lock:
                 for call in tuple(self._calls):
                     call.left -= 1
                     if call.left < 0:
                         self._interrupt_call(call)
 
-    def _interrupt_call(self, call: _Call) -> None:
+    def _interrupt_call(self, call: _WatchedCall) -> None:
         """Raise a TooLongError in the thread of the call, and re-arm its timer in case the code swallows the error."""
-        call.left, call.is_fired = call.looks, True
+        call.left, call.is_fired = call.max_checks, True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(TooLongError))
 
     def after_fork(self) -> None:
@@ -112,7 +112,7 @@ class Watchdog:
 WATCHDOG = Watchdog()
 
 
-def attempt(do: Callable[[], object], seconds: float) -> None:
+def run_watched_thread(do: Callable[[], object], seconds: float) -> None:
     """Run user code in a daemon thread, wait for it for at most twice the given time, and ignore all its errors.
 
     In such a thread the code may block in C for ever without blocking the caller. A KeyboardInterrupt that the code
@@ -124,7 +124,7 @@ def attempt(do: Callable[[], object], seconds: float) -> None:
     """
 
     def run() -> None:
-        with suppress(BaseException), WATCHDOG.watching(seconds):
+        with suppress(BaseException), WATCHDOG.watch_call(seconds):
             do()
 
     thread = threading.Thread(target=run, name="user code", daemon=True)

@@ -1,4 +1,4 @@
-"""Command `advise`: recommend an agent and its settings for a map and a number of units.
+"""Command `recommendation_text`: recommend an agent and its settings for a map and a number of units.
 
 A unit is one of many agents that walk on the map together. A candidate is an agent with parameters and a budget.
 """
@@ -9,41 +9,41 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_movement, checked, movement_of, option
-from cli.progress import Progress
-from cli.report.figures import save
-from cli.warm import warm_up
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import CommandParser, add_movement_options, movement_of_arguments, param_arguments, param_converter
+from cli.progress import ProgressBar
+from cli.report.figures import save_chart
+from cli.warm import warm_up_agents
 from sim import coverage
-from sim.commands import BUDGET, AgentConfig
+from sim.commands import BUDGET_PARAM, AgentConfig
 from sim.experiments.advice import (
     IN_TURN,
     MAX_COMPARED_UNITS,
-    MAX_MEASURED,
+    MAX_MEASURED_UNITS,
     NO,
-    Candidate,
-    Need,
-    best_three,
-    candidates,
-    front,
-    job_for,
-    measured_together,
-    most_that_fit,
-    worth_a_crowd,
+    AgentCandidate,
+    FrameRequirement,
+    best_candidates,
+    create_candidate_job,
+    create_candidates,
+    find_max_fitting_units,
+    measure_crowd,
+    order_for_crowd_measurement,
+    pareto_candidates,
 )
-from sim.experiments.charts import Chart, Series, worded
-from sim.experiments.problems import Case, board_of, random_pairs
-from sim.experiments.runs import do_job
-from sim.experiments.tables import Table, number, shown
+from sim.experiments.job_runner import run_job
+from sim.experiments.problems import ProblemInstance, create_map_data, random_pairs
+from sim.experiments.report_charts import ChartData, ChartSeries, measure_label
+from sim.experiments.table_formats import ReportTable, cell_text, number_text
 from sim.files.disk import check_folder, make_folder
-from sim.files.examples import MAPS, asked_file
+from sim.files.map_files import MAP_KINDS, open_map
 from sim.files.map_source import MapFile
-from sim.files.maps import MAP_KINDS, open_map
 from sim.files.scenario import Scenario, save_scenario
+from sim.files.shipped_files import MAPS, require_shipped_file
 from sim.grid import Grid
 from sim.params import ConfigError, Param
-from sim.prepared import fetch
-from sim.program import NAME
+from sim.prepared import fetch_data
+from sim.program import PROGRAM_COMMAND
 from sim.world import World
 
 UNITS = Param("units", int, 1, "number of agents that plan in every frame", 1, 1_000_000)
@@ -56,43 +56,45 @@ _MIN_CROWDS = 8  # minimum number of settings measured with many units, even if 
 
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
-    file = asked_file(given.map, MAPS)
-    grid = open_map(file, movement=movement_of(given))
+    file = require_shipped_file(given.map, MAPS)
+    grid = open_map(file, movement=movement_of_arguments(given))
     folder = Path(given.output or f"{Path(given.map).stem}-advice")
-    board = board_of(Path(file).name, grid)
+    board = create_map_data(Path(file).name, grid)
     pairs = random_pairs(grid, _MAX_PROBLEMS, Random(0))
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map with a path between at least two cells, got none")
-    cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
+    cases = [ProblemInstance(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
     check_folder(folder)  # before the long measurements, so that a bad output folder is reported at once
-    tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
-    progress = Progress()
-    warm_up([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
-    count = measure(tried, cases, given.seconds / 2, progress)
-    measure_together(tried, cases, given.units, given.seconds / 2, progress)
-    advice = advise(tried, cases, need, progress)
-    answer(tried, need, given, count, advice)
+    tried, need = create_candidates(SPECS_BY_KEY, given.budget), FrameRequirement(given.units, given.budget_ms)
+    progress = ProgressBar()
+    warm_up_agents([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
+    count = measure_walks(tried, cases, given.seconds / 2, progress)
+    measure_frame_times(tried, cases, given.units, given.seconds / 2, progress)
+    advice = recommendation_text(tried, cases, need, progress)
+    print_answer(tried, need, given, count, advice)
     print(f"\n{records_line(grid)}")
-    write(tried, need, cases[0], Path(file), folder)
+    write_files(tried, need, cases[0], Path(file), folder)
     return 0
 
 
-def _parser() -> Arguments:
-    parser = Arguments("advise", "Try agents on random problems of a map, and recommend one.")
+def _parser() -> CommandParser:
+    parser = CommandParser("advise", "Try agents on random problems of a map, and recommend one.")
     parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example")
-    add_movement(parser)
-    parser.add_argument("--units", metavar="N", **option(UNITS))
+    add_movement_options(parser)
+    parser.add_argument("--units", metavar="N", **param_arguments(UNITS))
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--budget-ms", metavar="B", **option(BUDGET_MS))
-    limit.add_argument("--budget", type=checked(BUDGET), metavar="K", help=BUDGET.help)
-    parser.add_argument("--seconds", metavar="S", **option(SECONDS))
+    limit.add_argument("--budget-ms", metavar="B", **param_arguments(BUDGET_MS))
+    limit.add_argument("--budget", type=param_converter(BUDGET_PARAM), metavar="K", help=BUDGET_PARAM.help)
+    parser.add_argument("--seconds", metavar="S", **param_arguments(SECONDS))
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where to write a figure and a scenario (default: MAP-advice)"
     )
     return parser
 
 
-def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, progress: Progress) -> int:
+def measure_walks(
+    tried: Sequence[AgentCandidate], cases: Sequence[ProblemInstance], seconds: float, progress: ProgressBar
+) -> int:
     """Run all candidates on the same problems until the time is up.
 
     Args:
@@ -109,18 +111,20 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
         spent = time.monotonic() - began
         if spent > seconds and index >= _MIN_PROBLEMS:
             return index
-        progress.show(f"{index} problems, {len(tried)} settings", min(1.0, spent / seconds))
+        progress.update_bar(f"{index} problems, {len(tried)} settings", min(1.0, spent / seconds))
         grid = case.board.grid
-        length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal
+        length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY).optimal
         for candidate in tried:
-            if not candidate.is_out:
-                for line in do_job(job_for(candidate, case, length), grid, BY_KEY, time.thread_time)[0]:
-                    candidate.take(line)
+            if not candidate.is_rejected:
+                for line in run_job(
+                    create_candidate_job(candidate, case, length), grid, SPECS_BY_KEY, time.thread_time
+                )[0]:
+                    candidate.add_result(line)
     return len(cases)
 
 
-def measure_together(
-    tried: Sequence[Candidate], cases: Sequence[Case], units: int, seconds: float, progress: Progress
+def measure_frame_times(
+    tried: Sequence[AgentCandidate], cases: Sequence[ProblemInstance], units: int, seconds: float, progress: ProgressBar
 ) -> None:
     """Measure frame times with many units until the time is up; the most promising candidates are measured first.
 
@@ -131,26 +135,30 @@ def measure_together(
         seconds: The time limit, checked before each candidate after the first _MIN_CROWDS.
         progress: Shows the progress bar.
     """
-    chosen = worth_a_crowd(tried)
+    chosen = order_for_crowd_measurement(tried)
     began = time.monotonic()
     for index, candidate in enumerate(chosen):
         spent = time.monotonic() - began
         if spent > seconds and index >= _MIN_CROWDS:
             return
-        progress.show(f"{min(units, MAX_COMPARED_UNITS):,} units at once, {candidate.name}", min(1.0, spent / seconds))
-        candidate.together = measured_together(
-            candidate, cases, BY_KEY, min(units, MAX_COMPARED_UNITS), time.thread_time
+        progress.update_bar(
+            f"{min(units, MAX_COMPARED_UNITS):,} units at once, {candidate.name}", min(1.0, spent / seconds)
+        )
+        candidate.crowd_timing = measure_crowd(
+            candidate, cases, SPECS_BY_KEY, min(units, MAX_COMPARED_UNITS), time.thread_time
         )
 
 
 # --- recommendation -------------------------------------------------------------------------------
 
 
-def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progress: Progress) -> str:
+def recommendation_text(
+    tried: Sequence[AgentCandidate], cases: Sequence[ProblemInstance], need: FrameRequirement, progress: ProgressBar
+) -> str:
     """Return the recommendation as text.
 
-    The recommended setting has been measured with the requested number of units, or with MAX_MEASURED if more were
-    requested.
+    The recommended setting has been measured with the requested number of units, or with MAX_MEASURED_UNITS if more
+    were requested.
 
     Args:
         tried: The candidates with their frame times.
@@ -158,27 +166,27 @@ def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progre
         need: The number of units, and the milliseconds per frame that they share.
         progress: Shows the progress bar.
     """
-    units = min(need.units, MAX_MEASURED)
-    while (best := best_three(tried, need)) and best[0].together and best[0].together.units < units:
-        if need.fits(best[0]) == NO:
+    units = min(need.units, MAX_MEASURED_UNITS)
+    while (best := best_candidates(tried, need)) and best[0].crowd_timing and best[0].crowd_timing.units < units:
+        if need.fit_level(best[0]) == NO:
             break  # with fewer units than requested the best candidate is already too slow
-        progress.show(f"{units:,} units at once, {best[0].name}")
-        best[0].together = measured_together(best[0], cases, BY_KEY, units, time.thread_time)
+        progress.update_bar(f"{units:,} units at once, {best[0].name}")
+        best[0].crowd_timing = measure_crowd(best[0], cases, SPECS_BY_KEY, units, time.thread_time)
     if not best:
         return ""
-    nothing_fits = need.fits(best[0]) == NO
-    chosen = min((c for c in tried if c.together), key=need.longest_ms) if nothing_fits else best[0]
+    nothing_fits = need.fit_level(best[0]) == NO
+    chosen = min((c for c in tried if c.crowd_timing), key=need.max_frame_ms) if nothing_fits else best[0]
 
     def longest_ms(units: int) -> float:
-        progress.show(f"{units:,} units at once, {chosen.name}")
-        return measured_together(chosen, cases, BY_KEY, units, time.thread_time).longest_ms
+        progress.update_bar(f"{units:,} units at once, {chosen.name}")
+        return measure_crowd(chosen, cases, SPECS_BY_KEY, units, time.thread_time).max_frame_ms
 
-    most = most_that_fit(longest_ms, need.budget_ms, need.guess(chosen))
+    most = find_max_fitting_units(longest_ms, need.budget_ms, need.estimate_max_units(chosen))
     progress.clear()
     return _nothing_fits_text(chosen, need, most) if nothing_fits else _advice_text(chosen, need, most)
 
 
-def _nothing_fits_text(quickest: Candidate, need: Need, most: int) -> str:
+def _nothing_fits_text(quickest: AgentCandidate, need: FrameRequirement, most: int) -> str:
     text = f"No setting fits {need.units:,} units into {need.budget_ms:g} ms"
     return (
         f"{text}, not even one unit."
@@ -187,11 +195,11 @@ def _nothing_fits_text(quickest: Candidate, need: Need, most: int) -> str:
     )
 
 
-def _advice_text(best: Candidate, need: Need, most: int) -> str:
-    mean, longest = number(need.frame_ms(best)), number(need.longest_ms(best))
+def _advice_text(best: AgentCandidate, need: FrameRequirement, most: int) -> str:
+    mean, longest = number_text(need.mean_frame_ms(best)), number_text(need.max_frame_ms(best))
     taken = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms per frame on average"
     at_most = f"{longest} ms in the longest frame, when all start at once"
-    if need.fits(best) == IN_TURN:
+    if need.fit_level(best) == IN_TURN:
         return (
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
             f"{taken}, but {at_most}.\n"
@@ -203,16 +211,18 @@ def _advice_text(best: Candidate, need: Need, most: int) -> str:
 
 
 def _count_text(units: int) -> str:
-    return f"{units:,} or more would" if units >= MAX_MEASURED else f"about {units:,} would"
+    return f"{units:,} or more would" if units >= MAX_MEASURED_UNITS else f"about {units:,} would"
 
 
-def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int, advice: str) -> None:
+def print_answer(
+    tried: Sequence[AgentCandidate], need: FrameRequirement, given: Namespace, count: int, advice: str
+) -> None:
     units = "one unit" if need.units == 1 else f"{min(need.units, MAX_COMPARED_UNITS):,} units at once"
     print(f"{given.map}: {count} random problems, {len(tried)} settings; times are for {units}")
     print("Settings that no other setting beats in both cost and time, cheapest walk first:\n")
-    _print_table(table_of(front(tried), need))
+    _print_table(candidate_table(pareto_candidates(tried), need))
     print('\n  fits: "yes": in every frame; "in turn": on average, and in every frame if the scenario sets "tick_ms"')
-    out = [candidate.name for candidate in tried if candidate.is_out]
+    out = [candidate.name for candidate in tried if candidate.is_rejected]
     if out:
         print(f"\nLeft out, because the walk was far too long on some problem: {', '.join(out)}")
     if advice:
@@ -224,13 +234,13 @@ def records_line(grid: Grid) -> str:
 
     The agent kNN LRTA* itself is not tried, because its records must be computed for each map.
     """
-    cap = next(param for param in BY_KEY["knn-lrta"].params if param.name == "cap").default
-    share = float(fetch(coverage.recipe(int(cap)), grid).tables.share[0])
+    cap = next(param for param in SPECS_BY_KEY["knn-lrta"].params if param.name == "cap").default
+    share = float(fetch_data(coverage.coverage_recipe(int(cap)), grid).tables.share[0])
     fits = f"{share:.1%} of pairs can be climbed, and about N x {share**2:.2g} of N records fit a problem"
-    return f"kNN LRTA* was not tried. {fits}: {coverage.wish(share)}."
+    return f"kNN LRTA* was not tried. {fits}: {coverage.describe_recommended_records(share)}."
 
 
-def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
+def candidate_table(chosen: Sequence[AgentCandidate], need: FrameRequirement) -> ReportTable:
     headings = (
         "setting",
         "cost / optimal, mean",
@@ -246,21 +256,21 @@ def table_of(chosen: Sequence[Candidate], need: Need) -> Table:
         (
             candidate.name,
             candidate.cost,
-            candidate.totals.median_cost,
-            candidate.totals.largest_cost,
+            candidate.totals.median_cost_ratio,
+            candidate.totals.max_cost_ratio,
             100.0 * candidate.totals.back_moves / max(1, candidate.totals.moves),
             candidate.totals.most,
-            candidate.unit_us,
-            need.longest_ms(candidate),
-            need.fits(candidate),
+            candidate.crowd_unit_us,
+            need.max_frame_ms(candidate),
+            need.fit_level(candidate),
         )
         for candidate in chosen
     )
-    return Table("front", "", headings, rows)
+    return ReportTable("front", "", headings, rows)
 
 
-def _print_table(table: Table) -> None:
-    lines = [table.headings, *([shown(cell) for cell in row] for row in table.rows)]
+def _print_table(table: ReportTable) -> None:
+    lines = [table.headings, *([cell_text(cell) for cell in row] for row in table.rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(table.headings))]
     for line in lines:
         cells = [
@@ -270,30 +280,32 @@ def _print_table(table: Table) -> None:
         print("  " + "  ".join(cells).rstrip())
 
 
-def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
+def advice_chart(tried: Sequence[AgentCandidate], need: FrameRequirement) -> ChartData:
     """Return the chart of cost against time per tick, with a series for each agent and the Pareto front.
 
     The title of the chart gives the time that each unit may take.
     """
-    measured = [candidate for candidate in tried if candidate.together]
+    measured = [candidate for candidate in tried if candidate.crowd_timing]
     series = []
     for name in dict.fromkeys(c.name.rsplit(" k=", 1)[0] for c in measured):
-        points = sorted((c.unit_us, c.cost) for c in measured if c.name.rsplit(" k=", 1)[0] == name)
-        series.append(Series(name, tuple(points)))
-    best = sorted((c.unit_us, c.cost) for c in front(tried))
-    series.append(Series("not beaten in both", tuple(best), is_line=False, is_quiet=True))
-    limit = number(1000 * need.budget_ms / need.units)
-    return Chart(
+        points = sorted((c.crowd_unit_us, c.cost) for c in measured if c.name.rsplit(" k=", 1)[0] == name)
+        series.append(ChartSeries(name, tuple(points)))
+    best = sorted((c.crowd_unit_us, c.cost) for c in pareto_candidates(tried))
+    series.append(ChartSeries("not beaten in both", tuple(best), has_lines=False, is_background=True))
+    limit = number_text(1000 * need.budget_ms / need.units)
+    return ChartData(
         "advice",
         f"{need.units:,} units have {limit} us each",
         "us / tick",
-        worded("suboptimality"),
+        measure_label("suboptimality"),
         tuple(series),
         "xy",
     )
 
 
-def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder: Path) -> None:
+def write_files(
+    tried: Sequence[AgentCandidate], need: FrameRequirement, case: ProblemInstance, path: Path, folder: Path
+) -> None:
     """Write the figure, and a scenario with the best three candidates; write nothing if there are no candidates.
 
     Args:
@@ -303,16 +315,16 @@ def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder
         path: The map file.
         folder: The output folder.
     """
-    best = best_three(tried, need)
+    best = best_candidates(tried, need)
     if not best:
         return
     make_folder(folder)
-    for _ in save(chart_of(tried, need), folder):
+    for _ in save_chart(advice_chart(tried, need), folder):
         pass
     agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)
     source = MapFile(path.name, path.resolve(), movement=case.board.grid.movement)
     scenario = Scenario(source, case.start, case.goal, agents, title=f"The best three on {path.name}")
     target = folder / "best.yaml"
     save_scenario(scenario, target)
-    print(f"\nSee the best three side by side: {NAME} {target}")
+    print(f"\nSee the best three side by side: {PROGRAM_COMMAND} {target}")
     print(f"Cost against time: {folder / 'advice.svg'}")

@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 
 from agents.registry import SPECS
-from cli.arguments import Arguments
+from cli.arguments import CommandParser
 from sim.agent_api import AgentSpec
 from sim.params import Param
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("agents", "List every agent with its parameters, their ranges, and its paper.")
+    parser = CommandParser("agents", "List every agent with its parameters, their ranges, and its paper.")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     if parser.parse_args(argv).json:
         print(json.dumps([spec.describe() for spec in SPECS], indent=2))
@@ -27,4 +27,4 @@ def _agent_text(spec: AgentSpec) -> str:
 def _parameter_line(param: Param) -> str:
     symbol = f" ({param.symbol})" if param.symbol else ""
     default = str(param.default).lower() if param.kind is bool else param.text(param.default)
-    return f"{'':<16} {param.name + symbol:<16} {default:<8} {param.help} ({param.expected()})"
+    return f"{'':<16} {param.name + symbol:<16} {default:<8} {param.help} ({param.describe_legal_values()})"

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sim.movement import DIAGONAL, FOUR, RULE, WORDS, Movement
-from sim.params import ConfigError, Param, did_you_mean
-from sim.program import NAME
+from sim.movement import DIAGONAL_PARAM, FOUR, RULE_DESCRIPTIONS, RULE_PARAM, Movement
+from sim.params import ConfigError, Param, did_you_mean_hint
+from sim.program import PROGRAM_COMMAND
 
 
-class Arguments(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """Argument parser that raises a ConfigError instead of printing its usage and exiting."""
 
     def __init__(self, command: str, description: str, *, is_module: bool = False) -> None:
@@ -24,14 +24,14 @@ class Arguments(argparse.ArgumentParser):
             description: The first line of the help of the command.
             is_module: Whether this is a tool for developers, started as `python -m cli.<command>`.
         """
-        prog = f"python -m cli.{command}" if is_module else f"{NAME} {command}"
+        prog = f"python -m cli.{command}" if is_module else f"{PROGRAM_COMMAND} {command}"
         super().__init__(prog=prog, description=description, allow_abbrev=False)
         self._command = command
 
     def error(self, message: str) -> NoReturn:
         unknown = re.search(r"unrecognized arguments: (-\S*)", message)
         if unknown:
-            message += did_you_mean(unknown.group(1), [o for a in self._actions for o in a.option_strings])
+            message += did_you_mean_hint(unknown.group(1), [o for a in self._actions for o in a.option_strings])
         raise ConfigError(f"{self._command}: {message}")
 
 
@@ -44,29 +44,33 @@ def run_module(main: Callable[[Sequence[str]], int]) -> NoReturn:
         sys.exit(2)
 
 
-def checked(param: Param) -> Callable[[str], Any]:
+def param_converter(param: Param) -> Callable[[str], Any]:
     """Return a converter for argparse that parses an argument as a value of `param` and checks its range."""
 
     def convert(text: str) -> Any:
         try:
-            return param.parse(text)
+            return param.parse_value(text)
         except ConfigError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return convert
 
 
-def with_default(words: str, default: object) -> str:
+def help_with_default(words: str, default: object) -> str:
     """Return the help text of an option, followed by its default in brackets."""
     return f"{words} (default: {default:,})" if isinstance(default, int) else f"{words} (default: {default})"
 
 
-def option(param: Param) -> dict[str, Any]:
+def param_arguments(param: Param) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` for a parameter: its converter, its default and its help."""
-    return {"type": checked(param), "default": param.default, "help": with_default(param.help, param.default)}
+    return {
+        "type": param_converter(param),
+        "default": param.default,
+        "help": help_with_default(param.help, param.default),
+    }
 
 
-def folder(text: str) -> Path:
+def existing_folder(text: str) -> Path:
     """Convert an argument to the path of an existing folder."""
     if not os.path.isdir(text):
         there = "a file" if os.path.exists(text) else "no such folder"
@@ -74,34 +78,39 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
-MAPS = Path(__file__).resolve().parents[2] / "shared" / "maps"
+BENCHMARK_MAPS = Path(__file__).resolve().parents[2] / "shared" / "maps"
 """Folder of benchmark maps next to a checkout; it is not part of the program and may be missing."""
 
-FURTHER_MAPS = "another folder to search for maps"
+FURTHER_MAPS_HELP = "another folder to search for maps"
 
 
-def add_maps(parser: Arguments, what: str) -> None:
-    named = os.environ.get("BACKMOVE_MAPS", MAPS)
+def add_maps_option(parser: CommandParser, what: str) -> None:
+    named = os.environ.get("BACKMOVE_MAPS", BENCHMARK_MAPS)
     words = f"{what}; the environment variable BACKMOVE_MAPS sets it as well"
-    parser.add_argument("--maps", type=folder, default=named, metavar="DIR", help=words)
+    parser.add_argument("--maps", type=existing_folder, default=named, metavar="DIR", help=words)
 
 
-def add_movement(parser: Arguments) -> None:
-    """Add the options --movement and --diagonal, from which `movement_of` builds a movement rule."""
-    rules = "; ".join(f"{rule}: {words}" for rule, words in WORDS.items())
-    parser.add_argument("--movement", type=checked(RULE), metavar="RULE", help=with_default(rules, RULE.default))
-    diagonal = with_default(DIAGONAL.help, "the square root of 2")
-    parser.add_argument("--diagonal", type=checked(DIAGONAL), metavar="C", help=diagonal)
+def add_movement_options(parser: CommandParser) -> None:
+    """Add the options --movement and --diagonal, from which `movement_of_arguments` builds a movement rule."""
+    rules = "; ".join(f"{rule}: {words}" for rule, words in RULE_DESCRIPTIONS.items())
+    parser.add_argument(
+        "--movement",
+        type=param_converter(RULE_PARAM),
+        metavar="RULE",
+        help=help_with_default(rules, RULE_PARAM.default),
+    )
+    diagonal = help_with_default(DIAGONAL_PARAM.help, "the square root of 2")
+    parser.add_argument("--diagonal", type=param_converter(DIAGONAL_PARAM), metavar="C", help=diagonal)
 
 
-def movement_of(given: argparse.Namespace) -> Movement:
+def movement_of_arguments(given: argparse.Namespace) -> Movement:
     if given.movement == FOUR and given.diagonal is not None:
         raise ConfigError(f"--diagonal: goes with eight neighbours only, not with --movement {FOUR}")
-    rule = RULE.default if given.movement is None else given.movement
-    return Movement(str(rule), float(DIAGONAL.default if given.diagonal is None else given.diagonal))
+    rule = RULE_PARAM.default if given.movement is None else given.movement
+    return Movement(str(rule), float(DIAGONAL_PARAM.default if given.diagonal is None else given.diagonal))
 
 
-def cell(text: str) -> tuple[int, int]:
+def parse_cell(text: str) -> tuple[int, int]:
     """Convert an argument of the form X,Y to the coordinates of a cell."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*,\s*(\d{1,6})\s*", text)
     if match is None:

@@ -3,27 +3,27 @@
 from collections.abc import Sequence
 
 from agents import contract, own_files
-from cli.arguments import Arguments
-from cli.own_agents import ask
+from cli.arguments import CommandParser
+from cli.own_agents import ask_permission
 
 OK, BROKEN = 0, 1
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("check-agent", "Run your own agent on small maps, and check every move against the rules.")
+    parser = CommandParser("check-agent", "Run your own agent on small maps, and check every move against the rules.")
     parser.add_argument("file", metavar="FILE.py", help="the agent, see docs/your-own-agent.md")
     file = parser.parse_args(argv).file
-    own_files.key_of(own_files.place_of(file))
-    ask(file)
-    spec = own_files.load(file)
+    own_files.key_of_file(own_files.absolute_path(file))
+    ask_permission(file)
+    spec = own_files.load_agent_file(file)
     print(f"{spec.name} ({spec.key}): {spec.summary}")
     broken = 0
-    for rule, wrong in contract.check(spec):
+    for rule, wrong in contract.check_contract(spec):
         broken += bool(wrong)
         print(f"  {'BROKEN' if wrong else 'ok    '}  {rule}", flush=True)
         if wrong:
             print(f"          {wrong}")
-    if warning := contract.state_warning(spec):
+    if warning := contract.unstorable_state_warning(spec):
         print("  slow    going back in time takes longer, because the run is computed again")
         print(f"          {warning}")
     print("all rules are kept" if not broken else f"{broken} of {len(contract.RULES)} rules are broken")

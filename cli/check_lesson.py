@@ -3,37 +3,41 @@
 import sys
 from collections.abc import Sequence
 
-from agents.registry import BY_KEY
-from cli.arguments import Arguments
-from sim.counted import counted
-from sim.files.examples import LESSONS, asked_file
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import CommandParser
 from sim.files.lesson import load_lesson
-from sim.lesson import broken_claims
+from sim.files.shipped_files import LESSONS, require_shipped_file
+from sim.lesson import find_broken_claims
 from sim.params import ConfigError
+from sim.plurals import count_with_noun
 from sim.program import ASSETS
 from ui.model.layers import HEAT_KINDS
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("check-lesson", "Play lessons to the end, and report every claim that the run contradicts.")
+    parser = CommandParser("check-lesson", "Play lessons to the end, and report every claim that the run contradicts.")
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md, or the name of a built-in lesson"
     )
-    problems = [problem for name in parser.parse_args(argv).files for problem in _problems_of(name)]
+    problems = [problem for name in parser.parse_args(argv).files for problem in _check_lesson_file(name)]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 2 if problems else 0
 
 
-def _problems_of(name: str) -> list[str]:
+def _check_lesson_file(name: str) -> list[str]:
     try:
-        lesson = load_lesson(asked_file(name, LESSONS), BY_KEY, (ASSETS,), HEAT_KINDS)
+        lesson = load_lesson(require_shipped_file(name, LESSONS), SPECS_BY_KEY, (ASSETS,), HEAT_KINDS)
     except ConfigError as error:  # returned instead of raised, so that the remaining lessons are checked as well
         return list(error.problems)
     claims = sum(len(step.claims) for step in lesson.steps)
     questions = [step.question for step in lesson.steps if step.question is not None]
-    unchecked = sum(not question.is_checked for question in questions)
+    unchecked = sum(not question.has_claims for question in questions)
     note = f", {unchecked} of them not checked, because no answer has claims" if unchecked else ""
-    counts = counted(len(lesson.steps), "step"), counted(claims, "claim"), counted(len(questions), "question")
+    counts = (
+        count_with_noun(len(lesson.steps), "step"),
+        count_with_noun(claims, "claim"),
+        count_with_noun(len(questions), "question"),
+    )
     print(f"{name}: {', '.join(counts)}{note}")
-    return [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]
+    return [f"{name}:{problem}" for problem in find_broken_claims(lesson, SPECS_BY_KEY)]

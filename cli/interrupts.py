@@ -2,8 +2,8 @@
 
 Usage in a command:
 
-with Interrupts() as interrupts:
-    if interrupts.finishes(compile_everything):      a signal ends this work at once
+with InterruptFlag() as interrupts:
+    if interrupts.run_interruptibly(compile_everything):    a signal ends this work at once
         while not interrupts.exit_code and step():   after a signal the current step finishes
             ...
 return interrupts.exit_code or 0
@@ -30,30 +30,30 @@ def exit_code_of(error: KeyboardInterrupt) -> int:
     return EXIT_CODES[signal.SIGTERM if isinstance(error, TerminatedError) else signal.SIGINT]
 
 
-class Interrupts:
+class InterruptFlag:
     """Signal handler that records the first signal that arrives while the context is open.
 
-    The first signal raises an exception only inside `finishes`. Elsewhere an exception could interrupt the writing of
-    a result line or file, break off a tick, or be lost in a callback. Every further signal raises an exception
-    anywhere, because the command may never reach its next check.
+    The first signal raises an exception only inside `run_interruptibly`. Elsewhere an exception could interrupt the
+    writing of a result line or file, break off a tick, or be lost in a callback. Every further signal raises an
+    exception anywhere, because the command may never reach its next check.
     """
 
     def __init__(self) -> None:
         self.exit_code = 0  # exit code of the first signal, 0 if none has arrived
-        self._is_breakable = False  # whether the first signal may raise an exception, as inside `finishes`
+        self._is_breakable = False  # whether the first signal may raise an exception, as inside `run_interruptibly`
         self._handlers_before: dict[int, Any] = {}  # signal -> handler to restore on exit
 
-    def __enter__(self) -> "Interrupts":
+    def __enter__(self) -> "InterruptFlag":
         for number in EXIT_CODES:
             if signal.getsignal(number) is not signal.SIG_IGN:  # a shell ignores SIGINT for background jobs
-                self._handlers_before[number] = signal.signal(number, self._note)
+                self._handlers_before[number] = signal.signal(number, self._record_signal)
         return self
 
     def __exit__(self, *exception: object) -> None:
         for number, handler in self._handlers_before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
-    def finishes(self, work: Callable[[], object]) -> bool:
+    def run_interruptibly(self, work: Callable[[], object]) -> bool:
         """Call `work`, which the first signal may interrupt; return whether `work` finished.
 
         If a signal has already arrived, `work` is not called.
@@ -69,18 +69,18 @@ class Interrupts:
             self._is_breakable = False
         return not self.exit_code
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _record_signal(self, number: int, frame: FrameType | None) -> None:
         is_first, self.exit_code = not self.exit_code, self.exit_code or EXIT_CODES[number]
         if self._is_breakable or not is_first:
             raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
 
 
-def end_with_input() -> None:
+def terminate_at_end_of_input() -> None:
     """Send a SIGTERM to this process when standard input ends, because the process that wrote to it has ended."""
-    threading.Thread(target=_end_with_input, args=(sys.stdin.fileno(),), daemon=True).start()
+    threading.Thread(target=_wait_for_end_of_input, args=(sys.stdin.fileno(),), daemon=True).start()
 
 
-def _end_with_input(stdin: int) -> None:
+def _wait_for_end_of_input(stdin: int) -> None:
     while os.read(stdin, 4096):  # sys.stdin.read() would hold a lock that the interpreter waits for at exit
         pass
     os.kill(os.getpid(), signal.SIGTERM)

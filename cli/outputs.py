@@ -5,17 +5,17 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TextIO
 
-from agents.own_files import LOADED
-from sim.files.disk import check_place, is_stream
+from agents.own_files import LOADED_FILES
+from sim.files.disk import check_writable, is_stream
 from sim.params import ConfigError
 
 # displayed name of each standard stream -> its name in the module sys
 _STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 
-Place = str | os.PathLike[str]
+FilePath = str | os.PathLike[str]
 
 
-def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) -> None:
+def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[FilePath]) -> None:
     """Check the output paths of a command.
 
     Args:
@@ -26,7 +26,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
         ConfigError: An output is also an input or another output, or cannot be written; lists all problems.
     """
     given = [(option, path) for option, path in outputs.items() if path is not None]
-    read = [*inputs, *(file.path for file in LOADED.values())]
+    read = [*inputs, *(file.path for file in LOADED_FILES.values())]
     problems = []
     for number, (option, path) in enumerate(given):
         if any(_are_same_file(path, other) for other in read):
@@ -38,14 +38,14 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
             problems.append(f"{option} {path}: expected a file of its own, got the file of {taken[0]}")
             continue
         try:
-            check_place(path)
+            check_writable(path)
         except ConfigError as error:
             problems += [f"{option} {text}" for text in error.problems]
     if problems:
         raise ConfigError(problems)
 
 
-def _are_same_file(path: Place, other: Place) -> bool:
+def _are_same_file(path: FilePath, other: FilePath) -> bool:
     """Return whether two paths lead to the same file, also through links.
 
     Devices and pipes never count as the same file, because several outputs may write to one of them.

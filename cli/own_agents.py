@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agents import own_files
-from sim.params import ConfigError, printable
+from sim.params import ConfigError, escape_unprintable
 
-OPTION = "--agent-file"
+AGENT_FILE_OPTION = "--agent-file"
 
 
-def take_in(arguments: Sequence[str]) -> list[str]:
+def load_agent_files(arguments: Sequence[str]) -> list[str]:
     """Load the files of all `--agent-file` options and register their agents.
 
     Args:
@@ -25,12 +25,12 @@ def take_in(arguments: Sequence[str]) -> list[str]:
     files, rest = _split_arguments(arguments)
     paths: dict[str, Path] = {}
     for file in files:
-        path = own_files.place_of(file)
-        key = own_files.key_of(path)
+        path = own_files.absolute_path(file)
+        key = own_files.key_of_file(path)
         if paths.setdefault(key, path) != path:
             raise ConfigError(f"{file}: got two files for the agent '{key}'; rename one, because its name is the key")
-        ask(file)
-        own_files.load(file)
+        ask_permission(file)
+        own_files.load_agent_file(file)
     return rest
 
 
@@ -39,16 +39,16 @@ def _split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     files, rest, words = [], [], iter(arguments)
     for word in words:
         option, is_joined, file = word.partition("=")
-        if option != OPTION:
+        if option != AGENT_FILE_OPTION:
             rest.append(word)
             continue
         files.append(file if is_joined else next(words, ""))
         if not files[-1]:
-            raise ConfigError(f"{OPTION}: expected a file such as my_agent.py")
+            raise ConfigError(f"{AGENT_FILE_OPTION}: expected a file such as my_agent.py")
     return files, rest
 
 
-def ask(file: str) -> None:
+def ask_permission(file: str) -> None:
     """Ask the user for permission to run a file, unless this version of the file has been allowed before.
 
     Without a terminal the user cannot be asked; naming the file on the command line then counts as permission.
@@ -59,8 +59,11 @@ def ask(file: str) -> None:
     if own_files.is_trusted(file):
         return
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
-        print(f"{printable(file)} is a program: it can do anything on this computer that you can do.", file=sys.stderr)
+        print(
+            f"{escape_unprintable(file)} is a program: it can do anything on this computer that you can do.",
+            file=sys.stderr,
+        )
         print("Run it? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise ConfigError(f"{file}: permission to run it was not given")
-    own_files.trust(file)
+    own_files.store_trust(file)

@@ -11,7 +11,7 @@ from sim.program import ROOT
 _OWN_PACKAGES = ("", "main", "sim", "agents", "ui", "cli")
 
 
-def what_is_missing(error: ModuleNotFoundError) -> str:
+def missing_package_message(error: ModuleNotFoundError) -> str:
     """Return a message that names the missing package and how to install it.
 
     If the missing module belongs to this program, the error is a bug and is raised again.

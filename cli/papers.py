@@ -13,17 +13,17 @@ from pathlib import Path
 import yaml
 
 from cli import experiment
-from cli.arguments import Arguments, run_module
-from cli.report import report_of
-from cli.report.page import heading, section
-from sim.experiments.spec import SIZES, presentation_of
+from cli.arguments import CommandParser, run_module
+from cli.report import create_report
+from cli.report.page import markdown_heading, report_section
+from sim.experiments.specification import SIZES, parse_presentation
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
 from sim.program import ASSETS, ROOT
 
 FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
-RUNS = PAGE.with_name("experiment-runs.json")
-HEAD = """# Experiments of the papers, repeated
+RUNS_FILE = PAGE.with_name("experiment-runs.json")
+PAGE_HEAD = """# Experiments of the papers, repeated
 
 Each section shows a specification from `assets/experiments/` and the output of `python main.py report --markdown` for
 its results; `python -m cli.papers --page` writes this page. "Printed" is the number in the paper; a claim that does not
@@ -44,30 +44,32 @@ E1 to E5, E7 and E9 need maps that we may not distribute: those of the
 """
 
 
-def names() -> list[str]:
+def experiment_names() -> list[str]:
     """Return the names of the experiments in numerical order, such as e2 before e10."""
     return sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (len(name), name))
 
 
-def sections(results: Path, page: str) -> Iterator[str]:
+def page_sections(results: Path, page: str) -> Iterator[str]:
     """Yield the section of every experiment, made from its results or, without results, copied from the page.
 
     Args:
         results: The folder that contains a folder of results for each experiment.
         page: The current text of the page.
     """
-    said = {title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
-    for name in names():
+    said = {section_title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
+    for name in experiment_names():
         folder = results / name
         if folder.is_dir():
             with open_for_reading(folder) as store:
-                yield section(report_of(store, is_short=True))
+                yield report_section(create_report(store, is_short=True))
         else:
-            spec = presentation_of((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
-            yield from (text.rstrip("\n") + "\n" for named, text in said.items() if named == heading(spec.title))
+            spec = parse_presentation((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+            yield from (
+                text.rstrip("\n") + "\n" for named, text in said.items() if named == markdown_heading(spec.title)
+            )
 
 
-def bands(specification: str) -> list[Mapping[str, object]]:
+def claim_bands(specification: str) -> list[Mapping[str, object]]:
     """Return the claims of a specification without the keys that may be added after the results are known.
 
     The keys `expect` and `why` state that a claim does not hold here; all other keys are fixed before the runs.
@@ -78,30 +80,32 @@ def bands(specification: str) -> list[Mapping[str, object]]:
 
 def record_runs(results: Path) -> None:
     """Write the digests of all available results to docs/experiment-runs.json."""
-    runs = json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else {}
-    for name in names():
+    runs = json.loads(RUNS_FILE.read_text(encoding="utf-8")) if RUNS_FILE.exists() else {}
+    for name in experiment_names():
         if (results / name).is_dir():
             with open_for_reading(results / name) as store:
-                size, program = store.meta("size"), store.program
+                size, program = store.meta_value("size"), store.program_version
             table = (results / name / "results.csv").read_bytes()
             rows = len(table.splitlines()) - 1
             digest = sha256(table).hexdigest()
             runs[name] = {"size": size, "rows": rows, "results": digest, "program": program}
-    ordered = {name: runs[name] for name in names() if name in runs}
-    write_atomically(RUNS, (json.dumps(ordered, indent=1) + "\n").encode())
+    ordered = {name: runs[name] for name in experiment_names() if name in runs}
+    write_atomically(RUNS_FILE, (json.dumps(ordered, indent=1) + "\n").encode())
 
 
-def title(section: str) -> str:
+def section_title(section: str) -> str:
     """Return the title of a section with Markdown escapes, even if the section itself has no escapes."""
     plain = re.sub(r"\\(.)", r"\1", section.partition("\n")[0].removeprefix("## "))
-    return heading(plain)
+    return markdown_heading(plain)
 
 
 def run(argv: Sequence[str]) -> int:
-    parser = Arguments(
+    parser = CommandParser(
         "papers", "Run the experiments of the papers, or write docs/experiments.md from their results.", is_module=True
     )
-    parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=", ".join(names()))
+    parser.add_argument(
+        "names", nargs="*", choices=[*experiment_names(), []], metavar="NAME", help=", ".join(experiment_names())
+    )
     parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument(
         "-o",
@@ -113,12 +117,12 @@ def run(argv: Sequence[str]) -> int:
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     given = parser.parse_args(argv)
     results = Path(given.output)
-    for name in given.names or ([] if given.page else names()):
+    for name in given.names or ([] if given.page else experiment_names()):
         spec = str(FOLDER / f"{name}.yaml")
         if code := experiment.main([spec, "-o", str(results / name), "--size", given.size]):
             return code
     if given.page:
-        text = "\n".join([HEAD, *sections(results, PAGE.read_text(encoding="utf-8"))])
+        text = "\n".join([PAGE_HEAD, *page_sections(results, PAGE.read_text(encoding="utf-8"))])
         write_atomically(PAGE, text.encode())
         record_runs(results)
     return 0

@@ -3,19 +3,19 @@
 import time
 from collections.abc import Iterable, Mapping
 
-from cli.progress import Progress
+from cli.progress import ProgressBar
 from sim.agent_api import AgentSpec
+from sim.agent_preparation import iter_preparation
 from sim.commands import AgentConfig
 from sim.grid import Grid
-from sim.preparing import preparing
 
 
-def prepare(
+def prepare_agents(
     configs: Iterable[AgentConfig],
     specs: Mapping[str, AgentSpec],
     grid: Grid,
     ends: tuple[int, int],
-    progress: Progress,
+    progress: ProgressBar,
 ) -> None:
     """Compute the databases and abstractions of some agents on a map.
 
@@ -28,5 +28,5 @@ def prepare(
         ends: The shared start and goal cells; an agent with its own goal uses that instead.
         progress: Shows the progress bar.
     """
-    for step in preparing(configs, specs, grid, ends, time.perf_counter):
-        progress.show(step.text, step.share)
+    for step in iter_preparation(configs, specs, grid, ends, time.perf_counter):
+        progress.update_bar(step.text, step.share)

@@ -4,23 +4,23 @@ import sys
 import time
 from typing import TextIO
 
-from sim.params import printable
+from sim.params import escape_unprintable
 
 _INTERVAL_S = 0.1  # minimum seconds between two updates of the bar
 _WIDTH = 24  # characters inside the brackets of the bar
 
 
-class Progress:
-    """Progress bar of a command. All other lines must be printed with `say`, which removes the bar first."""
+class ProgressBar:
+    """Progress bar of a command. All other lines must be printed with `print_line`, which removes the bar first."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
         self.is_on = self._stream.isatty()
         # earliest time of the next update; it is not now, so that short work shows no bar
         self._next_update_s = time.monotonic() + _INTERVAL_S
-        self._shown = 0  # number of characters of the bar on screen
+        self._shown_width = 0  # number of characters of the bar on screen
 
-    def show(self, text: str, share: float | None = None) -> None:
+    def update_bar(self, text: str, share: float | None = None) -> None:
         """Update the bar, unless the last update was less than _INTERVAL_S seconds ago.
 
         Args:
@@ -31,19 +31,19 @@ class Progress:
             return
         self._next_update_s = time.monotonic() + _INTERVAL_S
         line = f"{_bar_text(share)} {text}" if share is not None else text
-        self._write("\r" + printable(line).ljust(self._shown))
-        self._shown = len(line)
+        self._write("\r" + escape_unprintable(line).ljust(self._shown_width))
+        self._shown_width = len(line)
 
-    def say(self, line: str, stream: TextIO | None = None) -> None:
+    def print_line(self, line: str, stream: TextIO | None = None) -> None:
         """Remove the bar and print a line to standard error, or to another stream, without buffering."""
         self.clear()
-        print(printable(line), file=stream if stream is not None else self._stream, flush=True)
+        print(escape_unprintable(line), file=stream if stream is not None else self._stream, flush=True)
 
     def clear(self) -> None:
         """Remove the bar from the screen."""
-        if self._shown:
-            self._write("\r" + " " * self._shown + "\r")
-            self._shown = 0
+        if self._shown_width:
+            self._write("\r" + " " * self._shown_width + "\r")
+            self._shown_width = 0
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

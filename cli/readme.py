@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agents.registry import SPECS
-from cli.arguments import Arguments, run_module
+from cli.arguments import CommandParser, run_module
 from sim.agent_api import AgentSpec
-from sim.experiments.columns import DERIVED, MEASURED, PLANNED, TIMES
+from sim.experiments.columns import DERIVED_COLUMNS, MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
 from sim.generate import GENERATORS
 from sim.measures import MEASURE_BY_KEY, MEASURES
 
@@ -17,17 +17,17 @@ README = ROOT / "README.md"
 def algorithm_table() -> str:
     """Return the table of agents, in the order of the registry."""
     rows = ["| key | name | what it does | file | paper |", "|---|---|---|---|---|"]
-    return "\n".join([*rows, *(_row(spec) for spec in SPECS)])
+    return "\n".join([*rows, *(_agent_row(spec) for spec in SPECS)])
 
 
-def _row(spec: AgentSpec) -> str:
-    file = file_of(spec)
+def _agent_row(spec: AgentSpec) -> str:
+    file = agent_file(spec)
     name = spec.name.replace("*", "\\*")
     paper = spec.paper.replace("*", "\\*")
     return f"| `{spec.key}` | {name} | {spec.summary} | [`{file}`]({file}) | {paper} |"
 
 
-def file_of(spec: AgentSpec) -> str:
+def agent_file(spec: AgentSpec) -> str:
     """Return the path of the file that declares an agent; it is named after the agent's key."""
     return f"agents/{spec.key.replace('-', '_')}.py"
 
@@ -51,36 +51,38 @@ def measure_table() -> str:
 def column_table() -> str:
     """Return the table of the columns of experiments that are not measures, including columns computed by reports."""
     rows = ["| column | meaning |", "|---|---|"]
-    for column in (*PLANNED, *MEASURED, *TIMES):
+    for column in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS):
         if column.name not in MEASURE_BY_KEY and column.help:
             rows.append(f"| `{column.name}` | {column.help} |")
-    rows += [f"| `{name}` | of reports: {words} |" for name, words in DERIVED.items() if name not in MEASURE_BY_KEY]
+    rows += [
+        f"| `{name}` | of reports: {words} |" for name, words in DERIVED_COLUMNS.items() if name not in MEASURE_BY_KEY
+    ]
     return "\n".join(rows)
 
 
 def key_table() -> str:
     """Return the table of keyboard shortcuts by group of commands, with the lines of the list of keys in the window."""
     from ui.commands.table import COMMANDS  # imported here, because the other tables do not need pygame
-    from ui.model.command import families
+    from ui.model.command import command_families
 
     rows = ["| keys | what they do |", "|---|---|"]
     for group in COMMANDS.groups:
         rows.append(f"| | **{group}** |")
-        for family in families(COMMANDS.of_group(group)):
+        for family in command_families(COMMANDS.commands_of_group(group)):
             shown = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
             rows.append(f"| {shown} | {family.words} |")
     return "\n".join(rows)
 
 
-Section = Callable[[], str]
+TableBuilder = Callable[[], str]
 
-PAGES: dict[Path, dict[str, Section]] = {
+PAGES: dict[Path, dict[str, TableBuilder]] = {
     README: {"algorithms": algorithm_table, "generators": generator_table, "keys": key_table},
     ROOT / "docs" / "results.md": {"measures": measure_table, "columns": column_table},
 }
 
 
-def made_anew(page: Path) -> str:
+def updated_page(page: Path) -> str:
     """Return the text of a page with new tables between the comments `<!-- name -->` and `<!-- /name -->`."""
     text = page.read_text(encoding="utf-8")
     for name, make in PAGES[page].items():
@@ -92,11 +94,11 @@ def made_anew(page: Path) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    Arguments(
+    CommandParser(
         "readme", "Update the tables of README.md and docs/ that are generated from the code.", is_module=True
     ).parse_args(argv)
     for page in PAGES:
-        page.write_text(made_anew(page), encoding="utf-8")
+        page.write_text(updated_page(page), encoding="utf-8")
     return 0
 
 

@@ -14,37 +14,37 @@ from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from cli.arguments import Arguments, checked, option, with_default
-from cli.progress import Progress
-from cli.warm import warm_up
+from cli.arguments import CommandParser, help_with_default, param_arguments, param_converter
+from cli.progress import ProgressBar
+from cli.warm import warm_up_agents
 from sim.files.disk import write_atomically
-from sim.files.examples import asked_file
 from sim.files.png import png_bytes
+from sim.files.shipped_files import require_shipped_file
 from sim.params import ConfigError
-from sim.program import NAME
+from sim.program import PROGRAM_COMMAND
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film import options as film_options
-from ui.film.film import Done, Film, export, picture
+from ui.film.film import Film, FilmSummary, export_video, film_last_tick
 from ui.film.options import (
     HOLD,
     PICTURE,
     Encoding,
     FilmOptions,
-    Part,
+    WindowPart,
     check_size,
     frames_between,
-    kind_of,
+    output_kind_of,
     parse_part,
     parse_ticks_per_frame,
 )
-from ui.film.pictures import picture_texts, surface_pixels
-from ui.film.replay import Replay, replay_of_saved
-from ui.film.sinks import recover
-from ui.film.takes import PART_SUFFIX, check_place, free_name
-from ui.film.video import seconds_of
+from ui.film.pictures import copied_pixels, png_text_chunks
+from ui.film.recorder import recover_recording
+from ui.film.recording_files import PART_SUFFIX, check_is_writable, unused_path
+from ui.film.replay import ReplaySpec, replay_spec_of_session
+from ui.film.video import readable_seconds_of
 from ui.model import files
-from ui.model.look import Look, look_from_view, view_of
+from ui.model.appearance import Appearance, appearance_from_view, view_of_appearance
 from ui.model.settings import THEME
 
 MAX_FRAMES = 18_000
@@ -60,11 +60,11 @@ _TARGETS = "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or 
 
 
 @dataclass(frozen=True)
-class _Request:
+class _RecordRequest:
     """Checked arguments of the command line."""
 
     target: str  # path of the output
-    kind: str  # kind of the output file, as `kind_of` returns it
+    kind: str  # kind of the output file, as `output_kind_of` returns it
     ticks: tuple[int, int | None]  # first tick, and the tick after the last one; None: until the end of the run
     options: FilmOptions
 
@@ -72,46 +72,46 @@ class _Request:
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     if given.recover:
-        return _recover(given)
+        return _recover_recording(given)
     problems: list[str] = []
     request = _checked_request(given, problems)
-    opened = _opened(given.scenario, problems)
+    opened = _open_scenario(given.scenario, problems)
     if problems or request is None or opened is None:
         raise ConfigError(problems)
-    progress = Progress()
-    replay = _replay(opened, given.branch)
+    progress = ProgressBar()
+    replay = _create_replay(opened, given.branch)
     for text in _replay_warnings(opened):
-        progress.say(text)
-    look = _look(opened, given.theme)
-    warm_up(opened.scenario.agents, progress)
+        progress.print_line(text)
+    look = _view_settings(opened, given.theme)
+    warm_up_agents(opened.scenario.agents, progress)
     if request.kind == PICTURE:
-        return _picture(request, replay, look, progress)
-    return _film(request, replay, look, progress)
+        return _write_picture(request, replay, look, progress)
+    return _film_run(request, replay, look, progress)
 
 
-def _parser() -> Arguments:
-    parser = Arguments("record", _DESCRIPTION)
+def _parser() -> CommandParser:
+    parser = CommandParser("record", _DESCRIPTION)
     add = parser.add_argument
     add("scenario", nargs="?", help="a scenario or a session; or a .map or .scen file, with the default agents")
     add("-o", "--output", metavar="FILE", help=_TARGETS)
     add(
         "--size",
-        type=_size,
+        type=_parse_size,
         default=(1280, 720),
         metavar="WxH",
         help="in pixels, such as 1920x1080 (default: 1280x720)",
     )
-    add("--fps", type=checked(film_options.FPS), metavar="N", help="frames per second (default: 30; GIF: 25)")
+    add("--fps", type=param_converter(film_options.FPS), metavar="N", help="frames per second (default: 30; GIF: 25)")
     add(
         "--ticks",
-        type=_ticks,
+        type=_parse_tick_range,
         default=(0, None),
         metavar="A:B",
         help="from tick A up to, but not including, tick B (default: the whole run)",
     )
     add(
         "--ticks-per-frame",
-        type=_converter(parse_ticks_per_frame),
+        type=_config_converter(parse_ticks_per_frame),
         default=Fraction(1),
         metavar="N",
         help="ticks per frame; or 1/M for M frames per tick, with smooth motion (default: 1)",
@@ -119,20 +119,22 @@ def _parser() -> Arguments:
     add("--exact-colours", action="store_true", help=f"{film_options.EXACT.help}")
     add(
         "--preset",
-        type=checked(film_options.PRESET),
+        type=param_converter(film_options.PRESET),
         default=film_options.NORMAL,
         metavar="NAME",
-        help=with_default(f"{film_options.PRESET.expected()}: {film_options.PRESET.help}", film_options.NORMAL),
+        help=help_with_default(
+            f"{film_options.PRESET.describe_legal_values()}: {film_options.PRESET.help}", film_options.NORMAL
+        ),
     )
     add(
         "--part",
-        type=_converter(parse_part),
-        default=Part("panels"),
+        type=_config_converter(parse_part),
+        default=WindowPart("panels"),
         metavar="PART",
         help="what to film: window, panels or panel:N (default: panels)",
     )
     add("--captions", action="store_true", help="show captions for edits and restarts")
-    add("--hold", metavar="S", **option(HOLD))
+    add("--hold", metavar="S", **param_arguments(HOLD))
     add(
         "--branch",
         action="append",
@@ -141,7 +143,12 @@ def _parser() -> Arguments:
         help="a branch of a session file; repeat it to film several side by side",
     )
     add("--no-legend", action="store_true", help="leave out the legend of the marks")
-    add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of the theme of the scenario")
+    add(
+        "--theme",
+        type=param_converter(THEME),
+        metavar="NAME",
+        help="dark or light, instead of the theme of the scenario",
+    )
     add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and exit")
     return parser
 
@@ -149,7 +156,7 @@ def _parser() -> Arguments:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+def _config_converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return a converter for argparse from a function that raises ConfigErrors."""
 
     def convert(text: str) -> Any:
@@ -161,14 +168,14 @@ def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return convert
 
 
-def _size(text: str) -> tuple[int, int]:
+def _parse_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{1,6})\s*[xX]\s*(\d{1,6})\s*", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a size as WxH, such as 1280x720, got {text!r}")
     return int(match[1]), int(match[2])
 
 
-def _ticks(text: str) -> tuple[int, int | None]:
+def _parse_tick_range(text: str) -> tuple[int, int | None]:
     match = re.fullmatch(r"\s*(\d{1,12})?\s*:\s*(\d{1,12})?\s*", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a range of ticks as A:B, such as 0:200, got {text!r}")
@@ -178,7 +185,7 @@ def _ticks(text: str) -> tuple[int, int | None]:
     return first, end
 
 
-def _checked_request(given: Namespace, problems: list[str]) -> _Request | None:
+def _checked_request(given: Namespace, problems: list[str]) -> _RecordRequest | None:
     """Check the arguments; return None and append messages to `problems` if they have mistakes."""
     if not given.output:
         problems.append(f"record: expected -o with {_TARGETS}")
@@ -195,115 +202,118 @@ def _checked_request(given: Namespace, problems: list[str]) -> _Request | None:
         not given.no_legend,
     )
     try:
-        kind = kind_of(given.output)
+        kind = output_kind_of(given.output)
         is_video = kind in film_options.VIDEO_SUFFIXES
         encoding = Encoding(kind, options.fps, given.preset, given.exact_colours) if is_video else None
         check_size(given.size, encoding, "record: --size")
-        check_place(given.output)
+        check_is_writable(given.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
         return None
     if kind == film_options.GIF and given.fps is None:
         options = replace(options, fps=GIF_FPS)
-    return _Request(given.output, kind, given.ticks, options)
+    return _RecordRequest(given.output, kind, given.ticks, options)
 
 
-def _opened(name: str | None, problems: list[str]) -> files.Opened | None:
+def _open_scenario(name: str | None, problems: list[str]) -> files.OpenedFile | None:
     if not name:
         problems.append("record: expected a scenario file")
         return None
     try:
-        return files.open_any(asked_file(name))
+        return files.open_any_file(require_shipped_file(name))
     except ConfigError as error:
         problems += error.problems
         return None
 
 
-def _replay(opened: files.Opened, branches: list[str]) -> Replay:
-    if opened.saved is not None:
-        return replay_of_saved(opened.saved, opened.path, branches)
+def _create_replay(opened: files.OpenedFile, branches: list[str]) -> ReplaySpec:
+    if opened.saved_session is not None:
+        return replay_spec_of_session(opened.saved_session, opened.path, branches)
     if branches:
         raise ConfigError(f"record: --branch: expected a session file, which has branches, got {opened.path}")
-    return Replay(opened.scenario)
+    return ReplaySpec(opened.scenario)
 
 
-def _replay_warnings(opened: files.Opened) -> Sequence[str]:
+def _replay_warnings(opened: files.OpenedFile) -> Sequence[str]:
     """Return warnings about reasons why the filmed run may differ from the run that the user expects."""
-    if opened.saved is not None:
-        return opened.saved.warnings
-    if not opened.scenario.asks_a_clock:
+    if opened.saved_session is not None:
+        return opened.saved_session.warnings
+    if not opened.scenario.depends_on_clock:
         return ()
     return (
         f"record: {opened.path}: limits the milliseconds of a tick; the film ignores the limit, so that it is the same"
-        f" on every machine. To film a run with the limit, run `{NAME} run {opened.path} --keep KEPT.yaml`, then record"
+        f" on every machine. To film a run with the limit, run `{PROGRAM_COMMAND} run {opened.path} --keep "
+        "KEPT.yaml`, then record"
         " KEPT.yaml",
     )
 
 
-def _look(opened: files.Opened, theme: str | None) -> Look:
+def _view_settings(opened: files.OpenedFile, theme: str | None) -> Appearance:
     """Return the view settings of a scenario, with the theme of the command line if it is given."""
-    look = look_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
+    look = appearance_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
     return replace(look, theme=theme or look.theme, keys=COMMANDS.keys())
 
 
 # --- filming --------------------------------------------------------------------------------------
 
 
-def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
+def _film_run(request: _RecordRequest, replay: ReplaySpec, look: Appearance, progress: ProgressBar) -> int:
     first, end = request.ticks
     options = request.options
     if request.kind == film_options.GIF and options.fps not in film_options.GIF_RATES:
         options = replace(options, fps=film_options.nearest_gif_rate(options.fps))
         rates = ", ".join(str(rate) for rate in film_options.GIF_RATES)
-        progress.say(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
+        progress.print_line(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
     meter = _ProgressMeter(progress, options, first, end)
-    done = export(
+    done = export_video(
         replay,
         request.target,
         request.ticks,
         options,
         look,
-        told=meter.told,
-        finishing=meter.finishing,
+        told=meter.on_frame,
+        finishing=meter.on_finishing,
         most_frames=MAX_FRAMES if end is None else None,
     )
     progress.clear()
     if end is None and not done.is_over and not done.was_stopped:
-        progress.say(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
+        progress.print_line(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
     if done.was_stopped:
-        progress.say("record: stopped; the frames filmed so far are kept")
+        progress.print_line("record: stopped; the frames filmed so far are kept")
     _print_alarms(done, replay, progress)
-    _print_done(done, request, meter.seconds)
+    _print_result(done, request, meter.seconds)
     return 130 if done.was_stopped else 0
 
 
-def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
+def _write_picture(request: _RecordRequest, replay: ReplaySpec, look: Appearance, progress: ProgressBar) -> int:
     """Write a picture of the last tick and return the exit code."""
-    film = picture(replay, request.ticks, request.options, look)
-    target = free_name(request.target)
-    data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.rerun.run, target.parent, view_of(look)))
+    film = film_last_tick(replay, request.ticks, request.options, look)
+    target = unused_path(request.target)
+    data = png_bytes(
+        copied_pixels(film.stage.surface), png_text_chunks(film.rerun.run, target.parent, view_of_appearance(look))
+    )
     write_atomically(target, data)
     run = film.rerun.run
-    alarms = tuple(run.told.alarms)
-    done = Done(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over, alarms=alarms)
+    alarms = tuple(run.user_messages.alerts)
+    done = FilmSummary(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over, alarms=alarms)
     _print_alarms(done, replay, progress)
-    _print_done(done, request, None)
+    _print_result(done, request, None)
     return 0
 
 
-def _print_alarms(done: Done, replay: Replay, progress: Progress) -> None:
+def _print_alarms(done: FilmSummary, replay: ReplaySpec, progress: ProgressBar) -> None:
     """Print why the filmed run differs from the saved run, and from which tick on the filmed run has no time limit."""
     for alarm in done.alarms:
-        progress.say(f"record: {alarm}")
-    unnoted = replay.unnoted
+        progress.print_line(f"record: {alarm}")
+    unnoted = replay.first_irreproducible_tick
     if unnoted is not None and unnoted < done.last_tick:
-        progress.say(
+        progress.print_line(
             f"record: from tick {unnoted:,} on, ticks have no time limit, because the session was run no further; run"
             " it further in the window to film these ticks with the limit"
         )
 
 
-def _print_done(done: Done, request: _Request, seconds: float | None) -> None:
+def _print_result(done: FilmSummary, request: _RecordRequest, seconds: float | None) -> None:
     line: dict[str, Any] = {
         "file": str(done.path),
         "frames": done.frames,
@@ -319,24 +329,24 @@ def _print_done(done: Done, request: _Request, seconds: float | None) -> None:
     print(json.dumps(line), flush=True)
 
 
-def _recover(given: Namespace) -> int:
-    progress = Progress()
-    path = recover(given.recover, lambda share: progress.show("finishing", share))
+def _recover_recording(given: Namespace) -> int:
+    progress = ProgressBar()
+    path = recover_recording(given.recover, lambda share: progress.update_bar("finishing", share))
     progress.clear()
-    print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": seconds_of(path)}))
+    print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": readable_seconds_of(path)}))
     return 0
 
 
 class _ProgressMeter:
     """Progress line of filming, with the number of frames, frames per second and the remaining time."""
 
-    def __init__(self, progress: Progress, options: FilmOptions, first: int, end: int | None) -> None:
+    def __init__(self, progress: ProgressBar, options: FilmOptions, first: int, end: int | None) -> None:
         self.progress, self.options, self.first, self.end = progress, options, first, end
         self.seconds = 0.0
         self._begun: float | None = None
         self._total_frames = frames_between(first, end, options) if end is not None else None
 
-    def told(self, film: Film) -> None:
+    def on_frame(self, film: Film) -> None:
         now = time.monotonic()
         if self._begun is None:
             self._begun = now  # measured from the end of the first frame, which also loads fonts and kernels
@@ -346,14 +356,14 @@ class _ProgressMeter:
         share = None
         if self._total_frames and rate:
             share = min(1.0, film.frames / self._total_frames)
-            text += f", {_time(max(0.0, (self._total_frames - film.frames) / rate))} left"
-        self.progress.show(text, share)
+            text += f", {_minutes_text(max(0.0, (self._total_frames - film.frames) / rate))} left"
+        self.progress.update_bar(text, share)
 
-    def finishing(self, share: float) -> None:
-        self.progress.show("finishing the file", share)
+    def on_finishing(self, share: float) -> None:
+        self.progress.update_bar("finishing the file", share)
 
 
-def _time(seconds: float) -> str:
+def _minutes_text(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}"
 

@@ -4,8 +4,8 @@ import json
 import sys
 from typing import Any
 
-from cli.progress import Progress
+from cli.progress import ProgressBar
 
 
-def print_result(line: dict[str, Any], progress: Progress) -> None:
-    progress.say(json.dumps(line, allow_nan=False), sys.stdout)
+def print_result(line: dict[str, Any], progress: ProgressBar) -> None:
+    progress.print_line(json.dumps(line, allow_nan=False), sys.stdout)

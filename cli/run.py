@@ -5,23 +5,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agents.registry import BY_KEY
-from cli.arguments import Arguments, checked, with_default
-from cli.interrupts import Interrupts
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import CommandParser, help_with_default, param_converter
+from cli.interrupts import InterruptFlag
 from cli.outputs import check_outputs
-from cli.posthoc import PosthocFiles, add_posthoc
-from cli.prepare import prepare
-from cli.progress import Progress
+from cli.posthoc import PosthocFiles, add_posthoc_option
+from cli.prepare import prepare_agents
+from cli.progress import ProgressBar
 from cli.results import print_result
-from cli.stride import Stride
-from cli.warm import warm_up
-from sim.commands import LAST_TICK, TICK_MS, AddAgent, Serve, SetTickMs, TimedCommand
-from sim.files.disk import noting_reads
-from sim.files.examples import asked_file
-from sim.files.scenario import SEED, Scenario, build_world, load_scenario, save_scenario
-from sim.files.trace import Trace
+from cli.stride import AdaptiveStride
+from cli.warm import warm_up_agents
+from sim.commands import LAST_TICK, TICK_MS_PARAM, AddAgent, LimitPlanners, SetTickMs, TimedCommand
+from sim.files.disk import record_read_files
+from sim.files.scenario import SEED_PARAM, Scenario, build_world, load_scenario, save_scenario
+from sim.files.shipped_files import require_shipped_file
+from sim.files.trace import TraceWriter
 from sim.params import Param
-from sim.results import INTERRUPTED, REMOVED, STUCK, Proofs, TickTimes, group_lines, outcome_of, result
+from sim.results import (
+    INTERRUPTED,
+    REMOVED,
+    STUCK,
+    NoPathProofs,
+    TickDurations,
+    group_result_lines,
+    outcome_of,
+    result_line,
+)
 from sim.walker import Walker
 from sim.world import World
 
@@ -29,20 +38,26 @@ TICKS = Param("ticks", int, 1_000_000, "maximum number of ticks", 1, LAST_TICK)
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("run", "Run a scenario without a window; one JSON line per agent on standard output.")
+    parser = CommandParser("run", "Run a scenario without a window; one JSON line per agent on standard output.")
     parser.add_argument("scenario", help="a scenario file, or the name of an example")
     parser.add_argument(
         "--ticks",
-        type=checked(TICKS),
+        type=param_converter(TICKS),
         metavar="N",
-        help=with_default(TICKS.help, f"`until` in the scenario, or {TICKS.default:,}"),
+        help=help_with_default(TICKS.help, f"`until` in the scenario, or {TICKS.default:,}"),
     )
     parser.add_argument("--summary", action="store_true", help="print a line for each group of agents, with tick times")
     parser.add_argument(
-        "--tick-ms", type=checked(TICK_MS), metavar="MS", help=with_default(TICK_MS.help, "the value of the scenario")
+        "--tick-ms",
+        type=param_converter(TICK_MS_PARAM),
+        metavar="MS",
+        help=help_with_default(TICK_MS_PARAM.help, "the value of the scenario"),
     )
     parser.add_argument(
-        "--seed", type=checked(SEED), metavar="N", help=with_default(SEED.help, "the value of the scenario")
+        "--seed",
+        type=param_converter(SEED_PARAM),
+        metavar="N",
+        help=help_with_default(SEED_PARAM.help, "the value of the scenario"),
     )
     parser.add_argument(
         "--keep",
@@ -50,10 +65,10 @@ def main(argv: Sequence[str]) -> int:
         help="write a scenario that repeats this run exactly, even if it has a time limit (--tick-ms)",
     )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
-    add_posthoc(parser)
+    add_posthoc_option(parser)
     given = parser.parse_args(argv)
-    with noting_reads() as inputs:
-        scenario = load_scenario(asked_file(given.scenario), BY_KEY)
+    with record_read_files() as inputs:
+        scenario = load_scenario(require_shipped_file(given.scenario), SPECS_BY_KEY)
     check_outputs({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
     if given.tick_ms is not None:
         scenario = replace(scenario, tick_ms=given.tick_ms)
@@ -84,38 +99,40 @@ def run_scenario(
     Returns:
         The exit code; the codes are listed in README.md.
     """
-    with Interrupts() as interrupts:
-        progress = Progress()
-        if not interrupts.finishes(lambda: _prepare(scenario, progress)):
+    with InterruptFlag() as interrupts:
+        progress = ProgressBar()
+        if not interrupts.run_interruptibly(lambda: _prepare_agents(scenario, progress)):
             return interrupts.exit_code
-        run = ScenarioRun(scenario, _world_of(scenario, posthoc_path, is_summed_up), progress, interrupts, is_summed_up)
+        run = ScenarioRun(
+            scenario, _build_world(scenario, posthoc_path, is_summed_up), progress, interrupts, is_summed_up
+        )
         has_run = False
         try:
-            with Trace(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
-                run.posthoc.begin(run.world)
-                run.go(ticks, trace)
+            with TraceWriter(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
+                run.posthoc.begin_world(run.world)
+                run.advance_to(ticks, trace)
                 has_run = True
             if kept_path is not None:
-                save_scenario(run.repeated(), kept_path)
-                run.say_what_is_not_kept(kept_path)
+                save_scenario(run.repeat_scenario(), kept_path)
+                run.warn_of_lost_limit(kept_path)
         finally:
             if has_run:  # print results even if one of the files could not be written
                 run.report()
-    return interrupts.exit_code or int(run.has_offence)
+    return interrupts.exit_code or int(run.has_violation)
 
 
-def _prepare(scenario: Scenario, progress: Progress) -> None:
+def _prepare_agents(scenario: Scenario, progress: ProgressBar) -> None:
     added = [edit.command.config for edit in scenario.edits if isinstance(edit.command, AddAgent)]
-    warm_up([*scenario.agents, *added], progress)
-    prepare(scenario.agents, BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
+    warm_up_agents([*scenario.agents, *added], progress)
+    prepare_agents(scenario.agents, SPECS_BY_KEY, scenario.grid, (scenario.start_cell, scenario.goal_cell), progress)
 
 
-def _world_of(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) -> World:
+def _build_world(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) -> World:
     options: dict[str, Any] = {"watched": posthoc_path is not None}
-    is_timed = is_summed_up or scenario.asks_a_clock
+    is_timed = is_summed_up or scenario.depends_on_clock
     if not is_timed:  # reading the stopwatch twice per agent and tick would slow down timed ticks noticeably
         options["stopwatch"] = time.perf_counter
-    world = build_world(scenario, BY_KEY, **options)
+    world = build_world(scenario, SPECS_BY_KEY, **options)
     world.clock = time.perf_counter if is_timed else None
     return world
 
@@ -126,48 +143,50 @@ class ScenarioRun:
 
     scenario: Scenario
     world: World
-    progress: Progress
-    interrupts: Interrupts
-    is_summed_up: bool = False  # whether results are printed for each group of agents, not for each agent
-    times: TickTimes = field(default_factory=TickTimes)  # times of ticks, measured only if `is_summed_up`
+    progress: ProgressBar
+    interrupts: InterruptFlag
+    is_summary: bool = False  # whether results are printed for each group of agents, not for each agent
+    times: TickDurations = field(default_factory=TickDurations)  # times of ticks, measured only if `is_summary`
     walkers: dict[int, Walker] = field(default_factory=dict)  # id -> walker, including removed walkers
-    proofs: Proofs = field(default_factory=Proofs)
-    notes_told: int = 0  # number of messages in `World.notes` already printed
+    proofs: NoPathProofs = field(default_factory=NoPathProofs)
+    printed_notes: int = 0  # number of messages in `World.notes` already printed
     posthoc: PosthocFiles | None = None
-    if_active: str = STUCK  # outcome of agents that are still active when the run ends
-    _stride: Stride = field(default_factory=Stride)
+    outcome_if_active: str = STUCK  # outcome of agents that are still active when the run ends
+    _stride: AdaptiveStride = field(default_factory=AdaptiveStride)
 
-    def go(self, ticks: int, trace: Trace) -> None:
+    def advance_to(self, ticks: int, trace: TraceWriter) -> None:
         """Advance until the run is over, `ticks` is reached, or a signal arrives."""
         while self.world.tick < ticks and self._step(ticks - self.world.tick, trace):
-            self.progress.show(f"tick {self.world.tick:,}")
+            self.progress.update_bar(f"tick {self.world.tick:,}")
             if self.interrupts.exit_code:
-                self.if_active = INTERRUPTED
+                self.outcome_if_active = INTERRUPTED
                 return
 
     @property
-    def has_offence(self) -> bool:
+    def has_violation(self) -> bool:
         """Return whether any agent failed or broke a rule."""
-        return any(walker.offence is not None for walker in self.walkers.values())
+        return any(walker.violation is not None for walker in self.walkers.values())
 
-    def repeated(self) -> Scenario:
+    def repeat_scenario(self) -> Scenario:
         """Return a scenario that repeats this run without a clock.
 
         In the scenario, Serve commands determine how many agents plan in each tick, instead of the limit `tick_ms`.
         """
-        served = (TimedCommand(tick, Serve(agents)) for tick, agents in self.world.served)
+        served = (TimedCommand(tick, LimitPlanners(agents)) for tick, agents in self.world.limited_ticks)
         others = (edit for edit in self.scenario.edits if not isinstance(edit.command, SetTickMs))
         edits = sorted([*others, *served], key=lambda edit: edit.tick)
         return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
 
-    def say_what_is_not_kept(self, path: str) -> None:
+    def warn_of_lost_limit(self, path: str) -> None:
         """Print a warning if the scenario written by --keep lacks the time limit after the last tick of this run."""
         now, edits = self.world.tick, self.scenario.edits
         later = any(isinstance(e.command, SetTickMs) and e.command.milliseconds and e.tick >= now for e in edits)
         if not self.world.is_over and (self.world.tick_ms or later):
-            self.progress.say(f"--keep {path}: from tick {now:,} on, where this run ends, ticks have no time limit")
+            self.progress.print_line(
+                f"--keep {path}: from tick {now:,} on, where this run ends, ticks have no time limit"
+            )
 
-    def _step(self, ticks: int, trace: Trace) -> int:
+    def _step(self, ticks: int, trace: TraceWriter) -> int:
         """Advance the world by one step.
 
         A step ends at the next edit or random change at the latest, so that agents are notified of map changes only
@@ -177,13 +196,13 @@ class ScenarioRun:
             The number of ticks that passed, 0 if the run is over.
         """
         world = self.world
-        world.apply_now()
+        world.apply_due_changes()
         if self.posthoc:
-            self.posthoc.follow()
-        most = min(ticks, self._stride(), world.ticks_to_next_event(), trace.longest_step(world))
+            self.posthoc.update_open_files()
+        most = min(ticks, self._stride(), world.ticks_to_next_event(), trace.max_ticks_between_writes(world))
         most = min(most, self.posthoc.longest_step) if self.posthoc else most
-        passed = self._timed_tick() if self.is_summed_up else world.advance(most)
-        self._look()
+        passed = self._timed_tick() if self.is_summary else world.advance(most)
+        self._collect_messages()
         trace.write(world)
         if self.posthoc:
             self.posthoc.write()
@@ -193,37 +212,37 @@ class ScenarioRun:
         before = time.perf_counter()
         passed = self.world.advance(1)
         if passed:
-            self.times.take(self.world, (time.perf_counter() - before) * 1000.0)
+            self.times.add_tick(self.world, (time.perf_counter() - before) * 1000.0)
         return passed
 
-    def _look(self) -> None:
+    def _collect_messages(self) -> None:
         for walker in self.world.walkers:
             self.walkers[walker.id] = walker
-        self.proofs.look(self.world.walkers)
-        for note in self.world.notes[self.notes_told :]:
-            self.notes_told += 1
-            self.progress.say(f"tick {note.tick}: {note.text}")
+        self.proofs.record_proofs(self.world.walkers)
+        for note in self.world.notes[self.printed_notes :]:
+            self.printed_notes += 1
+            self.progress.print_line(f"tick {note.tick}: {note.text}")
 
     def report(self) -> None:
         """Print a line for every agent, including removed ones, or for every group."""
-        self._look()
+        self._collect_messages()
         outcomes = [(walker, self._outcome_of(walker)) for walker in self.walkers.values()]
-        if self.is_summed_up:
-            for line in group_lines(self.world, outcomes, self.times):
+        if self.is_summary:
+            for line in group_result_lines(self.world, outcomes, self.times):
                 print_result(line, self.progress)
             return
         for walker, outcome in outcomes:
-            tick = self.proofs.tick_of(walker)
+            tick = self.proofs.proof_tick(walker)
             more: dict[str, Any] = {"seed": self.world.seed, "world_digest": self.world.digest()}
-            if walker.most_trials > 1:
-                last = self.world.metrics(walker)
-                more |= {"trial": walker.trial, "converged": walker.is_converged}
+            if walker.max_trials > 1:
+                last = self.world.metrics_of_walker(walker)
+                more |= {"trial": walker.trial_number, "converged": walker.is_converged}
                 more |= {"trial_cost": last.trial_cost, "trial_suboptimality": last.suboptimality}
-            line = result(self.world, walker, outcome, self.scenario.map_name, tick, **more)
+            line = result_line(self.world, walker, outcome, self.scenario.map_name, tick, **more)
             print_result(line, self.progress)
         if not self.walkers:
-            self.progress.say("the scenario has no agents")
+            self.progress.print_line("the scenario has no agents")
 
     def _outcome_of(self, walker: Walker) -> str:
         is_there = self.world.walker(walker.id) is not None
-        return outcome_of(self.world, walker, self.if_active if is_there else REMOVED)
+        return outcome_of(self.world, walker, self.outcome_if_active if is_there else REMOVED)

@@ -7,30 +7,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.registry import BY_KEY
-from cli.arguments import Arguments, add_movement, cell, checked, movement_of, option, with_default
-from cli.interrupts import Interrupts
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import (
+    CommandParser,
+    add_movement_options,
+    help_with_default,
+    movement_of_arguments,
+    param_arguments,
+    param_converter,
+    parse_cell,
+)
+from cli.interrupts import InterruptFlag
 from cli.outputs import check_outputs
-from cli.posthoc import PosthocFiles, add_posthoc
-from cli.prepare import prepare
-from cli.progress import Progress
+from cli.posthoc import PosthocFiles, add_posthoc_option
+from cli.prepare import prepare_agents
+from cli.progress import ProgressBar
 from cli.results import print_result
-from cli.stride import Stride
-from cli.warm import warm_up
-from sim.commands import BUDGET, TRIALS, AgentConfig
+from cli.stride import AdaptiveStride
+from cli.warm import warm_up_agents
+from sim.agent_checks import seed_of_problem
+from sim.commands import BUDGET_PARAM, TRIALS_PARAM, AgentConfig
 from sim.files.agent_text import parse_agent
-from sim.files.disk import noting_reads
-from sim.files.examples import MAPS, asked_file
-from sim.files.map import ScenFile, ScenRow, find_map, lengths_agree, read_scen, row_numbers, row_problem
-from sim.files.maps import MAP_KINDS, maps_for, open_map
-from sim.files.picture_map import THRESHOLD
-from sim.files.scenario import SEED
-from sim.files.trace import Trace
+from sim.files.disk import record_read_files
+from sim.files.map_files import MAP_KINDS, maps_with_setting, open_map
+from sim.files.movingai import (
+    ScenFile,
+    ScenRow,
+    find_map_of_scen,
+    is_same_length,
+    read_scen,
+    row_problem_on,
+    select_row_indices,
+)
+from sim.files.picture_map import THRESHOLD_PARAM
+from sim.files.scenario import SEED_PARAM
+from sim.files.shipped_files import MAPS, require_shipped_file
+from sim.files.trace import TraceWriter
 from sim.grid import Grid
-from sim.joining import seed_of_problem
-from sim.movement import USUAL
+from sim.movement import DEFAULT_MOVEMENT
 from sim.params import ConfigError, Param
-from sim.results import INTERRUPTED, MOVE_LIMIT, STUCK, outcome_of, result, steps_alone, trial_result
+from sim.results import INTERRUPTED, MOVE_LIMIT, STUCK, outcome_of, result_line, run_single_agent, trial_result_line
 from sim.walker import Walker
 from sim.world import World
 
@@ -51,25 +67,25 @@ class SolveTask:
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     problems: list[str] = []
-    configs = _agents(given, problems)
-    with noting_reads() as inputs:
-        tasks = _tasks(given, problems)
+    configs = _parse_agents(given, problems)
+    with record_read_files() as inputs:
+        tasks = _collect_tasks(given, problems)
     if problems:
         raise ConfigError(problems)
     check_outputs({"--trace": given.trace, "--posthoc": given.posthoc}, inputs)
-    return _Solver(given, configs).solve_all(tasks)
+    return _ProblemSolver(given, configs).solve_all(tasks)
 
 
-def _parser() -> Arguments:
-    parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
+def _parser() -> CommandParser:
+    parser = CommandParser("solve", "Solve problems; one JSON line per agent and problem on standard output.")
     parser.add_argument(
         "--map", metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example; optional with --scen"
     )
-    threshold = with_default(f"if --map is a picture: {THRESHOLD.help}", THRESHOLD.default)
-    parser.add_argument("--threshold", type=checked(THRESHOLD), metavar="N", help=threshold)
-    add_movement(parser)
-    parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="start cell")
-    parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="goal cell")
+    threshold = help_with_default(f"if --map is a picture: {THRESHOLD_PARAM.help}", THRESHOLD_PARAM.default)
+    parser.add_argument("--threshold", type=param_converter(THRESHOLD_PARAM), metavar="N", help=threshold)
+    add_movement_options(parser)
+    parser.add_argument("--from", dest="start", type=parse_cell, metavar="X,Y", help="start cell")
+    parser.add_argument("--to", dest="goal", type=parse_cell, metavar="X,Y", help="goal cell")
     parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
     parser.add_argument(
         "--rows", metavar="ROWS", help="rows of the .scen file, such as 0,5,10:20, where 20 is excluded (default: all)"
@@ -82,38 +98,42 @@ def _parser() -> Arguments:
         metavar="SPEC",
         help="keys of agents, optionally with parameters, such as tba tb-wa:weight=3; may be repeated",
     )
-    parser.add_argument("--budget", metavar="K", **option(BUDGET))
-    parser.add_argument("--max-moves", metavar="N", **option(MOVES))
+    parser.add_argument("--budget", metavar="K", **param_arguments(BUDGET_PARAM))
+    parser.add_argument("--max-moves", metavar="N", **param_arguments(MOVES))
     parser.add_argument(
         "--trials",
-        type=checked(TRIALS),
+        type=param_converter(TRIALS_PARAM),
         default=None,
         metavar="N",
-        help=with_default(f"{TRIALS.help}, one line each", int(TRIALS.default)),
+        help=help_with_default(f"{TRIALS_PARAM.help}, one line each", int(TRIALS_PARAM.default)),
     )
-    seeds = f"{SEED.help}; each row of a .scen file gets its own seed, derived from this one"
+    seeds = f"{SEED_PARAM.help}; each row of a .scen file gets its own seed, derived from this one"
     parser.add_argument(
-        "--seed", type=checked(SEED), default=SEED.default, metavar="N", help=with_default(seeds, SEED.default)
+        "--seed",
+        type=param_converter(SEED_PARAM),
+        default=SEED_PARAM.default,
+        metavar="N",
+        help=help_with_default(seeds, SEED_PARAM.default),
     )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
-    add_posthoc(parser)
+    add_posthoc_option(parser)
     return parser
 
 
 # --- problems to solve ----------------------------------------------------------------------------
 
 
-def _agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
+def _parse_agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
     configs = []
     for text in given.agent:
         try:
-            configs.append(parse_agent(text, BY_KEY, given.budget))
+            configs.append(parse_agent(text, SPECS_BY_KEY, given.budget))
         except ConfigError as error:
             problems += error.problems
     return configs
 
 
-def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
+def _collect_tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
     """Return the problems to solve, in order; a problem that cannot be run is replaced by a message.
 
     Mistakes in the arguments or files are appended to `problems`.
@@ -127,8 +147,8 @@ def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
 
 
 def _check_combination(given: Namespace) -> None:
-    movement_of(given)  # raise its ConfigError here, once, instead of for each row
-    if given.threshold is not None and (maps := maps_for(THRESHOLD, given.map or "")):
+    movement_of_arguments(given)  # raise its ConfigError here, once, instead of for each row
+    if given.threshold is not None and (maps := maps_with_setting(THRESHOLD_PARAM, given.map or "")):
         raise ConfigError(f"solve: --threshold: expected {maps} as --map with it, got {given.map or 'none'}")
     ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
     if given.scen and ends:
@@ -145,30 +165,32 @@ def _check_combination(given: Namespace) -> None:
 
 
 def _single_task(given: Namespace) -> SolveTask:
-    grid = _open(given.map, given)
+    grid = _open_grid(given.map, given)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
-    problem = row_problem(row, grid)
+    problem = row_problem_on(row, grid)
     if problem:
         raise ConfigError(f"{given.map}: {problem.replace('start:', '--from:').replace('goal:', '--to:')}")
     return SolveTask(grid, given.map, given.start, given.goal)
 
 
-def _open(path: str, given: Namespace) -> Grid:
+def _open_grid(path: str, given: Namespace) -> Grid:
     return open_map(
-        asked_file(path, MAPS), movement=movement_of(given), threshold=given.threshold or int(THRESHOLD.default)
+        require_shipped_file(path, MAPS),
+        movement=movement_of_arguments(given),
+        threshold=given.threshold or int(THRESHOLD_PARAM.default),
     )
 
 
 def _scen_tasks(given: Namespace) -> list[SolveTask | str]:
     scen = read_scen(given.scen)
-    rows = [scen.rows[number] for number in row_numbers(given.rows, len(scen.rows), given.scen)]
+    rows = [scen.rows[number] for number in select_row_indices(given.rows, len(scen.rows), given.scen)]
     maps = _MapsOfRows(given, scen)
     return [_task_of_row(scen, row, maps) for row in rows]
 
 
 def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_MapsOfRows") -> SolveTask | str:
-    found = row.problem or maps.of(row)
-    problem = found if isinstance(found, str) else row_problem(row, found[0])
+    found = row.problem or maps.map_of_row(row)
+    problem = found if isinstance(found, str) else row_problem_on(row, found[0])
     if problem is not None or isinstance(found, str):
         return f"{scen.name}:{row.line}: row {row.number}: {problem}"
     grid, path = found
@@ -180,23 +202,23 @@ class _MapsOfRows:
 
     def __init__(self, given: Namespace, scen: ScenFile) -> None:
         self._given, self._scen = given, scen
-        self._only_map = (_open(given.map, given), given.map) if given.map else None
-        self._found: dict[str, tuple[Grid, str] | str] = {}
+        self._only_map = (_open_grid(given.map, given), given.map) if given.map else None
+        self._opened_maps: dict[str, tuple[Grid, str] | str] = {}
 
-    def of(self, row: ScenRow) -> tuple[Grid, str] | str:
+    def map_of_row(self, row: ScenRow) -> tuple[Grid, str] | str:
         """Return (map of a row, path of the map), or a message if the map cannot be opened.
 
         The message is cached as well, and is reported for every row that names the map.
         """
         if self._only_map is not None:
             return self._only_map
-        if row.map_name not in self._found:
+        if row.map_name not in self._opened_maps:
             try:
-                path = _shown_path(find_map(self._scen.name, row.map_name))
-                self._found[row.map_name] = _open(path, self._given), path
+                path = _shown_path(find_map_of_scen(self._scen.name, row.map_name))
+                self._opened_maps[row.map_name] = _open_grid(path, self._given), path
             except ConfigError as error:
-                self._found[row.map_name] = error.problems[0].removeprefix(f"{self._scen.name}: ")
-        return self._found[row.map_name]
+                self._opened_maps[row.map_name] = error.problems[0].removeprefix(f"{self._scen.name}: ")
+        return self._opened_maps[row.map_name]
 
 
 def _shown_path(path: Path) -> str:
@@ -210,7 +232,7 @@ def _shown_path(path: Path) -> str:
 # --- solving --------------------------------------------------------------------------------------
 
 
-class _Solver:
+class _ProblemSolver:
     """Driver of the command: runs every agent on every problem.
 
     Each run has its own world, so that the end of one run does not affect the others.
@@ -221,17 +243,17 @@ class _Solver:
         self.max_moves: int = given.max_moves
         self.trials: int | None = given.trials
         self.seed: int = given.seed
-        self.trace = Trace(given.trace)
-        self.progress = Progress()
+        self.trace = TraceWriter(given.trace)
+        self.progress = ProgressBar()
         self.posthoc = PosthocFiles(given.posthoc, self.progress)
         self.configs = configs
-        self.interrupts = Interrupts()
+        self.interrupts = InterruptFlag()
         self.code = 0  # exit code that follows from the results so far; a signal replaces it
 
     def solve_all(self, tasks: list[SolveTask | str]) -> int:
         """Print all results and return the exit code; the codes are listed in README.md."""
         with self.interrupts:
-            if self.interrupts.finishes(lambda: warm_up(self.configs, self.progress)):
+            if self.interrupts.run_interruptibly(lambda: warm_up_agents(self.configs, self.progress)):
                 with self.trace, self.posthoc:
                     self._solve_until_interrupted(tasks)
         self.progress.clear()
@@ -240,7 +262,7 @@ class _Solver:
     def _solve_until_interrupted(self, tasks: list[SolveTask | str]) -> None:
         for done, task in enumerate(tasks):
             if isinstance(task, str):
-                self.progress.say(task)
+                self.progress.print_line(task)
                 self.code = 2
                 continue
             for config in self.configs:
@@ -257,59 +279,63 @@ class _Solver:
             share: The share of problems that are already done, for the progress bar.
         """
         ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
-        if not self.interrupts.finishes(lambda: prepare([config], BY_KEY, task.grid, ends, self.progress)):
+        if not self.interrupts.run_interruptibly(
+            lambda: prepare_agents([config], SPECS_BY_KEY, task.grid, ends, self.progress)
+        ):
             return
         world = World(
             task.grid,
             *ends,
-            BY_KEY,
+            SPECS_BY_KEY,
             budget=self.budget,
             seed=seed_of_problem(self.seed, task.row.number) if task.row else self.seed,
             stopwatch=time.perf_counter,
             trials=self.trials or 1,
             watched=self.posthoc.is_on,
         )
-        listed = task.row if task.grid.movement == USUAL else None  # .scen files assume the default movement rule
+        listed = (
+            task.row if task.grid.movement == DEFAULT_MOVEMENT else None
+        )  # .scen files assume the default movement rule
         if config is self.configs[0] and (words := _length_warning(listed, world.optimal)):
-            self.progress.say(words)
+            self.progress.print_line(words)
         walker = world.add(config)
-        outcome = self._walk(world, walker, task, share)
+        outcome = self._run_walker(world, walker, task, share)
         for note in world.notes:
-            self.progress.say(f"{_named(task.row)}tick {note.tick:,}: {note.text}")
+            self.progress.print_line(f"{_row_prefix(task.row)}tick {note.tick:,}: {note.text}")
         self._print_results(world, walker, outcome, task)
-        if walker.offence is not None:
+        if walker.violation is not None:
             self.code = max(self.code, 1)
 
-    def _walk(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
+    def _run_walker(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
         """Advance the world until the agent is done, a limit is reached or a signal arrives; return the outcome."""
-        self.trace.begin()
-        self.posthoc.begin(world)
-        longest, stride = min(self.trace.longest_step(world), self.posthoc.longest_step), Stride()
+        self.trace.reset_counters()
+        self.posthoc.begin_world(world)
+        longest, stride = min(self.trace.max_ticks_between_writes(world), self.posthoc.longest_step), AdaptiveStride()
         more = {"row": task.row.number} if task.row else {}
-        for _ in steps_alone(world, walker, self.max_moves, lambda: min(longest, stride())):
+        for _ in run_single_agent(world, walker, self.max_moves, lambda: min(longest, stride())):
             self.trace.write(world, **more)
             self.posthoc.write()
-            self.progress.show(f"{_named(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
+            self.progress.update_bar(f"{_row_prefix(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
             if self.interrupts.exit_code:
                 return outcome_of(world, walker, INTERRUPTED)
-        is_out_of_moves = world.metrics(walker).moves >= self.max_moves
+        is_out_of_moves = world.metrics_of_walker(walker).moves >= self.max_moves
         return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
 
     def _print_results(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
         row = task.row
-        proved = walker.rows_tick + walker.rows.size - 1
+        proved = walker.first_row_tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
-        line = result(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
+        line = result_line(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
         if self.trials is None or not walker.spec.keeps_h:
             print_result(line, self.progress)
             return
         for trial in walker.trials:
-            print_result(trial_result(line, trial), self.progress)
+            print_result(trial_result_line(line, trial), self.progress)
         if not walker.has_arrived:
-            print_result(trial_result(line, world.referee.unfinished_trial(walker), outcome), self.progress)
+            print_result(trial_result_line(line, world.referee.unfinished_trial(walker), outcome), self.progress)
 
 
-def _named(row: ScenRow | None) -> str:
+def _row_prefix(row: ScenRow | None) -> str:
     """Return the beginning of a message about a row of a .scen file; it is empty if there is no row."""
     return f"row {row.number}, " if row else ""
 
@@ -319,7 +345,7 @@ def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
 
     Some published .scen files have such rows. Results use the computed length.
     """
-    if row is None or (math.isfinite(optimal) and lengths_agree(optimal, row.optimal)):
+    if row is None or (math.isfinite(optimal) and is_same_length(optimal, row.optimal)):
         return None
     computed = f"has length {optimal:.8g}, which results use" if math.isfinite(optimal) else "does not exist"
     return f"row {row.number}: the file lists the length {row.optimal:.8g}, but the cheapest path {computed}"

@@ -4,7 +4,7 @@ import os
 import sys
 
 
-def replace_closed() -> bool:
+def replace_closed_streams() -> bool:
     """Replace streams that were closed at the start (`>&-`) by the null device, because Python sets them to None.
 
     Returns:
@@ -17,7 +17,7 @@ def replace_closed() -> bool:
     return has_output
 
 
-def close_output(code: int) -> int:
+def discard_output(code: int) -> int:
     """Redirect standard output to the null device and return `code`.
 
     Otherwise the interpreter would flush standard output at exit, and report the error of the closed stream again.

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sim.world import BULK
+from sim.world import MAX_TICKS_PER_CALL
 
 # limits in seconds: the next step has more ticks after a step below _SHORT_S, fewer after a step above _LONG_S
 _SHORT_S, _LONG_S = 0.01, 0.1
@@ -12,7 +12,7 @@ _STRIDE_FACTOR = 4  # factor by which the number of ticks changes; also the firs
 
 
 @dataclass
-class Stride:
+class AdaptiveStride:
     """Number of ticks of the next step of a run: small at first, then adapted so that a step takes 0.01 to 0.1 s.
 
     Results do not depend on the length of steps.
@@ -29,7 +29,7 @@ class Stride:
         now = self.clock()
         spent, self._last_call_s = now - self._last_call_s, now
         if spent < _SHORT_S:
-            self.ticks = min(BULK, self.ticks * _STRIDE_FACTOR)
+            self.ticks = min(MAX_TICKS_PER_CALL, self.ticks * _STRIDE_FACTOR)
         elif spent > _LONG_S:
             self.ticks = max(1, self.ticks // _STRIDE_FACTOR)
         return self.ticks

@@ -11,17 +11,17 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 import pygame
 
-from cli.arguments import Arguments, run_module
+from cli.arguments import CommandParser, run_module
 from sim.program import ROOT
 from ui.app import App
-from ui.draw.thumb import FOLDER, SIDE, name_of
+from ui.draw.thumb import THUMBNAIL_FOLDER, THUMBNAIL_SIDE, picture_file_name
 from ui.model import files
 from ui.model.session import Session
 from ui.model.settings import THEMES, Settings
 
 WINDOW = (440, 440)
 """Size of the window in pixels: twice the size of a picture. When scaled down further, thin walls would disappear."""
-MOMENTS = {
+SHOWN_MOMENTS = {
     "scrubbing": (0, 1236),
     "weights": (0, 895),
     "bridges": (1, 150),
@@ -42,22 +42,22 @@ _MAX_TICKS = 6000  # maximum ticks to run an example when choosing the tick of i
 
 
 def main(argv: Sequence[str]) -> int:
-    what = f"Draw the pictures of the gallery into {FOLDER.relative_to(ROOT)}."
-    Arguments("thumbs", what, is_module=True).parse_args(argv)
+    what = f"Draw the pictures of the gallery into {THUMBNAIL_FOLDER.relative_to(ROOT)}."
+    CommandParser("thumbs", what, is_module=True).parse_args(argv)
     pygame.display.init()
     pygame.font.init()
-    FOLDER.mkdir(exist_ok=True)
-    for path in files.examples():
+    THUMBNAIL_FOLDER.mkdir(exist_ok=True)
+    for path in files.example_files():
         for theme in THEMES:
-            _write(path, theme)
+            _write_thumbnail(path, theme)
     return 0
 
 
-def _write(path: Path, theme: str) -> None:
-    opened = files.open_any(path)
+def _write_thumbnail(path: Path, theme: str) -> None:
+    opened = files.open_any_file(path)
     app = App(Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _make_window())
-    app.window.documents.complete(opened)
-    panel, tick = MOMENTS.get(path.stem) or (0, _two_thirds_tick(app))
+    app.window.documents.apply_opened_parts(opened)
+    panel, tick = SHOWN_MOMENTS.get(path.stem) or (0, _two_thirds_tick(app))
     session = app.session
     session.seek(0)
     session.advance(tick)
@@ -66,7 +66,7 @@ def _write(path: Path, theme: str) -> None:
     app.frame(0.0)
     app.window.state.messages.waiting.clear()
     app.frame(0.0)
-    pygame.image.save(_map_picture(app), FOLDER / name_of(path.stem, theme))
+    pygame.image.save(_map_picture(app), THUMBNAIL_FOLDER / picture_file_name(path.stem, theme))
     print(path.stem, theme, tick)
 
 
@@ -81,14 +81,14 @@ def _two_thirds_tick(app: App) -> int:
 
 def _map_picture(app: App) -> pygame.Surface:
     """Return the map without the rest of the window, scaled to fit into a square of SIDE pixels."""
-    shown, boxes = app.window.scene.panels()[0]
-    camera = app.window.scene.camera(shown.key, boxes)
-    width, height = app.window.scene.map_size
-    corner, end = camera.to_px(0, 0), camera.to_px(width, height)
+    shown, boxes = app.window.map_view.panels_with_boxes()[0]
+    camera = app.window.map_view.camera_of_panel(shown.key, boxes)
+    width, height = app.window.map_view.map_size
+    corner, end = camera.map_to_px(0, 0), camera.map_to_px(width, height)
     area = pygame.Rect(boxes.map[0] + round(corner[0]), boxes.map[1] + round(corner[1]), 0, 0)
     area.size = round(end[0] - corner[0]), round(end[1] - corner[1])
     area = area.clip(pygame.Rect(boxes.map))
-    scale = SIDE / max(area.size)
+    scale = THUMBNAIL_SIDE / max(area.size)
     size = max(1, round(area.width * scale)), max(1, round(area.height * scale))
     return pygame.transform.smoothscale(app.window.surface.subsurface(area), size)
 

@@ -14,25 +14,25 @@ from random import Random
 
 import numpy as np
 
-from cli.arguments import Arguments, run_module
-from cli.bench.problems import drawn_ends
-from cli.progress import Progress
+from cli.arguments import CommandParser, run_module
+from cli.bench.problems import random_ends
+from cli.progress import ProgressBar
 from sim.depth_tree import (
-    STANDARD,
+    STANDARD_TREE_FILE,
     DepthTree,
-    Labelled,
-    Score,
-    accuracy,
-    best_depth,
-    digest,
-    grow,
-    held_out,
+    LabelledStates,
+    TreeScore,
+    best_tree_depth,
+    cross_validation_scores,
+    grow_tree,
     label_maps,
+    tree_accuracy,
+    tree_digest,
     write_tree,
 )
-from sim.experiments.problems import shrunk
-from sim.files.map import read_map
-from sim.generate import generate
+from sim.experiments.problems import shrink_map
+from sim.files.movingai import read_map
+from sim.generate import generate_map
 from sim.grid import Grid
 
 STEPS, Q, DMAX = 60, 1, 10  # parameters of `label_maps`, which are stored in the tree
@@ -50,47 +50,51 @@ Problem = tuple[Grid, int, int]
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.", is_module=True)
-    parser.add_argument("-o", "--output", default=str(STANDARD), metavar="FILE", help="where to write it")
+    parser = CommandParser(
+        "train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.", is_module=True
+    )
+    parser.add_argument("-o", "--output", default=str(STANDARD_TREE_FILE), metavar="FILE", help="where to write it")
     parser.add_argument("--maps", metavar="DIR", help="game maps to compare the tree with trees of game maps")
     given = parser.parse_args(argv)
-    progress = Progress()
+    progress = ProgressBar()
     names = [f"{kind} {next(iter(values.values()))}" for kind, values in KINDS for _ in SIDES for _ in SEEDS]
     data = label_maps(_generated_maps(progress), Q, STEPS, DMAX)
-    depth = best_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
-    tree = grow(data.features, data.labels, depth, _min_leaf_size(data))
+    depth = best_tree_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
+    tree = grow_tree(data.features, data.labels, depth, _min_leaf_size(data))
     made = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
     write_tree(Path(given.output), DepthTree(tree, STEPS, Q, DMAX, {"made": made}))
-    progress.say(f"{made}; depth of the tree: {depth}")
-    for line in _table(names, held_out(data, depth, _min_leaf_size(data), FOLDS)):
-        progress.say(line)
+    progress.print_line(f"{made}; depth of the tree: {depth}")
+    for line in _accuracy_lines(names, cross_validation_scores(data, depth, _min_leaf_size(data), FOLDS)):
+        progress.print_line(line)
     if given.maps:
-        for line in _game_table(Path(given.maps), lambda part: accuracy(tree, part.features, part.labels), progress):
-            progress.say(line)
-    progress.say(f"{given.output}: {tree.feature.size} nodes, digest {digest(tree)}")
+        for line in _game_accuracy_lines(
+            Path(given.maps), lambda part: tree_accuracy(tree, part.features, part.labels), progress
+        ):
+            progress.print_line(line)
+    progress.print_line(f"{given.output}: {tree.feature.size} nodes, digest {tree_digest(tree)}")
     return 0
 
 
-def _min_leaf_size(data: Labelled) -> int:
+def _min_leaf_size(data: LabelledStates) -> int:
     """Return the minimum number of states in a leaf of the tree: a thousandth of all states, but at least 20."""
     return max(20, data.labels.size // 1000)
 
 
-def _generated_maps(progress: Progress) -> Iterator[list[Problem]]:
+def _generated_maps(progress: ProgressBar) -> Iterator[list[Problem]]:
     for index, (kind, values) in enumerate(KINDS):
         for side in SIDES:
             for seed in SEEDS:
-                progress.show(f"labelling {kind} {side} {seed}", index / len(KINDS))
-                grid = generate(kind, {**values, "width": side, "height": side, "seed": seed}).grid
+                progress.update_bar(f"labelling {kind} {side} {seed}", index / len(KINDS))
+                grid = generate_map(kind, {**values, "width": side, "height": side, "seed": seed}).grid
                 yield _drawn_problems(grid, PROBLEMS, f"{kind}{values}{side}{seed}")
 
 
 def _drawn_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
-    ends = drawn_ends(grid, count, Random(seed))
+    ends = random_ends(grid, count, Random(seed))
     return [(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends]
 
 
-def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
+def _accuracy_lines(names: Iterable[str], scores: Iterable[TreeScore]) -> Iterator[str]:
     """Yield lines with the accuracy for each kind of map, as the mean over the maps of the kind."""
     yield "accuracy on held-out maps: tree, constant guess"
     rows = zip(names, scores, strict=True)
@@ -99,25 +103,27 @@ def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
         yield f"  {name}: {np.mean([s.tree for s in part]):.3f}, {np.mean([s.constant for s in part]):.3f}"
 
 
-def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Progress) -> Iterator[str]:
+def _game_accuracy_lines(
+    folder: Path, guess: Callable[[LabelledStates], float], progress: ProgressBar
+) -> Iterator[str]:
     """Yield a line for each game map: accuracy of the tree, of a tree of the other maps, and of a constant guess."""
     files = sorted(file for name in GAME_FOLDERS for file in (folder / name).glob("*.map"))
     if len(files) < 2:
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"
         return
     data = label_maps(_game_maps(files, progress), Q, STEPS, DMAX)
-    trees = [held_out(data, depth, _min_leaf_size(data), len(files)) for depth in DEPTHS]
+    trees = [cross_validation_scores(data, depth, _min_leaf_size(data), len(files)) for depth in DEPTHS]
     best = max(trees, key=lambda scores: np.mean([score.tree for score in scores]))
     yield "accuracy on game maps: this tree, a tree of the other game maps, constant guess"
     for index, (file, score) in enumerate(zip(files, best, strict=True)):
-        part = data.part(data.group == index)
+        part = data.selected_states(data.map_index == index)
         yield f"  {file.stem}: {guess(part):.3f}, {score.tree:.3f}, {score.constant:.3f}"
 
 
-def _game_maps(files: Sequence[Path], progress: Progress) -> Iterator[list[Problem]]:
+def _game_maps(files: Sequence[Path], progress: ProgressBar) -> Iterator[list[Problem]]:
     for index, file in enumerate(files):
-        progress.show(f"labelling {file.stem}", index / len(files))
-        yield _drawn_problems(shrunk(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
+        progress.update_bar(f"labelling {file.stem}", index / len(files))
+        yield _drawn_problems(shrink_map(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
 
 
 if __name__ == "__main__":

@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 
-from agents.registry import BY_KEY
-from agents.warm import has_kernels, walk, walk_together
-from cli.progress import Progress
+from agents.registry import SPECS_BY_KEY
+from agents.warm_up import has_kernels, warm_up_agent, warm_up_batches
+from cli.progress import ProgressBar
 from sim.commands import AgentConfig
 
 
-def warm_up(configs: Sequence[AgentConfig], progress: Progress) -> None:
+def warm_up_agents(configs: Sequence[AgentConfig], progress: ProgressBar) -> None:
     """Let every agent walk over a tiny map once, so that its kernels are compiled before its first real tick."""
     configs = [config for config in configs if has_kernels(config.kind)]
     different = list({(config.kind, *sorted(config.params.items())): config for config in configs}.values())
     for i, config in enumerate(different):
-        progress.show(f"preparing {BY_KEY[config.kind].name} (slow only the first time)", i / len(different))
-        walk(config)
+        progress.update_bar(
+            f"preparing {SPECS_BY_KEY[config.kind].name} (slow only the first time)", i / len(different)
+        )
+        warm_up_agent(config)
     if any(config.group for config in configs):
-        progress.show("preparing crowds (slow only the first time)", 1.0)
-        walk_together()
+        progress.update_bar("preparing crowds (slow only the first time)", 1.0)
+        warm_up_batches()
     progress.clear()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _COMPILE = """
-from agents.warm import all_agent_parts
+from agents.warm_up import all_agent_parts
 from sim.kernels import CACHE_FOLDER
-from sim.kernels.packed import pack
+from sim.kernels.kernel_archive import pack
 from sim.kernels.ready import make_ready
 from ui.warmup import all_parts
 import sys

@@ -1,7 +1,7 @@
 """Clique abstraction of a map: a hierarchy of ever smaller graphs, computed before the run.
 
-    prepared = abstraction(grid)                    the whole hierarchy, cached as prepared data (prepared.py)
-    regions = region_table(prepared.tables, 3)      for each cell the number of its node on level 3
+    prepared = fetch_abstraction(grid)              the whole hierarchy, cached as prepared data (prepared.py)
+    regions = regions_of_cells(prepared.tables, 3)      for each cell the number of its node on level 3
 
 On level 0, each free cell is a node. Each level above groups neighbouring nodes of the level below (cliques) into one
 node; these nodes are called the regions of the level. The nodes of all levels share one numbering, beginning with
@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import cliques
-from sim.prepared import Made, Making, Prepared, Recipe, Step, fetch
+from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedData, fetch_data
 
 Ints = npt.NDArray[np.int32]
 
 
-class Levels(NamedTuple):
+class AbstractionLevels(NamedTuple):
     """All levels of the hierarchy as flat arrays. Level 0 has no list of arcs, because its arcs are the legal moves."""
 
     first: npt.NDArray[np.int64]  # [levels + 1] first node of each level; the last entry is the number of all nodes
@@ -49,70 +49,74 @@ class _UnfinishedLevel(NamedTuple):
     child: Ints  # children of all nodes: numbers of nodes on the level below, from 0
 
 
-def highest(levels: Levels) -> int:
+def top_level_of(levels: AbstractionLevels) -> int:
     """Return the number of the highest level, which has one node for each connected part of the map, and no arcs."""
     return int(levels.first.size) - 2
 
 
-def region_table(levels: Levels, level: int) -> Ints:
+def regions_of_cells(levels: AbstractionLevels, level: int) -> Ints:
     """Return for each cell the node that contains it on `level` or the highest level; -1 for blocked cells."""
     table = levels.node_of
-    for _ in range(min(level, highest(levels))):
+    for _ in range(min(level, top_level_of(levels))):
         table = np.where(table >= 0, levels.parent[table], -1)
     return table.astype(np.int32)
 
 
-def _cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
+def _build_cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
     """Return level 0 of the hierarchy, the node number of each cell, and the cell of each node."""
     node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
     count = int(cliques.number_cells(grid.free, node_of, cell_of))
     cell_of = cell_of[:count].copy()
     first, edge = np.empty(count + 1, np.int64), np.empty(8 * count, np.int32)
-    arcs = int(cliques.join_cells(grid.ground, node_of, cell_of, count, first, edge))
+    arcs = int(cliques.build_cell_graph(grid.ground, node_of, cell_of, count, first, edge))
     x, y = (part.astype(np.int64) for part in (cell_of % grid.width, cell_of // grid.width))
     none = np.zeros(count + 1, np.int64)
     ground = _UnfinishedLevel(first, edge[:arcs], x, y, np.ones(count, np.int64), none, np.empty(0, np.int32))
     return ground, node_of, cell_of
 
 
-def _next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
+def _build_next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
     """Return the next higher level of the hierarchy, and for each node of `level` its parent on the higher level."""
     count, arcs = level.size.size, level.edge.size
     parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
     found = np.empty(count + 3, np.int64)
-    parents = int(cliques.group(level.first, level.edge, count, parent, aside, found))
+    parents = int(cliques.group_nodes(level.first, level.edge, count, parent, aside, found))
     child_first, child = np.empty(parents + 1, np.int64), np.empty(count, np.int32)
     cliques.list_children(parent, count, parents, child_first, child)
     first, edge, seen = np.empty(parents + 1, np.int64), np.empty(arcs, np.int32), np.empty(parents, np.int32)
-    arcs = int(cliques.join_parents(level.first, level.edge, parent, parents, child_first, child, seen, first, edge))
+    arcs = int(
+        cliques.build_parent_graph(level.first, level.edge, parent, parents, child_first, child, seen, first, edge)
+    )
     x, y, size = (np.empty(parents, np.int64) for _ in range(3))
-    cliques.add_up(parent, count, parents, level.x, level.y, level.size, x, y, size)
+    cliques.sum_coordinates(parent, count, parents, level.x, level.y, level.size, x, y, size)
     return _UnfinishedLevel(first, edge[:arcs].copy(), x, y, size, child_first, child), parent
 
 
-def _make(grid: Grid) -> Making:
+def _build_abstraction(grid: Grid) -> DataBuild:
     """Compute all levels, from level 0 up to the first level on which no node has a neighbour, in steps.
 
-    `Made.expansions`, the reported cost of this computation, is the number of nodes on all levels.
+    `BuiltData.expansions`, the reported cost of this computation, is the number of nodes on all levels.
     """
-    yield Step("abstraction", 0.0)
-    level, node_of, cell_of = _cell_level(grid)
+    yield BuildProgress("abstraction", 0.0)
+    level, node_of, cell_of = _build_cell_level(grid)
     made, parents, reps = [level], [], [cell_of]
     region = np.arange(cell_of.size, dtype=np.int32)
     while level.edge.size:
-        level, parent = _next_level(level)
+        level, parent = _build_next_level(level)
         region = parent[region]
         rep, least = np.empty(level.size.size, np.int32), np.empty(level.size.size, np.float64)
-        cliques.find_middles(cell_of, region, rep.size, grid.width, level.x, level.y, level.size, rep, least)
+        cliques.find_representatives(cell_of, region, rep.size, grid.width, level.x, level.y, level.size, rep, least)
         made.append(level)
         parents.append(parent)
         reps.append(rep)
-        yield Step("abstraction", 1.0 - level.size.size / max(1, cell_of.size))
-    levels = _together(made, parents, reps, node_of)
-    return Made(levels, int(levels.first[-1]))
+        yield BuildProgress("abstraction", 1.0 - level.size.size / max(1, cell_of.size))
+    levels = _combine_levels(made, parents, reps, node_of)
+    return BuiltData(levels, int(levels.first[-1]))
 
 
-def _together(made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints], node_of: Ints) -> Levels:
+def _combine_levels(
+    made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints], node_of: Ints
+) -> AbstractionLevels:
     """Combine the separate levels into one hierarchy with a common numbering of nodes."""
     sizes = [level.size.size for level in made]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -121,7 +125,7 @@ def _together(made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints
     none = np.zeros(sizes[0], np.int64)
     edges = [level.edge + np.int32(first[i]) for i, level in enumerate(made)]
     children = [level.child + np.int32(first[i - 1]) for i, level in enumerate(made)]
-    return Levels(
+    return AbstractionLevels(
         first,
         np.concatenate(ups),
         np.concatenate([level.x / level.size for level in made]),
@@ -157,15 +161,15 @@ class RegionMap:
 
 
 @lru_cache(maxsize=16)
-def region_map(abstraction: Prepared, level: int) -> RegionMap:
+def region_map(abstraction: PreparedData, level: int) -> RegionMap:
     """Return the regions of a level of the abstraction, for drawing. If `level` is too high, use the highest level."""
-    levels: Levels = abstraction.tables
-    level = min(level, highest(levels))
+    levels: AbstractionLevels = abstraction.tables
+    level = min(level, top_level_of(levels))
     begin, end = (int(number) for number in levels.first[level : level + 2])
     colour = np.zeros(end - begin, np.int64)
     if level:
         cliques.colour_regions(levels.edge_first, levels.edge, begin, end, colour)
-    table = region_table(levels, level)
+    table = regions_of_cells(levels, level)
     of_cell = np.where(table >= 0, colour[np.maximum(table - begin, 0)], -1)
     cells = tuple(np.flatnonzero(of_cell == c).astype(np.int32) for c in range(int(colour.max()) + 1))
     counts = np.diff(levels.edge_first[begin : end + 1])
@@ -176,7 +180,7 @@ def region_map(abstraction: Prepared, level: int) -> RegionMap:
     return RegionMap(level, cells, numbers, levels.x[begin:end], levels.y[begin:end], arcs)
 
 
-def of_regions(abstraction: Prepared, level: int, values: Ints) -> npt.NDArray[np.uint32]:
+def cell_values_from_regions(abstraction: PreparedData, level: int, values: Ints) -> npt.NDArray[np.uint32]:
     """Return for each cell the value in `values` of the region that contains it on `level`; 0 for blocked cells."""
     numbers = region_map(abstraction, level).of_cell
     found: npt.NDArray[np.uint32] = np.where(numbers >= 0, values[numbers], 0).astype(np.uint32)
@@ -184,11 +188,11 @@ def of_regions(abstraction: Prepared, level: int, values: Ints) -> npt.NDArray[n
 
 
 ABSTRACTION = "abstraction"
-"""Kind of this prepared data, as stored in `Prepared.kind`."""
+"""Kind of this prepared data, as stored in `PreparedData.kind`."""
 
-RECIPE = Recipe(ABSTRACTION, (), _make, Levels)
+RECIPE = DataRecipe(ABSTRACTION, (), _build_abstraction, AbstractionLevels)
 
 
-def abstraction(grid: Grid) -> Prepared:
+def fetch_abstraction(grid: Grid) -> PreparedData:
     """Return the clique abstraction of the present map, from the cache or, if it is not cached, computed now."""
-    return fetch(RECIPE, grid)
+    return fetch_data(RECIPE, grid)

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from sim.abstraction import RegionMap
 from sim.grid import Grid, MapChange
 from sim.kernels import log
-from sim.kernels.learned import Learned
+from sim.kernels.learned import LearnedHeuristic
 from sim.kernels.search import Search
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import Prepared, Step, Stopwatch
+from sim.prepared import BuildProgress, PreparedData, Stopwatch
 
 Cells = npt.NDArray[np.int32]
 
@@ -66,7 +66,7 @@ record; hill climbing from the last cell of the record does not reach the goal; 
 this record before; another candidate was taken earlier, so this one was not tried."""
 
 
-class Candidate(NamedTuple):
+class RecordCandidate(NamedTuple):
     """Record of a solved problem (sim/records.py) that was similar enough to the present problem to be considered."""
 
     record: int  # index of the record in the database of solved problems
@@ -110,21 +110,21 @@ class AgentView:
     # Cells of the path that is being traced, in the order of tracing, which begins at the far end of the path.
     tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))
     detour: Search | None = None  # TBA*'s search for a shortcut
-    learned: Learned | None = None  # learned heuristic; None: the agent does not learn h
+    learned: LearnedHeuristic | None = None  # learned heuristic; None: the agent does not learn h
     groups: Mapping[str, Cells] = field(default_factory=dict)  # name from GROUP_NAMES -> set of cells to show
     numbers: Mapping[str, float] = field(default_factory=dict)  # name -> value of further counters of this algorithm
     waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # subgoals on the way to the goal, in order
     depths: npt.NDArray[np.uint32] | None = None  # [cells] depth of lookahead to use at each cell; 0: unknown
     contours: npt.NDArray[np.float64] | None = None  # [cells] limit on f when each cell was entered; 0: not entered
     regions: RegionMap | None = None  # regions of the abstraction level on which the agent works
-    candidates: tuple[Candidate, ...] = ()  # records considered when a record was last chosen, most similar first
+    candidates: tuple[RecordCandidate, ...] = ()  # records considered when a record was last chosen, most similar first
     chosen_at: int = -1  # cell of the agent when a record was last chosen; -1: none has been chosen
-    prepared: tuple[Prepared, ...] = ()  # data that was computed before the run and that the agent uses
+    prepared: tuple[PreparedData, ...] = ()  # data that was computed before the run and that the agent uses
     is_stale: bool = False  # whether the map has changed since the data in `prepared` was computed
     target: int = -1  # for agents with subgoals: cell that the last move headed for; -1: none
     notes: frozenset[str] = frozenset()
     """Words for events of the last tick that neither its row nor the rest of this view contains. The window uses them
-    to show the current line of the pseudocode and the reason of a move: pseudocode.py and why.py in ui/model."""
+    to show the current line of the pseudocode and the reason of a move (pseudocode.py and move_explanation.py)."""
 
     def __post_init__(self) -> None:
         """Replace a search that has not begun by None, because all cells would seem to belong to it.
@@ -136,7 +136,7 @@ class AgentView:
             object.__setattr__(self, "search", None)
 
 
-def noted(words: Mapping[int, str], did: int) -> frozenset[str]:
+def event_words(words: Mapping[int, str], did: int) -> frozenset[str]:
     """Return the words for events of the last tick, for `AgentView.notes`.
 
     Args:
@@ -155,7 +155,7 @@ class Agent(Protocol):
         Args:
             budget: maximum number of expansions per tick.
             rows: one log.ROW per tick, to be filled in. Fields have names, as in `rows[0].cell`, unless the agent
-                sets `takes_bare_rows`, see jit.bare.
+                sets `takes_plain_rows`, see jit.bare.
 
         Returns:
             The number of ticks done. It may be less than len(rows) only if the agent is no longer ACTIVE.
@@ -199,7 +199,7 @@ def _accept_any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
     return None
 
 
-def _nothing(params: Mapping[str, Value]) -> float:
+def _needs_no_expansions(params: Mapping[str, Value]) -> float:
     return 0
 
 
@@ -207,7 +207,9 @@ def _never_loops(params: Mapping[str, Value]) -> bool:
     return False
 
 
-def _no_preparation(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
+def _no_preparation(
+    problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
+) -> Iterator[BuildProgress]:
     return iter(())
 
 
@@ -234,13 +236,13 @@ class AgentSpec:
     converges_to_optimal: bool = True  # for a Learner: whether a trial that changes no h follows a cheapest path
     # Function: returns an error message if the algorithm cannot work with this budget and these parameters, else None.
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _accept_any_budget
-    needed: Callable[[Mapping[str, Value]], float] = _nothing
+    needed: Callable[[Mapping[str, Value]], float] = _needs_no_expansions
     """Number of expansions that the algorithm may make in a tick even if the budget is smaller, for some parameters.
     Infinity: there is no limit, so with these parameters the agent is not real-time. The referee marks ticks with more
     expansions than the budget."""
     # Keys of the layers (drawings over the map) that only this algorithm has, in addition to those of every search.
     shows: frozenset[str] = frozenset()
-    prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
+    prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[BuildProgress]] = _no_preparation
     """Function that returns an iterator, which computes the data that `make` needs in steps (prepared.py). Callers may
     skip it; then `make` computes the data."""
 
@@ -270,5 +272,5 @@ class AgentSpec:
         }
 
 
-class Specs(dict[str, AgentSpec]):
+class AgentSpecTable(dict[str, AgentSpec]):
     """Algorithms by key. Worlds share this table instead of copying it, so algorithms can be added during a run."""

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from sim.grid import Grid
 from sim.params import Param
 
-EVERY = Param("every", int, 10, "ticks between random changes", 1, 1_000_000_000)
-REPEAT = Param("repeat", bool, True, "whether the changes repeat; false: only one change, after `every` ticks")
-RATE = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
+EVERY_PARAM = Param("every", int, 10, "ticks between random changes", 1, 1_000_000_000)
+REPEAT_PARAM = Param("repeat", bool, True, "whether the changes repeat; false: only one change, after `every` ticks")
+RATE_PARAM = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class RandomChanges:
     repeats: bool = True  # True: a random change every `every` ticks; False: only one, at tick `every`
 
     def is_due(self, tick: int) -> bool:
-        return tick > 0 and self.next_after(tick - 1) == tick
+        return tick > 0 and self.next_tick_after(tick - 1) == tick
 
-    def next_after(self, tick: int) -> int | None:
+    def next_tick_after(self, tick: int) -> int | None:
         """Return the first tick after `tick` at which a random change is due; None: there will be none."""
         if self.rate <= 0 or (not self.repeats and tick >= self.every):
             return None
@@ -37,17 +37,19 @@ class RandomChanges:
 
 
 @dataclass(frozen=True)
-class Event:
+class RandomChange:
     """Cells that one random change blocks, and cells that it frees."""
 
     blocked: npt.NDArray[np.int32]
     freed: npt.NDArray[np.int32]
 
 
-NO_EVENT = Event(np.empty(0, np.int32), np.empty(0, np.int32))
+NO_RANDOM_CHANGE = RandomChange(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
+def draw_random_change(
+    grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike
+) -> RandomChange:
     """Return the random change for a tick, drawn from the original terrain.
 
     Args:
@@ -61,15 +63,17 @@ def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: np
     was_free, was_blocked = grid.original_cells
     blocked = _sample_cells(generator, was_free, changes.rate / 200.0)
     freed = _sample_cells(generator, was_blocked, changes.rate / 200.0)
-    return Event(blocked[~np.isin(blocked, protected)], freed)
+    return RandomChange(blocked[~np.isin(blocked, protected)], freed)
 
 
-def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.ArrayLike) -> tuple[Event, Event]:
+def replace_random_change(
+    before: RandomChange, event: RandomChange, grid: Grid, protected: npt.ArrayLike
+) -> tuple[RandomChange, RandomChange]:
     """Combine undoing the previous random change, `before`, with the new one, `event`.
 
     Args:
         before: previous event, to be undone.
-        event: new event, as returned by `draw`.
+        event: new event, as returned by `draw_random_change`.
         grid: present map, on which `before` is applied.
         protected: cells that must not be blocked, such as those occupied by agents.
 
@@ -77,7 +81,7 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
         Two events. The first is the new event, reduced to cells that it really changes: pass it as `before` next time.
         The second is the edit to apply to the map now; it undoes `before` and applies the new event.
     """
-    back = _undo_event(grid, before)
+    back = _undo_random_change(grid, before)
     stays = np.isin(back.blocked, protected)  # mask of cells that `before` freed and that must not be blocked now
     free = grid.free
     free[back.freed] = True
@@ -87,14 +91,16 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
     free[blocked] = False
     free[freed] = True
     redrawn = np.unique(np.concatenate([back.blocked, back.freed, blocked, freed]))
-    was_free, is_free = grid.are_free(redrawn), free[redrawn]
-    edit = Event(redrawn[was_free & ~is_free], redrawn[is_free & ~was_free])
-    return Event(blocked, np.concatenate([freed, back.blocked[stays]])), edit
+    was_free, is_free = grid.are_cells_free(redrawn), free[redrawn]
+    edit = RandomChange(redrawn[was_free & ~is_free], redrawn[is_free & ~was_free])
+    return RandomChange(blocked, np.concatenate([freed, back.blocked[stays]])), edit
 
 
-def _undo_event(grid: Grid, event: Event) -> Event:
+def _undo_random_change(grid: Grid, event: RandomChange) -> RandomChange:
     """Return the change that undoes `event`, except in cells that have been edited since, for example by the user."""
-    return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
+    return RandomChange(
+        event.freed[grid.are_cells_free(event.freed)], event.blocked[~grid.are_cells_free(event.blocked)]
+    )
 
 
 def _sample_cells(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sim.changes import RandomChanges
-from sim.counted import counted
 from sim.params import Param, Value
+from sim.plurals import count_with_noun
 
 MAX_AGENTS = 5000  # maximum number of agents in a run, so that no file can exhaust memory
 MAX_NAME = 60  # maximum number of characters in a label or in the name of a switch
@@ -20,23 +20,23 @@ MAX_SWITCHES = 256  # maximum number of switches (named sets of cells) in a worl
 LAST_TICK = 1_000_000_000  # last tick for which a file can schedule a command
 
 
-def with_end(name: str, end: str, longest: int = MAX_NAME) -> str:
+def name_with_suffix(name: str, end: str, longest: int = MAX_NAME) -> str:
     """Return `name` followed by `end`, such as a number; `name` is cut so that both fit into `longest` characters."""
     return name[: longest - len(end)] + end
 
 
-TICK = Param("tick", int, 0, "tick at which the command is due", 0, LAST_TICK)
-BUDGET = Param(
+TICK_PARAM = Param("tick", int, 0, "tick at which the command is due", 0, LAST_TICK)
+BUDGET_PARAM = Param(
     "budget", int, 16, "maximum number of cells that each agent may expand in a tick", 1, 1_000_000_000, symbol="k"
 )
-TRIALS = Param("trials", int, 1, "maximum number of walks from start to goal for agents that learn", 1, 1_000_000)
-TICK_MS = Param(
+TRIALS_PARAM = Param("trials", int, 1, "maximum number of walks from start to goal for agents that learn", 1, 1_000_000)
+TICK_MS_PARAM = Param(
     "tick_ms", float, 0.0, "time limit of a tick in milliseconds, for all agents together; 0: no limit", 0.0, 10_000.0
 )
-SERVED = Param(
+SERVED_PARAM = Param(
     "serve", int, 0, "number of agents that plan in this tick; the others wait for their turn", 0, MAX_AGENTS
 )
-AGENT = Param("agent", int, 0, "number of the agent", 0, 1_000_000)
+AGENT_PARAM = Param("agent", int, 0, "number of the agent", 0, 1_000_000)
 
 
 Pair = tuple[int, int]
@@ -56,38 +56,38 @@ class AgentConfig:
     group: str = ""  # name of the group to which the agent belongs, for summaries; "": no group
 
 
-class Drawable(Protocol):
+class MapEditTarget(Protocol):
     """Interface for commands that edit a map and its switches (named sets of cells). The map need not be in a world."""
 
-    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
-    def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
+    def block_and_free(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
+    def set_terrain(self, cells: Sequence[int], letters: str) -> None: ...
     def set_switch(self, name: str, is_blocked: bool) -> None: ...
-    def name_switch(self, name: str, cells: Sequence[int]) -> None: ...
+    def define_switch(self, name: str, cells: Sequence[int]) -> None: ...
 
 
-class Changeable(Drawable, Protocol):
+class CommandTarget(MapEditTarget, Protocol):
     """Interface of a world for commands. If a change is impossible, the world adds a message for the user instead."""
 
     def move_goal(self, cell: int, agent: int | None) -> None: ...
     def move_goals(self, cell: int, agents: Sequence[int]) -> None: ...
     def set_budget(self, budget: int | None, agent: int | None) -> None: ...
     def set_param(self, agent: int, name: str, value: Value) -> None: ...
-    def name_agent(self, agent: int, label: str) -> None: ...
+    def rename_agent(self, agent: int, label: str) -> None: ...
     def add_agent(self, config: AgentConfig, agent: int | None) -> None: ...
     def remove_agent(self, agent: int) -> None: ...
-    def agents_of(self, group: str) -> Sequence[int]: ...
+    def agent_ids_of_group(self, group: str) -> Sequence[int]: ...
     def set_random_changes(self, changes: RandomChanges) -> None: ...
     def set_trials(self, count: int) -> None: ...
     def set_tick_ms(self, milliseconds: float) -> None: ...
-    def serve(self, agents: int) -> None: ...
+    def limit_planners(self, agents: int) -> None: ...
 
 
-class Names(Protocol):
+class DescriptionNames(Protocol):
     """Interface that returns the names of cells, agents and algorithms of a run, for descriptions of commands."""
 
     def cell(self, cell: int) -> str: ...
     def agent(self, agent: int) -> str: ...
-    def algorithm(self, kind: str) -> str: ...
+    def algorithm_name(self, kind: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ class Command(ABC):
     """Base class of commands: one change of a world from outside, as plain data."""
 
     @abstractmethod
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         """Apply the command to a world."""
 
     @abstractmethod
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         """Return a short description of the change for the user, such as "goal moved to (3, 4)"."""
 
-    def joined(self, later: "Command") -> "Command | None":
+    def merged_with(self, later: "Command") -> "Command | None":
         """Return one command with the effect of this command followed by `later`; None: they cannot be merged."""
         return None
 
@@ -112,10 +112,10 @@ class MapEdit(Command):
     """Base class of commands that edit the terrain of the map."""
 
     @abstractmethod
-    def apply(self, world: Drawable) -> None: ...
+    def apply(self, world: MapEditTarget) -> None: ...
 
     @abstractmethod
-    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
         """Return the cells that the command edits. `switches`: switch name -> cells of the switch."""
 
 
@@ -126,20 +126,24 @@ class EditCells(MapEdit):
     blocked: tuple[int, ...] = ()
     freed: tuple[int, ...] = ()
 
-    def apply(self, world: Drawable) -> None:
-        world.edit_cells(self.blocked, self.freed)
+    def apply(self, world: MapEditTarget) -> None:
+        world.block_and_free(self.blocked, self.freed)
 
-    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
         return (*self.blocked, *self.freed)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         parts = ((self.blocked, "blocked"), (self.freed, "freed"))
-        return ", ".join(f"{_cells(cells, names)} {word}" for cells, word in parts if cells) or "nothing edited"
+        return (
+            ", ".join(f"{_describe_cells(cells, names)} {word}" for cells, word in parts if cells) or "nothing edited"
+        )
 
-    def joined(self, later: Command) -> Command | None:
+    def merged_with(self, later: Command) -> Command | None:
         if not isinstance(later, EditCells):
             return None
-        return EditCells(_unique_cells(self.blocked + later.blocked), _unique_cells(self.freed + later.freed))
+        return EditCells(
+            _without_duplicates(self.blocked + later.blocked), _without_duplicates(self.freed + later.freed)
+        )
 
 
 @dataclass(frozen=True)
@@ -149,16 +153,16 @@ class SetTerrain(MapEdit):
     cells: tuple[int, ...]
     letters: str
 
-    def apply(self, world: Drawable) -> None:
-        world.put_terrain(self.cells, self.letters)
+    def apply(self, world: MapEditTarget) -> None:
+        world.set_terrain(self.cells, self.letters)
 
-    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
         return self.cells
 
-    def say(self, names: Names) -> str:
-        return f"{_cells(self.cells, names)} changed"
+    def describe_change(self, names: DescriptionNames) -> str:
+        return f"{_describe_cells(self.cells, names)} changed"
 
-    def joined(self, later: Command) -> Command | None:
+    def merged_with(self, later: Command) -> Command | None:
         if not isinstance(later, SetTerrain):
             return None
         letters = dict(zip(self.cells + later.cells, self.letters + later.letters, strict=True))
@@ -172,18 +176,18 @@ class SetSwitch(MapEdit):
     name: str
     blocked: bool
 
-    def apply(self, world: Drawable) -> None:
+    def apply(self, world: MapEditTarget) -> None:
         world.set_switch(self.name, self.blocked)
 
-    def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
         return switches.get(self.name, ())
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         return f"{self.name} {'blocked' if self.blocked else 'open'}"
 
 
 @dataclass(frozen=True)
-class NameSwitch(Command):
+class DefineSwitch(Command):
     """Command that defines a switch with this name and these cells, or redefines it. Without cells, it is deleted.
 
     The command does not change the terrain, so it is not a MapEdit, and map files do not store its effect.
@@ -192,11 +196,13 @@ class NameSwitch(Command):
     name: str
     cells: tuple[int, ...]
 
-    def apply(self, world: Drawable) -> None:
-        world.name_switch(self.name, self.cells)
+    def apply(self, world: MapEditTarget) -> None:
+        world.define_switch(self.name, self.cells)
 
-    def say(self, names: Names) -> str:
-        return f"{_cells(self.cells, names)} named {self.name}" if self.cells else f"switch {self.name} removed"
+    def describe_change(self, names: DescriptionNames) -> str:
+        return (
+            f"{_describe_cells(self.cells, names)} named {self.name}" if self.cells else f"switch {self.name} removed"
+        )
 
 
 @dataclass(frozen=True)
@@ -206,10 +212,10 @@ class MoveGoal(Command):
     cell: int
     agent: int | None = None
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.move_goal(self.cell, self.agent)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         text = f"goal moved to {names.cell(self.cell)}"
         return text if self.agent is None else f"{names.agent(self.agent)}: {text}"
 
@@ -221,10 +227,10 @@ class SetBudget(Command):
     budget: int | None
     agent: int | None = None
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.set_budget(self.budget, self.agent)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         text = f"budget {self.budget:,} a tick" if self.budget else "shared budget"
         return text if self.agent is None else f"{names.agent(self.agent)}: {text}"
 
@@ -237,25 +243,25 @@ class SetParam(Command):
     name: str
     value: Value
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.set_param(self.agent, self.name, self.value)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         value = ("on" if self.value else "off") if isinstance(self.value, bool) else self.value
         return f"{names.agent(self.agent)}: {self.name.replace('_', ' ')} {value}"
 
 
 @dataclass(frozen=True)
-class NameAgent(Command):
+class RenameAgent(Command):
     """Command that renames an agent. With the label "", the name of its algorithm is shown."""
 
     agent: int
     label: str
 
-    def apply(self, world: Changeable) -> None:
-        world.name_agent(self.agent, self.label)
+    def apply(self, world: CommandTarget) -> None:
+        world.rename_agent(self.agent, self.label)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         """Return a description with the new name only, because `names` no longer has the old name."""
         return f"agent renamed to {self.label}" if self.label else "agent renamed to its algorithm"
 
@@ -267,11 +273,11 @@ class AddAgent(Command):
     config: AgentConfig
     agent: int | None = None  # id of the new agent; None: the next unused id, which depends on earlier commands
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.add_agent(self.config, self.agent)
 
-    def say(self, names: Names) -> str:
-        return f"{self.config.label or names.algorithm(self.config.kind)} added"
+    def describe_change(self, names: DescriptionNames) -> str:
+        return f"{self.config.label or names.algorithm_name(self.config.kind)} added"
 
 
 @dataclass(frozen=True)
@@ -280,42 +286,42 @@ class RemoveAgent(Command):
 
     agent: int
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.remove_agent(self.agent)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         return f"{names.agent(self.agent)} removed"
 
 
-Told = MoveGoal | SetBudget | SetParam | RemoveAgent
-"""Commands for one agent that can also be applied to every member of a group, by ToGroup."""
+GroupCommand = MoveGoal | SetBudget | SetParam | RemoveAgent
+"""Commands for one agent that can also be applied to every member of a group, by ApplyToGroup."""
 
 
 @dataclass(frozen=True)
-class ToGroup(Command):
+class ApplyToGroup(Command):
     """Command that applies another command to every agent of a group. The agent id in `command` is ignored."""
 
     group: str
-    command: Told
+    command: GroupCommand
 
-    def apply(self, world: Changeable) -> None:
-        agents = world.agents_of(self.group)
+    def apply(self, world: CommandTarget) -> None:
+        agents = world.agent_ids_of_group(self.group)
         if isinstance(self.command, MoveGoal):
             world.move_goals(self.command.cell, agents)  # cheaper: one search from the goal finds all members' paths
             return
         for agent in agents:
             replace(self.command, agent=agent).apply(world)
 
-    def say(self, names: Names) -> str:
-        return replace(self.command, agent=0).say(_GroupNames(self.group, names))
+    def describe_change(self, names: DescriptionNames) -> str:
+        return replace(self.command, agent=0).describe_change(_GroupNames(self.group, names))
 
 
 @dataclass(frozen=True)
 class _GroupNames:
-    """Names for the description of a ToGroup command: every agent is called by the name of the group."""
+    """Names for the description of a ApplyToGroup command: every agent is called by the name of the group."""
 
     group: str
-    names: Names
+    names: DescriptionNames
 
     def cell(self, cell: int) -> str:
         return self.names.cell(cell)
@@ -323,24 +329,24 @@ class _GroupNames:
     def agent(self, agent: int) -> str:
         return self.group
 
-    def algorithm(self, kind: str) -> str:
-        return self.names.algorithm(kind)
+    def algorithm_name(self, kind: str) -> str:
+        return self.names.algorithm_name(kind)
 
 
 @dataclass(frozen=True)
-class SetChanges(Command):
+class SetRandomChanges(Command):
     """Command that starts or alters the random changes of the map, or stops them with rate 0."""
 
     every: int  # number of ticks from one random change to the next
     rate: float  # percent of cells that one random change alters; 0: no random changes
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.set_random_changes(RandomChanges(self.every, self.rate))
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         is_on = self.rate > 0
         return (
-            f"random changes: {self.rate:g} % every {counted(self.every, 'tick')}"
+            f"random changes: {self.rate:g} % every {count_with_noun(self.every, 'tick')}"
             if is_on
             else "random changes stopped"
         )
@@ -352,10 +358,10 @@ class SetTrials(Command):
 
     count: int
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.set_trials(self.count)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         return f"{self.count:,} trials" if self.count > 1 else "one trial"
 
 
@@ -365,15 +371,15 @@ class SetTickMs(Command):
 
     milliseconds: float
 
-    def apply(self, world: Changeable) -> None:
+    def apply(self, world: CommandTarget) -> None:
         world.set_tick_ms(self.milliseconds)
 
-    def say(self, names: Names) -> str:
+    def describe_change(self, names: DescriptionNames) -> str:
         return f"time limit {self.milliseconds:g} ms a tick" if self.milliseconds else "no time limit of ticks"
 
 
 @dataclass(frozen=True)
-class Serve(Command):
+class LimitPlanners(Command):
     """Command that lets only `agents` agents plan in this tick, the next ones in round-robin order.
 
     It is recorded when the time limit of a tick keeps agents from planning, so that a replay needs no clock.
@@ -381,11 +387,11 @@ class Serve(Command):
 
     agents: int
 
-    def apply(self, world: Changeable) -> None:
-        world.serve(self.agents)
+    def apply(self, world: CommandTarget) -> None:
+        world.limit_planners(self.agents)
 
-    def say(self, names: Names) -> str:
-        return f"{counted(self.agents, 'agent')} planned"
+    def describe_change(self, names: DescriptionNames) -> str:
+        return f"{count_with_noun(self.agents, 'agent')} planned"
 
 
 @dataclass(frozen=True)
@@ -397,7 +403,7 @@ class TimedCommand:
 
 
 @dataclass(frozen=True)
-class Note:
+class RunMessage:
     """Message for the user, for example about an edit that was refused."""
 
     tick: int
@@ -405,12 +411,12 @@ class Note:
     command: Command | None = None  # command that caused the message
 
 
-def together(commands: Iterable[Command]) -> list[Command]:
+def merge_commands(commands: Iterable[Command]) -> list[Command]:
     """Return a shorter list of commands with the same effect, by merging commands such as the parts of a stroke."""
     found: list[Command] = []
     for command in commands:
         for i, earlier in enumerate(found):
-            if (both := earlier.joined(command)) is not None:
+            if (both := earlier.merged_with(command)) is not None:
                 found[i] = both
                 break
         else:
@@ -418,9 +424,9 @@ def together(commands: Iterable[Command]) -> list[Command]:
     return found
 
 
-def _unique_cells(cells: tuple[int, ...]) -> tuple[int, ...]:
+def _without_duplicates(cells: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(cells))
 
 
-def _cells(cells: Sequence[int], names: Names) -> str:
+def _describe_cells(cells: Sequence[int], names: DescriptionNames) -> str:
     return f"cell {names.cell(cells[0])}" if len(cells) == 1 else f"{len(cells):,} cells"

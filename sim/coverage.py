@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.grid import Grid
-from sim.kernels.climb import count_climbed
+from sim.kernels.climb import count_climbable_pairs
 from sim.params import Value
-from sim.prepared import Made, Making, Recipe, Step
-from sim.records import draw_pairs
+from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe
+from sim.records import draw_problem_pairs
 
-PAIRS = 10_000
+PAIR_COUNT = 10_000
 """Number of random pairs to try. If the share is 5 %, its 95 % confidence interval is then from 4.6 % to 5.4 %."""
 
 WANTED_FITS = 30
@@ -32,26 +32,26 @@ p = 5.4 %, (2.9, 11, 624) and (29, 0, 2.2).
 _SEED = 0
 
 
-class Coverage(NamedTuple):
+class ClimbCoverage(NamedTuple):
     """Prepared data of this module: the result of hill climbing between random pairs of cells on one map."""
 
     share: npt.NDArray[np.float64]  # [1] share of pairs that hill climbing connects, from 0 to 1
 
 
-def recipe(cap: int) -> Recipe:
+def coverage_recipe(cap: int) -> DataRecipe:
     """Return the recipe (sim/prepared.py) for the share of pairs that hill climbing connects within `cap` steps."""
-    params: tuple[tuple[str, Value], ...] = (("cap", cap), ("pairs", PAIRS))
-    return Recipe("climbable pairs", params, lambda grid: _make(grid, cap), Coverage)
+    params: tuple[tuple[str, Value], ...] = (("cap", cap), ("pairs", PAIR_COUNT))
+    return DataRecipe("climbable pairs", params, lambda grid: _build_coverage(grid, cap), ClimbCoverage)
 
 
-def _make(grid: Grid, cap: int) -> Making:
-    pairs = np.array(draw_pairs(grid, PAIRS, _SEED), np.int32).reshape(-1, 2)
-    climbed = int(count_climbed(grid.ground, pairs, cap)) if len(pairs) else 0
-    yield Step("climbing between random cells", 1.0)
-    return Made(Coverage(np.array([climbed / max(1, len(pairs))])), 0)
+def _build_coverage(grid: Grid, cap: int) -> DataBuild:
+    pairs = np.array(draw_problem_pairs(grid, PAIR_COUNT, _SEED), np.int32).reshape(-1, 2)
+    climbed = int(count_climbable_pairs(grid.ground, pairs, cap)) if len(pairs) else 0
+    yield BuildProgress("climbing between random cells", 1.0)
+    return BuiltData(ClimbCoverage(np.array([climbed / max(1, len(pairs))])), 0)
 
 
-def expected_fits(records: int, share: float) -> float:
+def expected_fitting_records(records: int, share: float) -> float:
     """Return how many of `records` records are expected to fit a random problem.
 
     `share`: fraction of pairs of cells that hill climbing connects.
@@ -59,12 +59,12 @@ def expected_fits(records: int, share: float) -> float:
     return records * share**2
 
 
-def records_for(fits: int, share: float, limit: int) -> int:
+def records_needed(fits: int, share: float, limit: int) -> int:
     """Return how many records are needed to expect `fits` fitting records per problem, but at most `limit`."""
     return math.ceil(min(limit, fits / share**2)) if share > 0.0 else limit
 
 
-def wanted_records(share: float) -> int | None:
+def recommended_records(share: float) -> int | None:
     """Return about how many records the map needs, rounded up to two digits, or None if the share is 0."""
     if share <= 0.0:
         return None
@@ -73,7 +73,7 @@ def wanted_records(share: float) -> int | None:
     return int(math.ceil(count / unit) * unit)
 
 
-def wish(share: float) -> str:
+def describe_recommended_records(share: float) -> str:
     """Return a phrase such as "this map needs about 500 records", for the end of a message."""
-    count = wanted_records(share)
+    count = recommended_records(share)
     return "no number of records is enough for this map" if count is None else f"this map needs about {count:,} records"

@@ -21,11 +21,11 @@ _MAX_FIELDS = ("max_expansions", "longest_stay")
 """Fields of METRICS of which a crowd has the minimum (_MIN_FIELDS) or the maximum (_MAX_FIELDS) over its agents. All
 other fields are added up."""
 
-Key = tuple[str, str]
+GroupKey = tuple[str, str]
 """Name of a group, and key of the algorithm of its agents."""
 
 
-def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
+def build_crowd_world(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
     """Return a new world with agents of these configurations, prepared for its first tick.
 
     All agents must have a start and goal of their own, because the shared start and goal are an arbitrary free cell.
@@ -34,13 +34,13 @@ def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentC
     world = World(grid, unused, unused, specs, budget=budget, measures=False)
     for config in configs:
         world.add(config)
-    world.prepare()
+    world.prepare_first_tick()
     return world
 
 
-def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
+def members_by_group(walkers: Iterable[Walker]) -> dict[GroupKey, list[Walker]]:
     """Return a table (group name, algorithm key) -> members of the group. Walkers without a group are left out."""
-    groups: dict[Key, list[Walker]] = {}
+    groups: dict[GroupKey, list[Walker]] = {}
     for walker in walkers:
         if walker.config.group:
             groups.setdefault((walker.config.group, walker.spec.key), []).append(walker)
@@ -48,7 +48,7 @@ def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
 
 
 @dataclass(frozen=True)
-class CrowdNumbers:
+class CrowdCounts:
     """Counts, statuses and optimal costs of a crowd at one tick, with one entry per agent in each array."""
 
     counts: npt.NDArray[Any]  # referee.METRICS[agents]: the counts of each agent, such as moves and cost
@@ -56,12 +56,12 @@ class CrowdNumbers:
     optimal: npt.NDArray[np.float64]  # [agents] cost of the cheapest path from start to goal
 
     @classmethod
-    def of(cls, world: World, walkers: Sequence[Walker]) -> "CrowdNumbers":
+    def from_walkers(cls, world: World, walkers: Sequence[Walker]) -> "CrowdCounts":
         """Return the present counts, statuses and optimal costs of these walkers."""
         return cls(
             np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), METRICS),
             np.array([walker.agent.status for walker in walkers], np.int8),
-            np.array([world.optimal if w.own_optimal is None else w.own_optimal[0] for w in walkers]),
+            np.array([world.optimal if w.own_optimum is None else w.own_optimum[0] for w in walkers]),
         )
 
     @property
@@ -76,48 +76,48 @@ class CrowdNumbers:
         return cells
 
     @cached_property
-    def has_arrived(self) -> npt.NDArray[np.bool_]:
+    def arrived_mask(self) -> npt.NDArray[np.bool_]:
         there: npt.NDArray[np.bool_] = self.statuses == Status.AT_GOAL
         return there
 
     @property
-    def arrived(self) -> int:
-        return int(self.has_arrived.sum())
+    def arrived_count(self) -> int:
+        return int(self.arrived_mask.sum())
 
     @property
-    def without_path(self) -> int:
+    def no_path_count(self) -> int:
         return int((self.statuses == Status.NO_PATH).sum())
 
     @property
-    def stopped(self) -> int:
+    def stopped_count(self) -> int:
         """Return the number of agents that were stopped by the referee, or gave up without a proof of "no path"."""
         return int((self.statuses == Status.GAVE_UP).sum())
 
     @cached_property
-    def ratios(self) -> npt.NDArray[np.float64]:
+    def cost_ratios(self) -> npt.NDArray[np.float64]:
         """Return the ratio cost / optimal cost of each agent that has arrived and whose optimal cost is finite."""
-        chosen = self.has_arrived & np.isfinite(self.optimal)
+        chosen = self.arrived_mask & np.isfinite(self.optimal)
         cost, optimal = self.counts["cost"][chosen], self.optimal[chosen]
         found: npt.NDArray[np.float64] = np.where(optimal > 0.0, cost / np.where(optimal > 0.0, optimal, 1.0), 1.0)
         return found
 
     @property
-    def mean_ratio(self) -> float | None:
-        return float(self.ratios.mean()) if self.ratios.size else None
+    def mean_cost_ratio(self) -> float | None:
+        return float(self.cost_ratios.mean()) if self.cost_ratios.size else None
 
     @property
-    def median_ratio(self) -> float | None:
-        return float(np.median(self.ratios)) if self.ratios.size else None
+    def median_cost_ratio(self) -> float | None:
+        return float(np.median(self.cost_ratios)) if self.cost_ratios.size else None
 
     @property
-    def worst_ratio(self) -> float | None:
-        return float(self.ratios.max()) if self.ratios.size else None
+    def max_cost_ratio(self) -> float | None:
+        return float(self.cost_ratios.max()) if self.cost_ratios.size else None
 
-    def total(self, name: str) -> int:
+    def total_count(self, name: str) -> int:
         """Return the sum of a count over all agents. `name`: field of referee.METRICS, such as "moves"."""
         return int(self.counts[name].sum())
 
-    def metrics(self) -> Metrics:
+    def combined_metrics(self) -> Metrics:
         """Return the quality measures of the crowd, combined as if it were one agent.
 
         Most counts are added up over all agents; of maxima such as max_expansions the maximum is taken, and of first
@@ -131,8 +131,8 @@ class CrowdNumbers:
                 whole[name] = values.min() if values.size else -1
             else:
                 whole[name] = values.max() if name in _MAX_FIELDS else values.sum()
-        there = self.has_arrived
+        there = self.arrived_mask
         began = TrialCounts(cost=float(self.counts["cost"][~there].sum()))
         optimal = float(self.optimal[there].sum()) if there.any() else float("inf")
         counted = read_metrics(whole[0], (optimal, None), False, began, OwnCounts())
-        return replace(counted, revisits=self.total("moves") + self.count - self.total("distinct"))
+        return replace(counted, revisits=self.total_count("moves") + self.count - self.total_count("distinct"))

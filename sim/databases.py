@@ -3,9 +3,9 @@
 A region is a node of the abstraction (abstraction.py): a set of cells. For each pair of a region and a goal region, a
 database has the subgoal to head for, or the depth with which an agent should look ahead.
 
-    fetch(recipe(level, region, cap, needs), grid)
+    fetch_data(database_column_recipe(level, region, cap, needs), grid)
 
-returns the column for one goal region: subgoal and depth for every region of the level. `fetch` is in prepared.py.
+returns the column for one goal region: subgoal and depth for every region of the level. `fetch_data` is in prepared.py.
 
 A whole database of V regions would have V^2 entries and take V searches of the map. An agent needs only the column of
 its goal, so columns are made when they are first needed.
@@ -18,28 +18,28 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.abstraction import RECIPE, Levels, highest, of_regions
+from sim.abstraction import RECIPE, AbstractionLevels, cell_values_from_regions, top_level_of
 from sim.grid import Grid
 from sim.kernels import learner, level_lrta, subgoals, whole_depths
-from sim.kernels.labels import new_labels
+from sim.kernels.labels import new_record_search
 from sim.kernels.level_lrta import new_node_ball
-from sim.kernels.levels import STRAIGHT, new_node_search
-from sim.kernels.lrta import new_ball
-from sim.kernels.memory import zeros
+from sim.kernels.levels import STRAIGHT_LINE, new_node_search
+from sim.kernels.lrta import new_lookahead_ball
+from sim.kernels.memory import untouched_zeros
 from sim.kernels.search import new_search
-from sim.kernels.targets import new_targets
-from sim.prepared import Made, Making, Prepared, Recipe, Step, obtain
+from sim.kernels.targets import new_target_heuristics
+from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedData, iter_fetch
 
 Ints = npt.NDArray[np.int32]
 
 UNCAPPED = 0  # value of the parameter `cap` (maximum depth of lookahead) that means: no maximum
 
-_PIECE = 256  # number of regions that are processed between two reports of progress
+_REGIONS_PER_STEP = 256  # number of regions that are processed between two reports of progress
 # Number of regions between two reports if depths have no cap: each region may need a search of the whole map.
 _UNCAPPED_REGIONS_PER_STEP = 16
 
 
-class Column(NamedTuple):
+class DatabaseColumn(NamedTuple):
     """Database entries for one goal region, one per region of a level. Arrays that were not needed are empty."""
 
     subgoal: Ints  # [regions] cell to head for from each region; -1: the goal itself
@@ -47,20 +47,20 @@ class Column(NamedTuple):
     near_depth: Ints  # [regions] depth of lookahead in each region when heading for the subgoal
 
 
-def clipped(levels: Levels, level: int) -> int:
+def clipped_level(levels: AbstractionLevels, level: int) -> int:
     """Return `level`, or the highest level of the abstraction if `level` exceeds it."""
-    return min(level, highest(levels))
+    return min(level, top_level_of(levels))
 
 
-def region_of(levels: Levels, cell: int, level: int) -> int:
+def region_of_cell(levels: AbstractionLevels, cell: int, level: int) -> int:
     """Return the region (node) of a level that contains a cell; -1 if the cell was blocked on the abstracted map."""
     region = int(levels.node_of[cell])
-    for _ in range(clipped(levels, level)):
+    for _ in range(clipped_level(levels, level)):
         region = int(levels.parent[region]) if region >= 0 else -1
     return region
 
 
-def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
+def database_column_recipe(level: int, region: int, cap: int, needs: str) -> DataRecipe:
     """Return the recipe (sim/prepared.py) of the database column for one goal region.
 
     Args:
@@ -72,39 +72,41 @@ def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
     cap = cap if needs != "subgoals" else UNCAPPED
     params = (("level", level), ("region", region), ("cap", cap), ("needs", needs))
     make = (
-        partial(_make_all, level, region, cap) if needs == "all depths" else partial(_make, level, region, cap, needs)
+        partial(_build_all_depths, level, region, cap)
+        if needs == "all depths"
+        else partial(_build_column, level, region, cap, needs)
     )
-    return Recipe("database column", params, make, Column)
+    return DataRecipe("database column", params, make, DatabaseColumn)
 
 
-def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
+def _build_all_depths(level: int, region: int, cap: int, grid: Grid) -> DataBuild:
     """Combine a column with all arrays from two columns, which are also cached for agents that need only one."""
-    near = yield from obtain(recipe(level, region, cap, "near depths"), grid)
-    far = yield from obtain(recipe(level, region, cap, "far depths"), grid)
+    near = yield from iter_fetch(database_column_recipe(level, region, cap, "near depths"), grid)
+    far = yield from iter_fetch(database_column_recipe(level, region, cap, "far depths"), grid)
     column = near.tables._replace(far_depth=far.tables.far_depth)
-    return Made(column, near.build_expansions + far.build_expansions, near.entries, near.pieces)
+    return BuiltData(column, near.build_expansions + far.build_expansions, near.entries, near.column_count)
 
 
-def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
-    """Compute the column of one goal region, in steps. `needs`: arrays to compute, as for `recipe`."""
-    abstraction = yield from obtain(RECIPE, grid)
+def _build_column(level: int, region: int, cap: int, needs: str, grid: Grid) -> DataBuild:
+    """Compute the column of one goal region, in steps. `needs`: arrays to compute, as for `database_column_recipe`."""
+    abstraction = yield from iter_fetch(RECIPE, grid)
     levels = abstraction.tables
-    field, expansions = _field(grid, int(levels.rep[region]))
+    field, expansions = _distance_field(grid, int(levels.rep[region]))
     count = int(levels.first[level + 1] - levels.first[level])
     subgoal, far, near = (np.empty(0, np.int32) for _ in range(3))
     if needs != "far depths":
         subgoal = np.empty(count, np.int32)
-        for first, last in _pieces(count):
+        for first, last in _region_ranges(count):
             subgoals.find_subgoals(grid.ground, levels, level, region, field, first, last, subgoal)
-            yield Step("subgoals", last / count)
+            yield BuildProgress("subgoals", last / count)
     if needs != "subgoals":
         depths = np.empty(count, np.int32)
-        expansions += yield from _depths(grid, levels, level, region, cap, field, subgoal, depths)
+        expansions += yield from _fill_depths(grid, levels, level, region, cap, field, subgoal, depths)
         far, near = (depths, near) if needs == "far depths" else (far, depths)
-    return Made(Column(subgoal, far, near), expansions, count, count)
+    return BuiltData(DatabaseColumn(subgoal, far, near), expansions, count, count)
 
 
-def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> Recipe:
+def abstract_column_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> DataRecipe:
     """Return the recipe of a column with lookahead depths for LRTA* on the graph of an abstraction level.
 
     Args:
@@ -112,53 +114,60 @@ def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, c
         level: level of the abstraction whose regions have entries.
         region: goal region, a node of `level`.
         cap: maximum depth.
-        needs: "near depths" or "far depths", see `recipe`.
+        needs: "near depths" or "far depths", see `database_column_recipe`.
         cost: cost of arcs between regions, "octile" or "straight".
     """
     params = (("lower", lower), ("level", level), ("region", region), ("cap", cap), ("needs", needs), ("cost", cost))
-    return Recipe("database column", params, partial(_make_abstract, lower, level, region, cap, needs, cost), Column)
+    return DataRecipe(
+        "database column",
+        params,
+        partial(_build_abstract_column, lower, level, region, cap, needs, cost),
+        DatabaseColumn,
+    )
 
 
-def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid) -> Making:
-    """Compute a column with depths for LRTA* on level `lower`, in steps; arguments as in `abstract_recipe`."""
-    levels = (yield from obtain(RECIPE, grid)).tables
+def _build_abstract_column(
+    lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid
+) -> DataBuild:
+    """Compute a column with depths for LRTA* on level `lower`, in steps; arguments as in `abstract_column_recipe`."""
+    levels = (yield from iter_fetch(RECIPE, grid)).tables
     is_near, expansions = needs == "near depths", 0
     subgoal = np.empty(0, np.int32)
     if is_near:
-        below = yield from obtain(recipe(level, region, 0, "subgoals"), grid)
+        below = yield from iter_fetch(database_column_recipe(level, region, 0, "subgoals"), grid)
         subgoal, expansions = below.tables.subgoal, below.build_expansions
     depths = np.empty(int(levels.first[level + 1] - levels.first[level]), np.int32)
     count = levels.parent.size
-    ball, nodes, tables = new_node_ball(count), new_node_search(count), new_targets(grid.ground, 0)
-    notes, diagonal = new_labels(grid.cells, False), STRAIGHT if cost == "straight" else grid.diagonal
-    for first, last in _pieces(depths.size):
+    ball, nodes, tables = new_node_ball(count), new_node_search(count), new_target_heuristics(grid.ground, 0)
+    notes, diagonal = new_record_search(grid.cells, False), STRAIGHT_LINE if cost == "straight" else grid.diagonal_cost
+    for first, last in _region_ranges(depths.size):
         memory = ball, nodes, tables, diagonal, cap, first, last, subgoal, depths, notes
         level_lrta.find_node_depths(levels, lower, level, region, is_near, *memory)
-        yield Step("depths", last / depths.size)
+        yield BuildProgress("depths", last / depths.size)
     expansions += int(notes.control[0].expansions)
     none = np.empty(0, np.int32)
-    column = Column(subgoal, none, depths) if is_near else Column(subgoal, depths, none)
-    return Made(column, expansions, depths.size, depths.size)
+    column = DatabaseColumn(subgoal, none, depths) if is_near else DatabaseColumn(subgoal, depths, none)
+    return BuiltData(column, expansions, depths.size, depths.size)
 
 
-def _field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
+def _distance_field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
     """Return the true distances of all cells to `source`, and the number of expansions that this took."""
-    field, came = np.full(grid.cells, np.inf), zeros(grid.cells, np.uint8)
-    rings = zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
-    expansions = subgoals.spread(grid.ground, source, field, came, rings, np.zeros(3, np.int64))
+    field, came = np.full(grid.cells, np.inf), untouched_zeros(grid.cells, np.uint8)
+    rings = untouched_zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
+    expansions = subgoals.compute_distance_field(grid.ground, source, field, came, rings, np.zeros(3, np.int64))
     return field, int(expansions)
 
 
-def _depths(
+def _fill_depths(
     grid: Grid,
-    levels: Levels,
+    levels: AbstractionLevels,
     level: int,
     region: int,
     cap: int,
     field: npt.NDArray[np.float64],
     subgoal: Ints,
     depths: Ints,
-) -> Generator[Step, None, int]:
+) -> Generator[BuildProgress, None, int]:
     """Compute the depths for walks to subgoals, or to the goal region if there are no subgoals; return the expansions.
 
     The result is written into `depths`.
@@ -167,44 +176,44 @@ def _depths(
         return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
     state = np.zeros(1, learner.STATE).view(np.recarray)
-    targets, ball = new_targets(ground, int(levels.rep[region])), new_ball(grid.cells, False)
+    targets, ball = new_target_heuristics(ground, int(levels.rep[region])), new_lookahead_ball(grid.cells, False)
     backward = new_search(grid.cells)
-    for first, last in _pieces(depths.size):
+    for first, last in _region_ranges(depths.size):
         if subgoal.size:
             near = field, backward, targets, ball, state[0], cap, first, last, subgoal, depths
             expansions += int(subgoals.find_near_depths(ground, levels, level, *near))
         else:
             far = field, targets, ball, state[0], cap, first, last, depths
             expansions += int(subgoals.find_far_depths(ground, levels, level, region, *far))
-        yield Step("depths", last / depths.size)
+        yield BuildProgress("depths", last / depths.size)
     return expansions
 
 
 def _fill_uncapped_depths(
-    grid: Grid, levels: Levels, level: int, region: int, subgoal: Ints, depths: Ints
-) -> Generator[Step, None, int]:
-    """Compute lookahead depths as `_depths` does, but without a maximum depth; return the number of expansions."""
-    targets, ball = new_targets(grid.ground, int(levels.rep[region])), new_ball(grid.cells, False)
+    grid: Grid, levels: AbstractionLevels, level: int, region: int, subgoal: Ints, depths: Ints
+) -> Generator[BuildProgress, None, int]:
+    """Compute lookahead depths as `_fill_depths` does, but without a maximum depth; return the number of expansions."""
+    targets, ball = new_target_heuristics(grid.ground, int(levels.rep[region])), new_lookahead_ball(grid.cells, False)
     backward, expansions = new_search(grid.cells), 0
-    for first, last in _pieces(depths.size, _UNCAPPED_REGIONS_PER_STEP):
+    for first, last in _region_ranges(depths.size, _UNCAPPED_REGIONS_PER_STEP):
         memory = backward, targets, ball, first, last, subgoal, depths
-        expansions += int(whole_depths.find_whole_depths(grid.ground, levels, level, region, *memory))
-        yield Step("depths", last / depths.size)
+        expansions += int(whole_depths.find_uncapped_depths(grid.ground, levels, level, region, *memory))
+        yield BuildProgress("depths", last / depths.size)
     return expansions
 
 
-def _pieces(count: int, piece: int = _PIECE) -> Iterator[tuple[int, int]]:
+def _region_ranges(count: int, piece: int = _REGIONS_PER_STEP) -> Iterator[tuple[int, int]]:
     return ((first, min(first + piece, count)) for first in range(0, count, piece))
 
 
 @lru_cache(maxsize=16)
-def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArray[np.uint32] | None:
+def depths_of_cells(abstraction: PreparedData, column: PreparedData, level: int) -> npt.NDArray[np.uint32] | None:
     """Return for each cell the lookahead depth that a column has for its region; None if the column has no depths."""
-    tables: Column = column.tables
+    tables: DatabaseColumn = column.tables
     count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])
     depths = tables.near_depth if tables.near_depth.size == count else tables.far_depth
-    return of_regions(abstraction, level, depths) if depths.size == count else None
+    return cell_values_from_regions(abstraction, level, depths) if depths.size == count else None
 
 
-NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0, 0.0)
+NO_COLUMN = PreparedData("database column", (), DatabaseColumn(*(np.zeros(1, np.int32) for _ in range(3))), 0, 0.0)
 """Placeholder for the column of a goal that is blocked, for which there are no entries."""

@@ -3,7 +3,7 @@
 A state is a situation of an agent, described by numbers (features). Its label is the depth of lookahead that it needs.
 
     data = label_maps(maps, q, steps, dmax)                         run LRTA* on problems, label visited states
-    tree = grow(data.features, data.labels, depth, least_leaf)      a classification tree by Gini impurity
+    tree = grow_tree(data.features, data.labels, depth, least_leaf) a classification tree by Gini impurity
     write_tree(path, tree)
     tree = read_tree(path)
 
@@ -23,37 +23,37 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import depth_control, learner
-from sim.kernels.depth_control import FEATURES, Tree, new_history
-from sim.kernels.lrta import new_ball
-from sim.kernels.targets import new_targets
+from sim.kernels.depth_control import FEATURE_COUNT, DecisionTree, new_step_history
+from sim.kernels.lrta import new_lookahead_ball
+from sim.kernels.targets import new_target_heuristics
 from sim.params import ConfigError
 from sim.program import ASSETS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
-STANDARD = ASSETS / "depth-tree.json"
+STANDARD_TREE_FILE = ASSETS / "depth-tree.json"
 MAX_STATES = 2000
 """Maximum number of labelled states per problem, so that a walk with much scrubbing does not outweigh all others."""
 
-_PARTS = ("feature", "threshold", "left", "right", "depth")
+_TREE_FIELDS = ("feature", "threshold", "left", "right", "depth")
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledStates:
     """States of agents on several maps, each with its features and its label (the lookahead depth that it needs)."""
 
     features: Floats
     labels: Ints
-    group: Ints  # [states] index of the map on which each state was visited
+    map_index: Ints  # [states] index of the map on which each state was visited
 
-    def part(self, chosen: npt.NDArray[np.bool_]) -> "Labelled":
+    def selected_states(self, chosen: npt.NDArray[np.bool_]) -> "LabelledStates":
         """Return a selection of the states. `chosen`: mask of the states to return."""
-        return Labelled(self.features[chosen], self.labels[chosen], self.group[chosen])
+        return LabelledStates(self.features[chosen], self.labels[chosen], self.map_index[chosen])
 
 
 @dataclass(frozen=True)
-class Score:
+class TreeScore:
     """Quality of a tree on one test map, which was not used to grow the tree."""
 
     states: int  # number of labelled states on the test map
@@ -65,14 +65,14 @@ class Score:
 class DepthTree:
     """Decision tree for lookahead depths, with the parameters for which it was grown."""
 
-    tree: Tree
+    tree: DecisionTree
     steps: int  # n of the paper: number of steps in the history of the agent
     q: int  # depth of the pre-search that computes features
     dmax: int  # maximum depth of the lookahead
     about: Mapping[str, Any]  # further entries of the tree's file, which describe how the tree was grown
 
 
-def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> Labelled:
+def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> LabelledStates:
     """Run LRTA* with depth `dmax` on the problems of each map, and return the visited states with their labels.
 
     Args:
@@ -88,25 +88,29 @@ def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: i
             features.append(found)
             labels.append(depths)
             groups.append(np.full(depths.size, index, np.int32))
-    return Labelled(np.concatenate(features), np.concatenate(labels), np.concatenate(groups))
+    return LabelledStates(np.concatenate(features), np.concatenate(labels), np.concatenate(groups))
 
 
 def _label_problem(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
     """Run LRTA* on one problem; return the features and labels of the visited states."""
     state = np.zeros(1, learner.STATE).view(np.recarray)
-    learner.stand(state, start, goal)
-    learner.set_limit(state, grid.longest_way)
-    features, labels = np.zeros((MAX_STATES, FEATURES)), np.zeros(MAX_STATES, np.int32)
-    memory = new_ball(grid.cells, False), new_ball(grid.cells, False), new_history(grid.cells, steps)
-    targets = new_targets(grid.ground, goal)
-    count = int(depth_control.label_walk(grid.ground, targets, *memory, q, dmax, state, features, labels))
+    learner.place_agent(state, start, goal)
+    learner.set_h_limit(state, grid.max_path_cost)
+    features, labels = np.zeros((MAX_STATES, FEATURE_COUNT)), np.zeros(MAX_STATES, np.int32)
+    memory = (
+        new_lookahead_ball(grid.cells, False),
+        new_lookahead_ball(grid.cells, False),
+        new_step_history(grid.cells, steps),
+    )
+    targets = new_target_heuristics(grid.ground, goal)
+    count = int(depth_control.walk_and_label(grid.ground, targets, *memory, q, dmax, state, features, labels))
     return features[:count], labels[:count]
 
 
 # --- growing --------------------------------------------------------------------------------------
 
 
-def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
+def grow_tree(features: Floats, labels: Ints, depth: int, least_leaf: int) -> DecisionTree:
     """Grow a classification tree by Gini impurity.
 
     Args:
@@ -116,13 +120,15 @@ def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
         least_leaf: minimum number of states in a leaf.
     """
     nodes: list[tuple[int, float, int, int, int]] = []
-    _grow(features, labels, depth, least_leaf, nodes)
+    _grow_subtree(features, labels, depth, least_leaf, nodes)
     columns = list(zip(*nodes, strict=True))
     types = (np.int32, np.float64, np.int32, np.int32, np.int32)
-    return Tree(*(np.array(column, kind) for column, kind in zip(columns, types, strict=True)))
+    return DecisionTree(*(np.array(column, kind) for column, kind in zip(columns, types, strict=True)))
 
 
-def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]) -> int:
+def _grow_subtree(
+    features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]
+) -> int:
     """Append the node for these states and the nodes of its subtree to `nodes`; return the index of the node."""
     number = len(nodes)
     common = int(np.bincount(labels).argmax())
@@ -131,8 +137,8 @@ def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tu
     if split is not None:
         feature, threshold = split
         is_left = features[:, feature] <= threshold
-        left = _grow(features[is_left], labels[is_left], depth - 1, least, nodes)
-        right = _grow(features[~is_left], labels[~is_left], depth - 1, least, nodes)
+        left = _grow_subtree(features[is_left], labels[is_left], depth - 1, least, nodes)
+        right = _grow_subtree(features[~is_left], labels[~is_left], depth - 1, least, nodes)
         nodes[number] = (feature, threshold, left, right, common)
     return number
 
@@ -142,7 +148,7 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
     one_hot = np.eye(int(labels.max()) + 1)[labels]
     totals = one_hot.sum(axis=0)
     best, found = float((totals**2).sum() / labels.size) + 1e-9, None
-    for feature in range(FEATURES):
+    for feature in range(FEATURE_COUNT):
         order = np.argsort(features[:, feature], kind="stable")
         values, counts = features[order, feature], one_hot[order].cumsum(axis=0)
         sizes = np.arange(1, labels.size + 1)
@@ -159,13 +165,15 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
     return found
 
 
-def accuracy(tree: Tree, features: Floats, labels: Ints) -> float:
+def tree_accuracy(tree: DecisionTree, features: Floats, labels: Ints) -> float:
     """Return the fraction of states whose label the tree predicts."""
-    hits = sum(int(depth_control.predict(tree, row)) == depth for row, depth in zip(features, labels, strict=True))
+    hits = sum(
+        int(depth_control.predict_depth(tree, row)) == depth for row, depth in zip(features, labels, strict=True)
+    )
     return float(hits / max(1, labels.size))
 
 
-def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Score]:
+def cross_validation_scores(data: LabelledStates, depth: int, least_leaf: int, folds: int) -> list[TreeScore]:
     """Score trees of one depth by cross-validation; each tree is scored on maps that were not used to grow it.
 
     Args:
@@ -177,22 +185,24 @@ def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Sc
     Returns:
         One score for each map, in the order of the maps.
     """
-    found: dict[int, Score] = {}
+    found: dict[int, TreeScore] = {}
     for fold in range(folds):
-        is_test = data.group % folds == fold
-        known = data.part(~is_test)
-        tree = grow(known.features, known.labels, depth, least_leaf)
+        is_test = data.map_index % folds == fold
+        known = data.selected_states(~is_test)
+        tree = grow_tree(known.features, known.labels, depth, least_leaf)
         common = int(np.bincount(known.labels).argmax())
-        for group in np.unique(data.group[is_test]):
-            part = data.part(data.group == group)
+        for group in np.unique(data.map_index[is_test]):
+            part = data.selected_states(data.map_index == group)
             constant = float((part.labels == common).mean())
-            found[int(group)] = Score(part.labels.size, accuracy(tree, part.features, part.labels), constant)
+            found[int(group)] = TreeScore(part.labels.size, tree_accuracy(tree, part.features, part.labels), constant)
     return [found[group] for group in sorted(found)]
 
 
-def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: int) -> int:
+def best_tree_depth(data: LabelledStates, depths: Sequence[int], least_leaf: int, folds: int) -> int:
     """Return the tree depth, one of `depths`, whose trees score best in cross-validation; all maps weigh the same."""
-    means = [float(np.mean([score.tree for score in held_out(data, d, least_leaf, folds)])) for d in depths]
+    means = [
+        float(np.mean([score.tree for score in cross_validation_scores(data, d, least_leaf, folds)])) for d in depths
+    ]
     return depths[int(np.argmax(means))]
 
 
@@ -201,7 +211,7 @@ def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: in
 
 def write_tree(path: Path, tree: DepthTree) -> None:
     """Write a decision tree to a JSON file, with one list per line."""
-    parts = {name: getattr(tree.tree, name).tolist() for name in _PARTS}
+    parts = {name: getattr(tree.tree, name).tolist() for name in _TREE_FIELDS}
     head = {"format": "backmove-depth-tree", "n": tree.steps, "q": tree.q, "dmax": tree.dmax, **tree.about}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**head, **parts}.items()]
     path.write_text("{\n  " + ",\n  ".join(lines) + "\n}\n", encoding="utf-8")
@@ -218,14 +228,14 @@ def read_tree(path: Path) -> DepthTree:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         types = (np.int32, np.float64, np.int32, np.int32, np.int32)
-        tree = Tree(*(np.array(data[name], kind) for name, kind in zip(_PARTS, types, strict=True)))
+        tree = DecisionTree(*(np.array(data[name], kind) for name, kind in zip(_TREE_FIELDS, types, strict=True)))
         found = DepthTree(tree, int(data["n"]), int(data["q"]), int(data["dmax"]), {"made": data.get("made", "")})
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path}: expected a depth tree: {error}") from None
     place = np.arange(tree.feature.size)
     inner = tree.feature >= 0
     children = np.concatenate([tree.left[inner] - place[inner], tree.right[inner] - place[inner]])
-    is_sound = place.size and all(part.size == place.size for part in tree) and (tree.feature < FEATURES).all()
+    is_sound = place.size and all(part.size == place.size for part in tree) and (tree.feature < FEATURE_COUNT).all()
     if not is_sound or (children <= 0).any() or max(tree.left.max(), tree.right.max()) >= place.size:
         raise ConfigError(f"{path}: expected a depth tree whose children come after their parents")
     if (tree.depth < 1).any() or found.steps < 1 or found.q < 1 or found.dmax < 1:
@@ -236,9 +246,9 @@ def read_tree(path: Path) -> DepthTree:
 @cache
 def standard_tree() -> DepthTree:
     """Return the decision tree that comes with the program, assets/depth-tree.json."""
-    return read_tree(STANDARD)
+    return read_tree(STANDARD_TREE_FILE)
 
 
-def digest(tree: Tree) -> str:
+def tree_digest(tree: DecisionTree) -> str:
     """Return a digest that identifies a decision tree, 16 hex digits."""
     return blake2b(b"".join(part.tobytes() for part in tree), digest_size=8).hexdigest()

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import regions as kernel_regions
-from sim.movement import SQUEEZE, USUAL, Movement
-from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown
+from sim.movement import DEFAULT_MOVEMENT, SQUEEZE, Movement
+from sim.params import ConfigError, Param, Value, did_you_mean_hint, parse_params, value_as_in_files
 
 Point = tuple[int, int]
 Mask = npt.NDArray[np.bool_]
@@ -25,7 +25,7 @@ _WALL, _FLOOR = ord("@"), ord(".")
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedMap:
     """Generated map with a problem (start and goal) on it, its switches and its complete recipe."""
 
     grid: Grid
@@ -56,9 +56,9 @@ class GeneratorSpec:
     make: Callable[..., MapLayout]
 
 
-def generate(
-    kind: object, values: Mapping[str, object], where: str = "generate", movement: Movement = USUAL
-) -> Generated:
+def generate_map(
+    kind: object, values: Mapping[str, object], where: str = "generate", movement: Movement = DEFAULT_MOVEMENT
+) -> GeneratedMap:
     """Generate the map of a recipe, and return it with its start, goal and switches.
 
     Args:
@@ -72,9 +72,11 @@ def generate(
     """
     spec = _SPEC_OF_KIND.get(kind) if isinstance(kind, str) else None
     if spec is None:
-        raise ConfigError(f"{where}.kind: no generator {shown(kind)}{did_you_mean(kind, _SPEC_OF_KIND)}")
+        raise ConfigError(
+            f"{where}.kind: no generator {value_as_in_files(kind)}{did_you_mean_hint(kind, _SPEC_OF_KIND)}"
+        )
     if not isinstance(values, Mapping):
-        raise ConfigError(f"{where}: expected parameters and their values, got {shown(values)}")
+        raise ConfigError(f"{where}: expected parameters and their values, got {value_as_in_files(values)}")
     problems: list[str] = []
     chosen = parse_params(spec.params, values, where, problems)
     if problems:
@@ -84,13 +86,13 @@ def generate(
     except ConfigError as error:  # each parameter alone is legal, but their combination is not
         raise ConfigError(f"{where}.{problem}" for problem in error.problems) from None
     grid = Grid(np.where(layout.blocked, _WALL, _FLOOR).astype(np.uint8), movement, spec.kind)
-    return Generated(grid, layout.start, layout.goal, layout.switches, {"kind": spec.kind, **chosen})
+    return GeneratedMap(grid, layout.start, layout.goal, layout.switches, {"kind": spec.kind, **chosen})
 
 
 # --- random numbers and helpers -------------------------------------------------------------------------
 
 
-class Random:
+class SplitMix64:
     """Random number generator splitmix64. Word i is a hash of seed + i * _G, so numpy computes many words at once.
 
     The sequence of numbers does not depend on how many of them each call returns.
@@ -109,32 +111,32 @@ class Random:
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return z ^ (z >> np.uint64(31))
 
-    def below(self, limits: Sequence[int] | Numbers) -> Numbers:
+    def random_integers(self, limits: Sequence[int] | Numbers) -> Numbers:
         """Return for each limit a random integer from 0 to limit - 1, uniform except for a bias below limit / 2**32."""
         high = np.asarray(limits, np.uint64)
         return ((self.words(high.size) >> np.uint64(32)) * high.ravel() >> np.uint64(32)).astype(np.int64)
 
     def mask(self, percent: int, height: int, width: int) -> Mask:
         """Return a mask in which each cell is True with a probability of `percent` percent."""
-        return (self.below(np.full(height * width, 100)) < percent).reshape(height, width)
+        return (self.random_integers(np.full(height * width, 100)) < percent).reshape(height, width)
 
 
-def largest_component(free: Mask) -> Mask:
+def largest_component_mask(free: Mask) -> Mask:
     """Return a mask of the largest connected set of free cells; of equally large sets, the one with the first cell."""
     label = _label_components(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
     sizes = np.zeros(label.size, np.int32)
-    kernel_regions.count(label, np.ascontiguousarray(free).reshape(-1), sizes)
+    kernel_regions.count_region_cells(label, np.ascontiguousarray(free).reshape(-1), sizes)
     largest = sizes.argmax()
     region: Mask = free & (label == largest).reshape(free.shape)
     return region
 
 
-def regions(grid: Grid) -> Numbers:
+def component_labels(grid: Grid) -> Numbers:
     """Return a label for each cell; two cells have the same label if a path of legal moves connects them."""
     moves = grid.moves.reshape(grid.height, grid.width)
     label = _label_components((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
     if grid.movement.rule == SQUEEZE:
-        kernel_regions.join_diagonally(grid.ground, label)
+        kernel_regions.unite_diagonal_regions(grid.ground, label)
     return label
 
 
@@ -149,11 +151,11 @@ def _label_components(across: Mask, down: Mask) -> Numbers:
         down: [height - 1, width] whether each cell is connected with the one below.
     """
     label = np.empty(across.shape[0] * down.shape[1], np.int32)
-    kernel_regions.join(across, down, label)
+    kernel_regions.label_regions(across, down, label)
     return label
 
 
-def opposite_ends(region: Mask) -> tuple[Point, Point]:
+def opposite_corner_cells(region: Mask) -> tuple[Point, Point]:
     """Return the two cells of a region that are nearest to the upper left and to the lower right corner of the map."""
     rows = np.flatnonzero(region.any(axis=1))
     left, right = region[rows].argmax(axis=1), region.shape[1] - 1 - region[rows, ::-1].argmax(axis=1)
@@ -164,9 +166,9 @@ def opposite_ends(region: Mask) -> tuple[Point, Point]:
 # --- the kinds ------------------------------------------------------------------------------------------
 
 
-def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
+def draw_rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
     """Draw square rooms in rows and columns. Each wall between two rooms has one door, so all rooms are connected."""
-    random = Random(seed)
+    random = SplitMix64(seed)
     blocked = np.zeros((height, width), np.bool_)
     walls_x, rooms_x = _walls_and_rooms(width, room)
     walls_y, rooms_y = _walls_and_rooms(height, room)
@@ -176,7 +178,7 @@ def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
         blocked[_door_positions(rooms_y, random), x] = False
     for y in walls_y:
         blocked[y, _door_positions(rooms_x, random)] = False
-    return MapLayout(blocked, *opposite_ends(~blocked))
+    return MapLayout(blocked, *opposite_corner_cells(~blocked))
 
 
 def _walls_and_rooms(length: int, room: int) -> tuple[Numbers, Numbers]:
@@ -188,20 +190,20 @@ def _walls_and_rooms(length: int, room: int) -> tuple[Numbers, Numbers]:
     return walls, np.stack([np.append(0, walls + 1), np.append(walls, length)])
 
 
-def _door_positions(rooms: Numbers, random: Random) -> Numbers:
+def _door_positions(rooms: Numbers, random: SplitMix64) -> Numbers:
     """Return the positions of the doors in a wall along these rooms: one random position within each room."""
     begins, ends = rooms[0], rooms[1]
-    places: Numbers = begins + random.below(ends - begins)
+    places: Numbers = begins + random.random_integers(ends - begins)
     return places
 
 
-def random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
+def draw_random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
     """Draw single blocked cells at random. Start and goal are in the largest connected part of the map."""
-    blocked = Random(seed).mask(density, height, width)
-    return MapLayout(blocked, *opposite_ends(largest_component(~blocked)))
+    blocked = SplitMix64(seed).mask(density, height, width)
+    return MapLayout(blocked, *opposite_corner_cells(largest_component_mask(~blocked)))
 
 
-def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
+def draw_maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
     """Draw a perfect maze: corridors with exactly one path between any two points. All other cells are walls."""
     pitch = corridor + 1
     columns, rows = (width - 1) // pitch, (height - 1) // pitch
@@ -212,15 +214,15 @@ def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
     in_x[columns * pitch :] = False
     in_y[rows * pitch :] = False
     blocked = ~(in_y[:, None] & in_x)
-    for first, second in _spanning_tree(columns, rows, Random(seed)):
+    for first, second in _spanning_tree(columns, rows, SplitMix64(seed)):
         is_across = second[0] != first[0]
         x = max(first[0], second[0]) * pitch if is_across else first[0] * pitch + 1
         y = first[1] * pitch + 1 if is_across else max(first[1], second[1]) * pitch
         blocked[y : y + (corridor if is_across else 1), x : x + (1 if is_across else corridor)] = False
-    return MapLayout(blocked, *opposite_ends(~blocked))
+    return MapLayout(blocked, *opposite_corner_cells(~blocked))
 
 
-def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point, Point]]:
+def _spanning_tree(columns: int, rows: int, random: SplitMix64) -> list[tuple[Point, Point]]:
     """Return the pairs of neighbouring places of a maze between which the wall is opened, by a random depth-first walk.
 
     Such mazes have long corridors, and few but deep dead ends. A place is a square of the maze (column, row).
@@ -246,18 +248,18 @@ def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point,
     return joined
 
 
-def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> MapLayout:
+def draw_caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> MapLayout:
     """Draw noise smoothed by a cellular automaton, and keep the largest cave.
 
     With a `grain` above 1, the map is drawn smaller by that factor, enlarged and smoothed again.
     """
-    noise = Random(seed).mask(fill, -(-height // grain), -(-width // grain))
+    noise = SplitMix64(seed).mask(fill, -(-height // grain), -(-width // grain))
     small = _smooth_mask(noise, rounds)
     blocked = _smooth_mask(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
-    cave = largest_component(~blocked)
+    cave = largest_component_mask(~blocked)
     if np.count_nonzero(cave) < 2:  # a small map may consist of rock only
         cave[height // 2, 1:-1] = True
-    return MapLayout(~cave, *opposite_ends(cave))
+    return MapLayout(~cave, *opposite_corner_cells(cave))
 
 
 def _smooth_mask(blocked: Mask, rounds: int) -> Mask:
@@ -269,19 +271,19 @@ def _smooth_mask(blocked: Mask, rounds: int) -> Mask:
     return blocked
 
 
-def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: int) -> MapLayout:
+def draw_river(width: int, height: int, seed: int, river: int, bridges: int, bridge: int) -> MapLayout:
     """Draw a river from north to south that only bridges cross. Each bridge is a switch."""
     if 4 * river > width:
         raise ConfigError(f"river: expected at most {width // 4} on a map {width} cells wide, got {river}")
     most = height // (bridge + 2)
     if bridges > most:
         raise ConfigError(f"bridges: expected at most {most}, {bridge} wide, on a map {height} high, got {bridges}")
-    random = Random(seed)
+    random = SplitMix64(seed)
     banks = _river_banks(width, height, river, random)
     x = np.arange(width)
     blocked = (x >= banks[:, None]) & (x < banks[:, None] + river)
     room = height // bridges
-    tops = np.arange(bridges) * room + 1 + random.below(np.full(bridges, room - bridge - 1))
+    tops = np.arange(bridges) * room + 1 + random.random_integers(np.full(bridges, room - bridge - 1))
     switches = {}
     for name, top in zip(_bridge_names(bridges), tops.tolist(), strict=True):
         y, x = np.nonzero(blocked[top : top + bridge])
@@ -290,15 +292,15 @@ def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: 
     return MapLayout(blocked, (width // 16, height // 2), (width - 1 - width // 16, height // 2), switches)
 
 
-def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
+def _river_banks(width: int, height: int, river: int, random: SplitMix64) -> Numbers:
     """Return for each row of the map the x coordinate of the western bank of the river.
 
     The bank shifts by at most one cell from row to row, so that no diagonal move crosses the river. The exception is a
     river one cell wide under the movement rule `eight-squeeze`.
     """
     low, high = width // 4, width - width // 4 - river
-    turns = random.below(np.full(height, 6)).tolist()
-    slopes = random.below(np.full(height, 3)).tolist()
+    turns = random.random_integers(np.full(height, 6)).tolist()
+    slopes = random.random_integers(np.full(height, 3)).tolist()
     bank, slope, banks = (low + high) // 2, 0, []
     for turn, new_slope in zip(turns, slopes, strict=True):
         slope = new_slope - 1 if turn == 0 else slope
@@ -315,7 +317,7 @@ def _bridge_names(count: int) -> list[str]:
     return ["north bridge", *middle, "south bridge"]
 
 
-def corner(size: int) -> MapLayout:
+def draw_corner_trap(size: int) -> MapLayout:
     """Draw the map for comparing RIBS with LRTA*: the path with the least h leads into a dead end."""
     blocked = np.zeros((size, size), np.bool_)
     blocked[size - 2, 1 : size - 1] = True
@@ -323,7 +325,7 @@ def corner(size: int) -> MapLayout:
     return MapLayout(blocked, (0, 0), (size - 1, size - 1))
 
 
-def two_corridors(size: int) -> MapLayout:
+def draw_two_corridors(size: int) -> MapLayout:
     """Draw two corridors to the goal that an opening connects half-way, after figure 2 of the TBA* paper.
 
     The left corridor looks shorter, because it seems to reach the goal through a bay, which turns out to be closed.
@@ -365,12 +367,12 @@ def _diagonal_corridor(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
 # --- the registry ---------------------------------------------------------------------------------------
 
 
-def _side(name: str, default: int, help_text: str) -> Param:
+def _side_param(name: str, default: int, help_text: str) -> Param:
     return Param(name, int, default, help_text, low=16, high=2048, step=16)
 
 
-_WIDTH = _side("width", 128, "cells from west to east")
-_HEIGHT = _side("height", 128, "cells from north to south")
+_WIDTH = _side_param("width", 128, "cells from west to east")
+_HEIGHT = _side_param("height", 128, "cells from north to south")
 _SEED = Param(
     "seed",
     int,
@@ -387,7 +389,7 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
         "Rooms",
         "square rooms, one door in each wall",
         (_WIDTH, _HEIGHT, _SEED, Param("room", int, 8, "cells along one side of a room", low=2, high=256, step=1)),
-        rooms,
+        draw_rooms,
     ),
     GeneratorSpec(
         "random",
@@ -407,14 +409,14 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
                 step=5,
             ),
         ),
-        random_obstacles,
+        draw_random_obstacles,
     ),
     GeneratorSpec(
         "maze",
         "Maze",
         "one path between any two points, and many dead ends",
         (_WIDTH, _HEIGHT, _SEED, Param("corridor", int, 1, "width of the corridors", low=1, high=64, step=1)),
-        maze,
+        draw_maze,
     ),
     GeneratorSpec(
         "caves",
@@ -428,7 +430,7 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
             Param("rounds", int, 4, "number of times that walls are smoothed", low=1, high=12, step=1),
             Param("grain", int, 1, "factor by which caves are wider", low=1, high=16, step=1),
         ),
-        caves,
+        draw_caves,
     ),
     GeneratorSpec(
         "river",
@@ -442,14 +444,14 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
             Param("bridges", int, 2, "number of bridges", low=1, high=9, step=1),
             Param("bridge", int, 2, "width of a bridge", low=1, high=32, step=1),
         ),
-        river,
+        draw_river,
     ),
     GeneratorSpec(
         "corner",
         "Corner",
         "a free square whose inner corner traps agents that trust h",
         (Param("size", int, 40, "cells along one side", low=3, high=2048, symbol="n", step=8),),
-        corner,
+        draw_corner_trap,
     ),
     GeneratorSpec(
         "two-corridors",
@@ -466,7 +468,7 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
                 step=8,
             ),
         ),
-        two_corridors,
+        draw_two_corridors,
     ),
 )
 """All kinds of generated maps, in the order in which menus list them."""

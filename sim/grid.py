@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import octile, terrain
-from sim.movement import USUAL, Movement
+from sim.movement import DEFAULT_MOVEMENT, Movement
 from sim.params import ConfigError
 
 Cell = NewType("Cell", int)
@@ -69,12 +69,12 @@ class _GridCaches:
         self.last_edited = last_edited  # cells edited during the previous version, up to the edit that ended it
         self.original_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
 
-    def note(self, cells: npt.NDArray[np.int32]) -> None:
+    def add_edited_cells(self, cells: npt.NDArray[np.int32]) -> None:
         """Add cells to those edited in the present version. `cells`: edited cells, each listed once."""
         if self.noted is not None:
             self.noted = np.union1d(self.noted, cells) if self.noted.size else cells
 
-    def rise(self) -> None:
+    def begin_version(self) -> None:
         """Start collecting edited cells for a new version of the map."""
         self.noted, self.last_edited = _NO_CELLS, self.noted
 
@@ -90,7 +90,7 @@ class Grid:
     """One map: its terrain, as characters of the MovingAI format, and the legal moves of each cell as a bit mask."""
 
     terrain: npt.NDArray[np.uint8]  # [height, width] character of each cell as a byte
-    movement: Movement = USUAL
+    movement: Movement = DEFAULT_MOVEMENT
     name: str = "untitled"
     moves: npt.NDArray[np.uint8] = field(init=False)  # [cells] bit d set: the move in direction d is legal
     original: npt.NDArray[np.uint8] = field(init=False)  # terrain when the map was opened; freed cells get it back
@@ -100,32 +100,32 @@ class Grid:
     def __post_init__(self) -> None:
         self.height: int = self.terrain.shape[0]
         self.width: int = self.terrain.shape[1]
-        check_size(self.width, self.height, self.name)
-        least, most = 1.0 + octile.MIN_GAP, 2.0 - octile.MIN_GAP
-        if not (self.diagonal in (1.0, 2.0) or least <= self.diagonal <= most):
+        check_map_size(self.width, self.height, self.name)
+        least, most = 1.0 + octile.MIN_DIAGONAL_GAP, 2.0 - octile.MIN_DIAGONAL_GAP
+        if not (self.diagonal_cost in (1.0, 2.0) or least <= self.diagonal_cost <= most):
             raise ConfigError(
-                f"{self.name}: diagonal: expected 1, 2 or a number from {least} to {most}, got {self.diagonal}"
+                f"{self.name}: diagonal: expected 1, 2 or a number from {least} to {most}, got {self.diagonal_cost}"
             )
-        self.movement = Movement(self.movement.rule, round(self.diagonal / octile.COST_UNIT) * octile.COST_UNIT)
+        self.movement = Movement(self.movement.rule, round(self.diagonal_cost / octile.COST_UNIT) * octile.COST_UNIT)
         self.terrain = np.ascontiguousarray(self.terrain)
         self.original = self.terrain.copy()
         self._domain: npt.NDArray[np.uint8] = _DOMAIN_OF_CHAR[self.terrain].ravel()
         self.free_count = int(np.count_nonzero(self._domain))
         self.moves = np.zeros(self.cells, np.uint8)
-        terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
-        self.ground = self._ground()
+        terrain.compute_move_masks(self._domain, self.width, self.height, self.movement.required_shoulders, self.moves)
+        self.ground = self._build_map_arrays()
         self._digested_version = -1  # map version for which `moves_digest` is cached; -1: it is not cached
         self._caches = _GridCaches(_NO_CELLS, _NO_CELLS)
 
     @property
-    def diagonal(self) -> float:
+    def diagonal_cost(self) -> float:
         """Return the cost of a diagonal move, which also defines the heuristic."""
         return self.movement.diagonal
 
     @property
-    def longest_way(self) -> float:
+    def max_path_cost(self) -> float:
         """Return an upper bound for the cost of any path on this map that visits no cell twice."""
-        return self.movement.dearest * self.free_count
+        return self.movement.max_move_cost * self.free_count
 
     @property
     def moves_digest(self) -> bytes:
@@ -137,14 +137,14 @@ class Grid:
             )
         return self._moves_digest
 
-    def _ground(self) -> octile.Ground:
+    def _build_map_arrays(self) -> octile.MapArrays:
         step = octile.DY * self.width + octile.DX
-        cost = np.where(np.arange(8) < octile.FIRST_DIAGONAL, 1.0, self.diagonal)
+        cost = np.where(np.arange(8) < octile.FIRST_DIAGONAL, 1.0, self.diagonal_cost)
         shift = max(1, (self.cells - 1).bit_length())
-        return octile.Ground(self.moves, step, cost, self.width, self.height, shift)
+        return octile.MapArrays(self.moves, step, cost, self.width, self.height, shift)
 
     @classmethod
-    def from_rows(cls, rows: list[str], name: str = "untitled", movement: Movement = USUAL) -> "Grid":
+    def from_text_rows(cls, rows: list[str], name: str = "untitled", movement: Movement = DEFAULT_MOVEMENT) -> "Grid":
         """Create a grid from text rows of terrain characters, one string per row.
 
         Raises:
@@ -159,13 +159,13 @@ class Grid:
                     raise ConfigError(
                         f"{name}: rows[{y}][{x}]: expected one of {' '.join(PASSABLE + SOLID)}, got {char!r}"
                     )
-        check_size(width, len(rows), name)
+        check_map_size(width, len(rows), name)
         letters = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
         return cls(letters.reshape(len(rows), width).copy(), movement, name)
 
-    def change_original(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
+    def set_original_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
         """Replace terrain characters in `original`, the map as opened. The present terrain does not change."""
-        self.original.reshape(-1)[_cell_list(cells)] = letters
+        self.original.reshape(-1)[_cell_array(cells)] = letters
         self._caches.original_cells = None
 
     @property
@@ -176,7 +176,7 @@ class Grid:
             self._caches.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
         return self._caches.original_cells
 
-    def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
+    def cells_edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
         """Return the cells whose terrain may have changed since a version of the map; None if that is unknown."""
         noted, before = self._caches.noted, self._caches.last_edited
         if version == self.version or noted is None:
@@ -189,7 +189,7 @@ class Grid:
         other.original = self.original.copy()
         return other
 
-    def freeze(self) -> "Grid":
+    def make_read_only(self) -> "Grid":
         """Make the terrain read-only, and return this grid, not a copy."""
         for letters in (self.terrain, self.original):
             letters.setflags(write=False)
@@ -229,11 +229,11 @@ class Grid:
         return free
 
     @property
-    def free_map(self) -> npt.NDArray[np.bool_]:
+    def free_mask_2d(self) -> npt.NDArray[np.bool_]:
         """Return a mask of the free cells, as bool[height, width]."""
         return self.free.reshape(self.height, self.width)
 
-    def are_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+    def are_cells_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """Return a mask that says which of `cells` are free."""
         free: npt.NDArray[np.bool_] = self._domain[cells] != terrain.BLOCKED
         return free
@@ -243,35 +243,35 @@ class Grid:
         mask = int(self.moves[cell])
         return [Cell(cell + int(self.ground.step[d])) for d in range(8) if mask >> d & 1]
 
-    def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
+    def block_and_free(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
         """Block some cells and free others in one edit; return the changed cells and arcs.
 
         A blocked cell gets its original character if that is solid, else '@'. A freed cell gets its original character
         if that is passable, else '.'. A cell in both lists ends up free.
         """
-        to_block, to_free = _cell_list(blocked), _cell_list(freed)
+        to_block, to_free = _cell_array(blocked), _cell_array(freed)
         flat, original = self.terrain.reshape(-1), self.original.reshape(-1)
         touched = np.unique(np.concatenate([to_block, to_free]))
         before = self._domain[touched]
         was = original[to_block]
         flat[to_block] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, was, ord("@"))
-        flat[to_free] = self.freed(to_free)
+        flat[to_free] = self.characters_when_freed(to_free)
         self._domain[touched] = _DOMAIN_OF_CHAR[flat[touched]]
         return self._change(touched, before)
 
-    def freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
+    def characters_when_freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
         """Return the characters that cells get when they are freed: the original character if passable, else '.'."""
         was = self.original.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
-    def restorable(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+    def restorable_mask(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """Return a mask of the cells that are free and would have the same character after being blocked and freed."""
-        is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.freed(cells)
-        return self.are_free(cells) & is_as_freed
+        is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.characters_when_freed(cells)
+        return self.are_cells_free(cells) & is_as_freed
 
-    def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
+    def set_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         """Set the terrain characters of cells, for undo, seek and restore; return the changed cells and arcs."""
-        chosen = _cell_list(cells)
+        chosen = _cell_array(cells)
         touched = np.unique(chosen)
         before = self._domain[touched]
         self.terrain.reshape(-1)[chosen] = letters
@@ -290,11 +290,11 @@ class Grid:
         self.free_count += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
         room = 24 * toggled.size
         tails, heads, rose = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_)
-        found = terrain.update_moves(
+        found = terrain.update_move_masks(
             self._domain,
             self.width,
             self.height,
-            self.movement.needed,
+            self.movement.required_shoulders,
             self.moves,
             toggled,
             self.ground.step,
@@ -302,10 +302,10 @@ class Grid:
             heads,
             rose,
         )
-        self._caches.note(touched)
+        self._caches.add_edited_cells(touched)
         if toggled.size:
             self.version += 1
-            self._caches.rise()
+            self._caches.begin_version()
         return MapChange(toggled, tails[:found], heads[:found], rose[:found])
 
     def __getstate__(self) -> dict[str, object]:
@@ -315,19 +315,19 @@ class Grid:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        self.ground = self._ground()
+        self.ground = self._build_map_arrays()
 
 
-class SeenGrid(Grid):
+class ReadOnlyGrid(Grid):
     """Read-only view of the present state of another grid, for agents from users' files: they must not edit the map."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
         self.movement, self.name, self.width, self.height = grid.movement, grid.name, grid.width, grid.height
-        self.terrain, self.original, self.moves = (sealed(a) for a in (grid.terrain, grid.original, grid.moves))
-        self._domain, self._caches = sealed(grid._domain), grid._caches
+        self.terrain, self.original, self.moves = (read_only_view(a) for a in (grid.terrain, grid.original, grid.moves))
+        self._domain, self._caches = read_only_view(grid._domain), grid._caches
         self.ground = grid.ground._replace(
-            moves=self.moves, step=sealed(grid.ground.step), cost=sealed(grid.ground.cost)
+            moves=self.moves, step=read_only_view(grid.ground.step), cost=read_only_view(grid.ground.cost)
         )
 
     @property
@@ -338,10 +338,10 @@ class SeenGrid(Grid):
     def free_count(self) -> int:  # type: ignore[override]
         return self._grid.free_count
 
-    def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
+    def block_and_free(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
         raise TypeError("an agent cannot change the map")
 
-    def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
+    def set_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         raise TypeError("an agent cannot change the map")
 
     def __getstate__(self) -> dict[str, object]:
@@ -353,7 +353,7 @@ class SeenGrid(Grid):
         self.__init__(grid)  # type: ignore[misc]
 
 
-def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def read_only_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a read-only view of an array that cannot be made writeable again.
 
     numpy lets a view become writeable only if the memory that it is based on is writeable, and this view is based on a
@@ -362,11 +362,11 @@ def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(array.data.toreadonly())
 
 
-def _cell_list(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
+def _cell_array(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
     return np.asarray(cells, np.int32).reshape(-1)
 
 
-def check_size(width: int, height: int, where: str) -> None:
+def check_map_size(width: int, height: int, where: str) -> None:
     """Raise a ConfigError if a map is empty or too large. Call this function before memory is allocated for a map."""
     if width < 1 or height < 1:
         raise ConfigError(f"{where}: expected a map of at least 1 x 1 cells, got {width} x {height}")

@@ -1,7 +1,7 @@
 """Lessons: runs that are explained in steps. Each step has a text, and claims about the run that a test can check.
 
-ticks = settled(lesson, specs)      the tick of each step, found by running the lesson
-broken_claims(lesson, specs)        claims and answers marked as right or wrong that the run contradicts
+ticks = ticks_of_steps(lesson, specs)     the tick of each step, found by running the lesson
+find_find_broken_claims(lesson, specs)         claims and answers marked as right or wrong that the run contradicts
 
 A lesson is deterministic: each run of it has its steps at the same ticks. A measure is a quality measure of an agent
 (sim/measures.py). A row (log.ROW) is the record of what one agent did in one tick.
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sim.agent_api import AgentSpec, Status
+from sim.files.load_progress import report_progress
 from sim.files.scenario import Scenario, build_world
-from sim.files.telling import tell
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.walker import Walker
@@ -22,7 +22,9 @@ from sim.world import World
 MAX_TICKS = 200_000
 """Maximum number of ticks in a lesson. A step that is not reached by this tick counts as unreachable."""
 
-_TELL_EVERY = 1000  # number of ticks between two progress reports; so many ticks of a crowd take up to half a second
+_TICKS_PER_PROGRESS_REPORT = (
+    1000  # number of ticks between two progress reports; so many ticks of a crowd take up to half a second
+)
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """Events that a step can wait for, with the bit (mark) that each sets in the row of its tick.
@@ -32,7 +34,7 @@ NO_PATH, CONVERGED = "no_path", "converged"
 
 
 @dataclass(frozen=True)
-class When:
+class StepCondition:
     """Condition for a lesson's step to begin: a tick, an event of an agent, or a value that its measure reaches."""
 
     tick: int | None = None  # tick at which the step begins; None: it waits for the event or the measure
@@ -44,7 +46,7 @@ class When:
 
 
 @dataclass(frozen=True)
-class Claim:
+class LessonClaim:
     """Statement of a step that a run can check: limits of a measure, a comparison of agents, or an agent's state."""
 
     agent: str  # label of the agent that the claim is about
@@ -58,25 +60,27 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Question:
+class LessonQuestion:
     """Multiple-choice question of a step."""
 
     text: str
     answers: tuple[str, ...]
     right: int  # index of the right answer, from 0
     because: str  # explanation why the answer is right
-    claims: tuple[tuple["Claim", ...], ...] = ()  # for each answer, claims that are true only if that answer is right
+    claims: tuple[
+        tuple["LessonClaim", ...], ...
+    ] = ()  # for each answer, claims that are true only if that answer is right
     seen_after: int = 1  # number of steps after the question at which the run shows the right answer
     line: int = 0  # line of the key `right` in the lesson's file, for error messages
 
     @property
-    def is_checked(self) -> bool:
+    def has_claims(self) -> bool:
         """Return whether any answer has claims, so that a run can check which answer is marked as right."""
         return any(self.claims)
 
 
 @dataclass(frozen=True)
-class Highlight:
+class StepHighlight:
     """Target to which a lesson's step points in the panel of an agent: a part of the panel, a measure, or cells."""
 
     agent: str  # label of the agent in whose panel the target is
@@ -84,23 +88,25 @@ class Highlight:
     cells: tuple[tuple[int, int], ...] = ()  # cells (x, y) of the map to which the step points
 
 
-PARTS = ("agent", "best", "goal", "start", "panel")
+PANEL_PARTS = ("agent", "best", "goal", "start", "panel")
 """Parts of a panel to which a step can point, in addition to measures."""
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """One step of a lesson, at which the run stops and a text is shown."""
 
     text: str
-    when: When | None = None  # condition at which the run stops for this step; None: same tick as the previous step
-    question: Question | None = None
-    highlights: tuple[Highlight, ...] = ()
+    when: StepCondition | None = (
+        None  # condition at which the run stops for this step; None: same tick as the previous step
+    )
+    question: LessonQuestion | None = None
+    highlights: tuple[StepHighlight, ...] = ()
     shown: tuple[str, ...] | None = None  # labels of agents whose panels are shown; None: as in the previous step
     heat: str | None = None  # kind of heat map; None: as in the previous step
     camera: tuple[float, ...] | None = None  # (x, y of the centre, cells in view); (): whole map; None: unchanged
     speed: int | None = None  # ticks per second until the run reaches this step; None: the lesson's speed
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[LessonClaim, ...] = ()
     line: int = 0  # line of the key `when` in the lesson's file, for error messages
 
 
@@ -111,15 +117,15 @@ class Lesson:
     title: str
     about: str
     scenario: Scenario
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
     speed: int = 30  # ticks per second for steps without a speed of their own
-    ticks: tuple[int, ...] = ()  # tick of each step, as returned by `settled`; (): not computed yet
+    ticks: tuple[int, ...] = ()  # tick of each step, as returned by `ticks_of_steps`; (): not computed yet
 
-    def shown_at(self, place: int) -> tuple[str, ...] | None:
+    def agents_shown_at(self, place: int) -> tuple[str, ...] | None:
         """Return the labels of the agents shown at the step with index `place`; None: no step so far names any."""
         return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
 
-    def heat_at(self, place: int) -> str:
+    def heat_map_at(self, place: int) -> str:
         """Return the kind of heat map that is shown at the step with index `place`."""
         return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
 
@@ -134,7 +140,7 @@ class Lesson:
         return self.steps[place].speed or self.speed
 
 
-def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
+def ticks_of_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
     """Run a lesson and return the tick of each step.
 
     Raises:
@@ -143,7 +149,7 @@ def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
     return tuple(world.tick for world, _ in _run_steps(lesson, specs))
 
 
-def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
+def find_broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
     """Return an error message, with line and step, for each claim and each marked answer that the run contradicts."""
     found = list[str]()
     for world, index in _run_steps(lesson, specs):
@@ -157,7 +163,7 @@ def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
     return found
 
 
-def _wrongly_marked_answers(question: Question, world: World, index: int) -> Iterator[str]:
+def _wrongly_marked_answers(question: LessonQuestion, world: World, index: int) -> Iterator[str]:
     """Yield an error message for each answer whose mark (right or wrong) contradicts the run at the step `index`."""
     for number, claims in enumerate(question.claims, start=1):
         problem = next((text for claim in claims if (text := _claim_problem(claim, world))), "")
@@ -176,24 +182,24 @@ def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple
                 _run_to_condition(world, step.when)
             except ConfigError as error:
                 raise ConfigError(f"{step.line}: step {index + 1}: {error}") from None
-        world.apply_now()
+        world.apply_due_changes()
         yield world, index
 
 
-def _run_to_condition(world: World, when: When) -> None:
+def _run_to_condition(world: World, when: StepCondition) -> None:
     """Advance the world until the condition of a step holds; raise a ConfigError if the condition never holds."""
     if when.tick is not None:
         _run_to_tick(world, when.tick)
         return
     left, ended = when.count, _early_end_phrase(world, when.agent)
-    while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
+    while left and not (when.measure and _measure_value(world, when.agent, when.measure) >= when.reaches):
         if world.tick >= MAX_TICKS or not world.advance(1):
             raise ConfigError(
                 f"what the step waits for never happens; {ended}{_timeout_phrase(world)} at tick {world.tick:,}"
             )
-        left -= bool(when.event) and _has_event_happened(named(world, when.agent), when.event)
-        if not world.tick % _TELL_EVERY:
-            tell(world.tick / MAX_TICKS)
+        left -= bool(when.event) and _has_event_happened(walker_with_label(world, when.agent), when.event)
+        if not world.tick % _TICKS_PER_PROGRESS_REPORT:
+            report_progress(world.tick / MAX_TICKS)
 
 
 def _run_to_tick(world: World, tick: int) -> None:
@@ -201,14 +207,14 @@ def _run_to_tick(world: World, tick: int) -> None:
     if tick < world.tick:
         raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, the tick of the previous step")
     while world.tick < tick:
-        if not world.advance(min(tick - world.tick, _TELL_EVERY)):
+        if not world.advance(min(tick - world.tick, _TICKS_PER_PROGRESS_REPORT)):
             raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
-        tell(world.tick / MAX_TICKS)
+        report_progress(world.tick / MAX_TICKS)
 
 
 def _early_end_phrase(world: World, label: str) -> str:
     """Return a phrase for an error message which says that an agent is done already; "" if the agent is active."""
-    walker = named(world, label)
+    walker = walker_with_label(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
     return f"{label} was already done ({walker.state_word}) in tick {world.tick:,}; " if is_over else ""
 
@@ -226,7 +232,7 @@ def _has_event_happened(walker: Walker, event: str) -> bool:
     return bool(walker.rows.size and int(walker.rows[-1].marks) & EVENTS[event])
 
 
-def named(world: World, label: str) -> Walker:
+def walker_with_label(world: World, label: str) -> Walker:
     """Return the walker with this label; raise a ConfigError if it has been removed during the run."""
     found = next((walker for walker in world.walkers if walker.label == label), None)
     if found is None:
@@ -234,12 +240,12 @@ def named(world: World, label: str) -> Walker:
     return found
 
 
-def _measure(world: World, label: str, measure: str) -> float:
-    value = getattr(world.metrics(named(world, label)), measure)
+def _measure_value(world: World, label: str, measure: str) -> float:
+    value = getattr(world.metrics_of_walker(walker_with_label(world, label)), measure)
     return float("nan") if value is None else float(value)
 
 
-def _claim_problem(claim: Claim, world: World) -> str:
+def _claim_problem(claim: LessonClaim, world: World) -> str:
     """Return an error message if a claim is false in the present state of the world, else ""."""
     try:
         return _contradiction_of(claim, world)
@@ -247,19 +253,27 @@ def _claim_problem(claim: Claim, world: World) -> str:
         return str(error)
 
 
-def _contradiction_of(claim: Claim, world: World) -> str:
+def _contradiction_of(claim: LessonClaim, world: World) -> str:
     """Return an error message if a claim is false, else ""; raise a ConfigError if its agent has been removed."""
     if claim.state:
-        state = named(world, claim.agent).state_word
+        state = walker_with_label(world, claim.agent).state_word
         return "" if state == claim.state else f"{claim.agent} is claimed to be {claim.state}, but is {state}"
-    value = _measure(world, claim.agent, claim.measure)
+    value = _measure_value(world, claim.agent, claim.measure)
     if math.isnan(value):
         return f"{claim.agent} has no {claim.measure} yet"
     limits = [
         ("at least", claim.least, lambda limit: value >= limit),
         ("at most", claim.most, lambda limit: value <= limit),
-        (f"more than {claim.more_than}, which has", _of(world, claim.more_than, claim), lambda limit: value > limit),
-        (f"less than {claim.less_than}, which has", _of(world, claim.less_than, claim), lambda limit: value < limit),
+        (
+            f"more than {claim.more_than}, which has",
+            _optional_measure_value(world, claim.more_than, claim),
+            lambda limit: value > limit,
+        ),
+        (
+            f"less than {claim.less_than}, which has",
+            _optional_measure_value(world, claim.less_than, claim),
+            lambda limit: value < limit,
+        ),
     ]
     for words, limit, holds in limits:
         if limit is not None and not holds(limit):
@@ -267,5 +281,5 @@ def _contradiction_of(claim: Claim, world: World) -> str:
     return ""
 
 
-def _of(world: World, label: str, claim: Claim) -> float | None:
-    return _measure(world, label, claim.measure) if label else None
+def _optional_measure_value(world: World, label: str, claim: LessonClaim) -> float | None:
+    return _measure_value(world, label, claim.measure) if label else None

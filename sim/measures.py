@@ -10,11 +10,14 @@ from sim.metrics import Metrics
 Number = int | float | None
 
 WHOLE, RATIO, COST, OPTIONAL, SHARE = "whole", "ratio", "cost", "optional", "share"
-"""Formats of a measure in a panel (ui/model/wording.py). SHARE: the number, then the share of back-moves in percent."""
+"""Formats of a measure in a panel (ui/model/panel_texts.py).
+
+SHARE: the number, then the share of back-moves in percent.
+"""
 
 
 @dataclass(frozen=True)
-class InPanel:
+class PanelMeasure:
     """Position and format of a measure in the footer of a panel.
 
     If space is short, measures with high positions are left out first.
@@ -23,7 +26,7 @@ class InPanel:
     place: int  # position among the measures of the footer, from 1; high positions are left out first
     name: str  # name of the measure in the footer
     short: str = ""  # shorter name for narrow panels, or if the window shows many panels; "": `name`
-    form: str = WHOLE  # format of the number: WHOLE, RATIO, COST, OPTIONAL or SHARE
+    number_format: str = WHOLE  # format of the number: WHOLE, RATIO, COST, OPTIONAL or SHARE
     is_rare: bool = False  # whether to hide the measure while its value is 0 or None, as for most agents
 
 
@@ -36,7 +39,7 @@ class Measure:
     words: str  # description of what the measure counts
     digits: int = 0  # digits after the decimal point in the comparison of agents; 0: a whole number
     width: float = 74.0  # width of the measure's column in design units; 0: no column, only CSV files contain it
-    panel: InPanel | None = None  # position and format in the footers of panels; None: not shown there
+    panel: PanelMeasure | None = None  # position and format in the footers of panels; None: not shown there
     warns: str = ""  # key of a measure: while its value is not zero, this measure is shown in orange; "": never
 
     @property
@@ -44,19 +47,25 @@ class Measure:
         """Return the type of the measure's values, int or float."""
         return float if self.digits else int
 
-    def of(self, metrics: Metrics) -> Number:
+    def value_for_agent(self, metrics: Metrics) -> Number:
         """Return the value of this measure for an agent."""
         value: Number = getattr(metrics, self.key)
         return value
 
-    def is_warning(self, metrics: Metrics) -> bool:
+    def has_warning(self, metrics: Metrics) -> bool:
         """Return whether to show the value of this measure for an agent in orange."""
         return bool(self.warns and getattr(metrics, self.warns))
 
 
 MEASURES: tuple[Measure, ...] = (
     Measure("trial", "Trial", "number of the present walk from start to goal"),
-    Measure("cost", "Cost", "cost of the path walked so far, in all trials", 2, panel=InPanel(6, "cost", form=COST)),
+    Measure(
+        "cost",
+        "Cost",
+        "cost of the path walked so far, in all trials",
+        2,
+        panel=PanelMeasure(6, "cost", number_format=COST),
+    ),
     Measure("optimal", "Optimal", "cost of the cheapest path on the map on which the goal was set", 2, 0.0),
     Measure(
         "suboptimality",
@@ -64,15 +73,17 @@ MEASURES: tuple[Measure, ...] = (
         "cost walked in the present trial / optimal",
         3,
         86.0,
-        InPanel(3, "cost / optimal", "c / opt", RATIO),
+        PanelMeasure(3, "cost / optimal", "c / opt", RATIO),
     ),
-    Measure("moves", "Moves", "moves to another cell; waiting does not count", width=64.0, panel=InPanel(1, "moves")),
+    Measure(
+        "moves", "Moves", "moves to another cell; waiting does not count", width=64.0, panel=PanelMeasure(1, "moves")
+    ),
     Measure(
         "back_moves",
         "Back",
         "moves back along parents, because the agent was off its path",
         width=58.0,
-        panel=InPanel(2, "back-moves", "back"),
+        panel=PanelMeasure(2, "back-moves", "back"),
         warns="back_moves",
     ),
     Measure("back_move_share", "Back %", "back-moves in percent of non-optimal moves", 1, 66.0),
@@ -80,17 +91,17 @@ MEASURES: tuple[Measure, ...] = (
         "nonoptimal_moves",
         "Non-opt.",
         "moves that brought the agent nearer to the goal by less than their cost",
-        panel=InPanel(8, "non-optimal", "non-opt", SHARE),
+        panel=PanelMeasure(8, "non-optimal", "non-opt", SHARE),
     ),
     Measure(
         "revisits",
         "Revisits",
         "moves onto cells that the agent had visited before",
-        panel=InPanel(4, "revisits", "rev"),
+        panel=PanelMeasure(4, "revisits", "rev"),
     ),
     Measure("longest_stay", "Stays", "maximum number of visits to one cell"),
     Measure("waits", "Waits", "ticks without a move", width=0.0),
-    Measure("expansions", "Expanded", "cells expanded in total", width=84.0, panel=InPanel(5, "expanded", "exp")),
+    Measure("expansions", "Expanded", "cells expanded in total", width=84.0, panel=PanelMeasure(5, "expanded", "exp")),
     Measure("mean_expansions", "/ move", "cells expanded for each move", 1),
     Measure("traced", "Traced", "parent pointers followed to trace paths"),
     Measure(
@@ -98,7 +109,7 @@ MEASURES: tuple[Measure, ...] = (
         "Max",
         "maximum number of cells expanded in one tick",
         width=56.0,
-        panel=InPanel(10, "max/tick"),
+        panel=PanelMeasure(10, "max/tick"),
         warns="over_budget",
     ),
     Measure("over_budget", "Over", "ticks above the budget", width=0.0),
@@ -106,7 +117,7 @@ MEASURES: tuple[Measure, ...] = (
         "restarts",
         "Restarts",
         "searches restarted after a change",
-        panel=InPanel(7, "restarts"),
+        panel=PanelMeasure(7, "restarts"),
         warns="restarts",
     ),
     Measure("bounces", "Bounces", "TBA*: moves back and forth next to the start", width=0.0),
@@ -115,14 +126,14 @@ MEASURES: tuple[Measure, ...] = (
         "First move",
         "tick of the first move",
         width=84.0,
-        panel=InPanel(9, "first move", "1st move", OPTIONAL),
+        panel=PanelMeasure(9, "first move", "1st move", OPTIONAL),
     ),
     Measure(
         "twentieth_move",
         "20 moves",
         "tick of the twentieth move",
         width=78.0,
-        panel=InPanel(12, "20 moves", "20 mv", OPTIONAL),
+        panel=PanelMeasure(12, "20 moves", "20 mv", OPTIONAL),
     ),
     Measure("optimal_moves", "Optimal moves", "moves of the cheapest path", width=0.0),
     Measure(
@@ -131,46 +142,46 @@ MEASURES: tuple[Measure, ...] = (
         "ticks of the present trial / moves of the cheapest path; waiting counts, too",
         3,
         66.0,
-        InPanel(11, "game time", "time", RATIO),
+        PanelMeasure(11, "game time", "time", RATIO),
     ),
     Measure(
         "memory",
         "Memory",
         "maximum number of cells open or closed at once, plus cells with learned h",
         width=78.0,
-        panel=InPanel(13, "memory", "mem"),
+        panel=PanelMeasure(13, "memory", "mem"),
     ),
     Measure(
         "database",
         "Database",
         "bytes of the data computed before the run",
         width=88.0,
-        panel=InPanel(16, "database", "data", is_rare=True),
+        panel=PanelMeasure(16, "database", "data", is_rare=True),
     ),
-    Measure("climbed", "Climbed", "steps of hill climbing", panel=InPanel(17, "climbed", is_rare=True)),
+    Measure("climbed", "Climbed", "steps of hill climbing", panel=PanelMeasure(17, "climbed", is_rare=True)),
     Measure(
         "max_climbed",
         "Max climbed",
         "maximum number of steps of hill climbing in one tick",
         width=0.0,
-        panel=InPanel(18, "climbed/tick", "cl/tick", is_rare=True),
+        panel=PanelMeasure(18, "climbed/tick", "cl/tick", is_rare=True),
     ),
     Measure(
         "cap_hits",
         "Cap hits",
         "ticks with the maximum depth of lookahead, or with a climb of the maximum length",
-        panel=InPanel(14, "cap hits", "caps", is_rare=True),
+        panel=PanelMeasure(14, "cap hits", "caps", is_rare=True),
     ),
     Measure(
         "reentries",
         "Re-entries",
         "ticks on a revisited cell, from which the agent heads for its goal and not for a subgoal",
         width=84.0,
-        panel=InPanel(15, "re-entries", "re-ent", is_rare=True),
+        panel=PanelMeasure(15, "re-entries", "re-ent", is_rare=True),
     ),
 )
 MEASURE_BY_KEY = {measure.key: measure for measure in MEASURES}
 
-IN_PANEL: tuple[tuple[Measure, InPanel], ...] = tuple(
+PANEL_MEASURES: tuple[tuple[Measure, PanelMeasure], ...] = tuple(
     sorted(((m, m.panel) for m in MEASURES if m.panel is not None), key=lambda pair: pair[1].place)
 )

@@ -60,7 +60,7 @@ class Metrics:
     @property
     def game_time(self) -> float | None:
         """Return the ratio: ticks of the present trial / moves of the cheapest path; None if there is no path."""
-        return time_ratio(self.trial_ticks, self.optimal_moves)
+        return game_time_ratio(self.trial_ticks, self.optimal_moves)
 
     @property
     def back_move_share(self) -> float | None:
@@ -108,7 +108,7 @@ class TrialCounts:
     over_budget: int = 0
     h_changes: int = 0
 
-    def since(self, began: "TrialCounts", measures: bool) -> Trial:
+    def trial_since(self, began: "TrialCounts", measures: bool) -> Trial:
         """Return the counts of one trial, by subtracting the counts at its beginning from the counts at its end.
 
         Args:
@@ -128,7 +128,7 @@ class TrialCounts:
         )
 
 
-def time_ratio(ticks: int, moves: int | None) -> float | None:
+def game_time_ratio(ticks: int, moves: int | None) -> float | None:
     """Return the game time, ticks / moves of the cheapest path; None if `moves` is None because there is no path.
 
     The result is 1.0 for an agent that follows a cheapest path with a move in every tick.

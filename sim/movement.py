@@ -13,7 +13,7 @@ from sim.params import Param
 
 FOUR, EIGHT, CUT, SQUEEZE = "four", "eight", "eight-cut", "eight-squeeze"
 
-WORDS = {
+RULE_DESCRIPTIONS = {
     FOUR: "four neighbours",
     EIGHT: "eight neighbours, no corner cutting",
     CUT: "eight neighbours, cutting one corner",
@@ -21,17 +21,17 @@ WORDS = {
 }
 """Description of each rule, from the strictest to the most permissive. Each rule allows all moves of earlier rules."""
 
-_NEEDED = {FOUR: 3, EIGHT: 2, CUT: 1, SQUEEZE: 0}
+_REQUIRED_SHOULDERS = {FOUR: 3, EIGHT: 2, CUT: 1, SQUEEZE: 0}
 
-RULE = Param(
+RULE_PARAM = Param(
     "movement",
     str,
     EIGHT,
     "neighbours to which a move may lead: the four straight ones; or all eight, diagonally only past two free cells, "
     "past one free cell (cutting the corner of the other), or past any cells",
-    choices=tuple(WORDS),
+    choices=tuple(RULE_DESCRIPTIONS),
 )
-DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
+DIAGONAL_PARAM = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -42,34 +42,38 @@ class Movement:
     diagonal: float = octile.DIAGONAL  # cost of a diagonal move; always 2 under the rule FOUR, which has none
 
     def __post_init__(self) -> None:
-        assert self.rule in WORDS, self.rule
-        if not self.has_diagonals:
+        assert self.rule in RULE_DESCRIPTIONS, self.rule
+        if not self.has_diagonal_moves:
             object.__setattr__(self, "diagonal", 2.0)
 
     @property
-    def has_diagonals(self) -> bool:
+    def has_diagonal_moves(self) -> bool:
         return self.rule != FOUR
 
     @property
-    def needed(self) -> int:
+    def required_shoulders(self) -> int:
         """Return how many of the two shoulders (cells adjacent to both ends) of a diagonal move must be passable.
 
         Shoulders must be of the same type (ground or water) as the cells of the move. The result 3 means that there are
         no diagonal moves, because there are only two shoulders.
         """
-        return _NEEDED[self.rule]
+        return _REQUIRED_SHOULDERS[self.rule]
 
     @property
-    def dearest(self) -> float:
+    def max_move_cost(self) -> float:
         """Return the cost of the most expensive move, diagonal or straight."""
-        return self.diagonal if self.has_diagonals else 1.0
+        return self.diagonal if self.has_diagonal_moves else 1.0
 
     @property
     def words(self) -> str:
         """Return a description of the rule, with the cost of a diagonal move unless that is sqrt(2)."""
-        is_usual = not self.has_diagonals or self.diagonal == octile.DIAGONAL
-        return WORDS[self.rule] if is_usual else f"{WORDS[self.rule]}, a diagonal move costs {self.diagonal:.4g}"
+        is_usual = not self.has_diagonal_moves or self.diagonal == octile.DIAGONAL
+        return (
+            RULE_DESCRIPTIONS[self.rule]
+            if is_usual
+            else f"{RULE_DESCRIPTIONS[self.rule]}, a diagonal move costs {self.diagonal:.4g}"
+        )
 
 
-USUAL = Movement()
+DEFAULT_MOVEMENT = Movement()
 """Movement rule and cost of the MovingAI benchmarks, and of every file that does not specify them."""

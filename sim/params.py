@@ -17,11 +17,11 @@ class ConfigError(ValueError):
     """
 
     def __init__(self, problems: str | Iterable[str]) -> None:
-        self.problems = [printable(p) for p in ([problems] if isinstance(problems, str) else problems)]
+        self.problems = [escape_unprintable(p) for p in ([problems] if isinstance(problems, str) else problems)]
         super().__init__("\n".join(self.problems))
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Return a text with unprintable characters escaped, so that a name from a file cannot control the terminal."""
     if text.isprintable():
         return text
@@ -34,7 +34,7 @@ _INVISIBLE_MARKS = frozenset(
 """Joiners and variation selectors: `str.isprintable` accepts them, although fonts draw nothing for them."""
 
 
-def typed_text(text: str) -> str:
+def clean_typed_text(text: str) -> str:
     """Return a typed or pasted text in the form for a text field: one line of visible characters.
 
     Line ends, tabs and special spaces become plain spaces; control, format and unassigned characters are removed.
@@ -43,43 +43,43 @@ def typed_text(text: str) -> str:
     return "".join(char for char in spaced if char.isprintable() and char not in _INVISIBLE_MARKS)
 
 
-def nearest(name: object, known: Iterable[str]) -> str:
+def similar_name_hint(name: object, known: Iterable[str]) -> str:
     """Return the phrase "; did you mean 'x'?" for the most similar known name, or "" if no name is similar."""
     # Only the first 80 characters are compared, because a file may contain a very long name.
     near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
+def did_you_mean_hint(name: object, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the most similar known name; if none is similar, a list of all known names."""
     names = [str(k) for k in known]
-    return nearest(name, names) or (f"; known: {', '.join(names)}" if names else "")
+    return similar_name_hint(name, names) or (f"; known: {', '.join(names)}" if names else "")
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """Interface of an object with a name for display, such as the algorithm `TB-WA*`, which has the key `tb-wa`."""
 
     @property
     def name(self) -> str: ...
 
 
-def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
+def unknown_agent_hint(name: object, specs: Mapping[str, HasName]) -> str:
     """Return the end of an error message about an unknown agent: a similar key, or how to add an agent from a file."""
     word = str(name)[:40]
     asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3`, with a wrong separator, asks for `tb-wa`
     keys = {spec.name.lower(): key for key, spec in specs.items()}
     own = f"; for an agent of your own, add its file: --agent-file {word}.py, or drop {word}.py onto the window"
-    return nearest(keys.get(asked, asked), specs) or did_you_mean(word, specs) + own
+    return similar_name_hint(keys.get(asked, asked), specs) or did_you_mean_hint(word, specs) + own
 
 
-def shown(value: object) -> str:
+def value_as_in_files(value: object) -> str:
     """Return a short text for any value in an error message, in the syntax of the program's files."""
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
-    return in_python(value)
+    return value_as_in_python(value)
 
 
-def in_python(value: object) -> str:
+def value_as_in_python(value: object) -> str:
     """Return a short text for any value in an error message, in the syntax of Python."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
@@ -87,7 +87,7 @@ def in_python(value: object) -> str:
 
 @dataclass(frozen=True)
 class Param:
-    """Declaration of one parameter: name, type, default and legal values, which `parse` checks."""
+    """Declaration of one parameter: name, type, default and legal values, which `parse_value` checks."""
 
     name: str
     kind: type  # type of the values: bool, int, float or str
@@ -99,9 +99,9 @@ class Param:
     symbol: str = ""  # letter that papers use for the parameter, shown in panel headers; "": no letter
     step: float | None = None  # amount by which a + or - button changes the value; None: not specified
     label: str = ""  # label of the parameter in forms; "": `name` is shown
-    zero: str = ""  # word that users type and see for the value 0, such as "none" for a limit; "": no such word
+    zero_word: str = ""  # word that users type and see for the value 0, such as "none" for a limit; "": no such word
 
-    def parse(self, value: object, where: str = "") -> Value:
+    def parse_value(self, value: object, where: str = "") -> Value:
         """Return the legal value that `value` represents.
 
         Args:
@@ -112,17 +112,20 @@ class Param:
             ConfigError: the value is not legal.
         """
         prefix = f"{where}: " if where else ""
-        parsed = self._typed(value)
+        parsed = self._convert_to_type(value)
         if parsed is None:
-            raise ConfigError(f"{prefix}expected {self.expected()}, got {shown(value)}{self._nearest(value)}")
+            raise ConfigError(
+                f"{prefix}expected {self.describe_legal_values()}, got {value_as_in_files(value)}"
+                f"{self._similar_choice_hint(value)}"
+            )
         if isinstance(parsed, (int, float)) and not isinstance(parsed, bool):
             too_low = self.low is not None and parsed < self.low
             too_high = self.high is not None and parsed > self.high
             if too_low or too_high or not math.isfinite(parsed):
-                raise ConfigError(f"{prefix}expected {self.expected()}, got {shown(value)}")
+                raise ConfigError(f"{prefix}expected {self.describe_legal_values()}, got {value_as_in_files(value)}")
         return parsed
 
-    def _typed(self, value: object) -> Value | None:
+    def _convert_to_type(self, value: object) -> Value | None:
         """Return `value` converted to the type of the parameter, without checking limits; None: it has another type."""
         if self.kind is bool:
             return _as_bool(value)
@@ -132,37 +135,37 @@ class Param:
             return str(value) if str(value) in self.choices else None
         if not isinstance(value, (int, float, str)):
             return None
-        if self.zero and value == self.zero:
+        if self.zero_word and value == self.zero_word:
             value = 0
         return _as_int(value) if self.kind is int else _as_float(value)
 
-    def _nearest(self, value: object) -> str:
-        words = (self.zero,) if self.zero else self.choices
+    def _similar_choice_hint(self, value: object) -> str:
+        words = (self.zero_word,) if self.zero_word else self.choices
         near = difflib.get_close_matches(str(value)[:80], words, n=1, cutoff=0.6)
         return f"; did you mean '{near[0]}'?" if near else ""
 
     def text(self, value: Value) -> str:
         """Return a value as text for display: a word such as "on" if the value has one, else the value itself."""
-        if self.zero and value == 0:
-            return self.zero
+        if self.zero_word and value == 0:
+            return self.zero_word
         return ("on" if value else "off") if self.kind is bool else f"{value}"
 
-    def expected(self) -> str:
+    def describe_legal_values(self) -> str:
         """Return a description of the legal values for error messages, such as "a whole number of at least 1"."""
         if self.kind is bool:
             return "true or false"
         if self.kind is str:
             return "one of " + ", ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
-        if self.zero:
-            return f"{self.zero} or {replace(self, low=self.step or 1, zero='').expected()}"
+        if self.zero_word:
+            return f"{self.zero_word} or {replace(self, low=self.step or 1, zero_word='').describe_legal_values()}"
         if self.low is not None and self.high is not None:
-            return f"{noun} from {self._said(self.low)} to {self._said(self.high)}"
+            return f"{noun} from {self._bound_text(self.low)} to {self._bound_text(self.high)}"
         if self.low is not None:
-            return f"{noun} of at least {self._said(self.low)}"
+            return f"{noun} of at least {self._bound_text(self.low)}"
         return noun
 
-    def _said(self, bound: float) -> str:
+    def _bound_text(self, bound: float) -> str:
         return f"{int(bound):,}" if self.kind is int else f"{bound:,.12g}"
 
     def describe(self) -> dict[str, Any]:
@@ -175,7 +178,7 @@ class Param:
             "high": self.high,
             "choices": list(self.choices),
             "symbol": self.symbol,
-            "zero": self.zero,
+            "zero": self.zero_word,
             "help": self.help,
         }
 
@@ -217,10 +220,10 @@ def parse_params(
     values = {p.name: p.default for p in by_name.values()}
     for name, value in given.items():
         if name not in by_name:
-            problems.append(f"{where}.{name}: no such parameter{did_you_mean(name, by_name)}")
+            problems.append(f"{where}.{name}: no such parameter{did_you_mean_hint(name, by_name)}")
             continue
         try:
-            values[name] = by_name[name].parse(value, f"{where}.{name}")
+            values[name] = by_name[name].parse_value(value, f"{where}.{name}")
         except ConfigError as error:
             problems += error.problems
     return values

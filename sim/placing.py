@@ -13,26 +13,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.commands import AgentConfig, Pair, with_end
-from sim.files.telling import tell
+from sim.commands import AgentConfig, Pair, name_with_suffix
+from sim.files.load_progress import report_progress
 from sim.grid import Grid
-from sim.kernels.distance import find_ways_near, ways_from
-from sim.kernels.jit import bare
-from sim.kernels.memory import scratch
-from sim.kernels.offline import solve
-from sim.kernels.search import begin, new_search
+from sim.kernels.distance import mark_paths_near_changes, measure_cheapest_paths
+from sim.kernels.jit import as_plain_arrays
+from sim.kernels.memory import scratch_array
+from sim.kernels.offline import find_cheapest_path
+from sim.kernels.search import begin_search, new_search
 from sim.params import ConfigError
 
 Zone = tuple[Pair, Pair]
 """Rectangle of cells, given by two opposite corner cells, which belong to the rectangle."""
 
-_TRIES = 200  # number of pairs (start, goal) to try per agent before the placing is reported as impossible
-_HOPELESS = 2000  # number of pairs to try in total, if none is suitable, before the placing is reported as impossible
-_TELL_EVERY = 8  # number of pairs to try between two progress reports; each try may search the whole map
+_MAX_TRIES_PER_AGENT = (
+    200  # number of pairs (start, goal) to try per agent before the placing is reported as impossible
+)
+_MAX_TRIES_WITHOUT_SUCCESS = (
+    2000  # number of pairs to try in total, if none is suitable, before the placing is reported as impossible
+)
+_TRIES_PER_PROGRESS_REPORT = 8  # number of pairs to try between two progress reports; each try may search the whole map
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomPlacing:
     """Placing that draws starts and goals at random: pairs of free cells with a path between them."""
 
     seed: int = 0
@@ -42,16 +46,16 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedPlacing:
     """Placing that takes starts and goals from a problem list."""
 
     ends: tuple[tuple[Pair, Pair], ...]
 
 
-Placing = Drawn | Listed
+Placing = RandomPlacing | ListedPlacing
 
 
-def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
+def place_group(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
     """Return the configurations of a group: `count` copies of `config`, each with its own start and goal.
 
     The group is named after `config`. It has fewer than `count` agents if the problem list is shorter.
@@ -59,17 +63,17 @@ def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> lis
     Raises:
         ConfigError: not enough pairs of cells were found.
     """
-    ends = placing.ends if isinstance(placing, Listed) else list(_drawn(placing, count, grid))
-    return [replace(one_of(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])]
+    ends = placing.ends if isinstance(placing, ListedPlacing) else list(_draw_pairs(placing, count, grid))
+    return [replace(group_member(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])]
 
 
-def one_of(config: AgentConfig, place: int) -> AgentConfig:
+def group_member(config: AgentConfig, place: int) -> AgentConfig:
     """Return the configuration of a member of the group named after `config`. `place`: index of the member, from 0."""
     group = config.label or config.kind
-    return replace(config, label=with_end(group, f" {place + 1}"), group=group)
+    return replace(config, label=name_with_suffix(group, f" {place + 1}"), group=group)
 
 
-def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
+def adapt_agents_to_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
     """Adapt agents to another map, and return their new configurations.
 
     Members of groups with starts or goals of their own get new ones, drawn on the new map; groups of equal size get the
@@ -85,7 +89,7 @@ def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[A
     """
     agents = list(agents)
     sizes = Counter(config.group for config in agents if _is_placed_member(config))
-    drawn = {size: _far_pairs(size, grid, seed) for size in set(sizes.values())}
+    drawn = {size: _draw_far_pairs(size, grid, seed) for size in set(sizes.values())}
     ends = {group: iter(drawn[size]) for group, size in sizes.items()}
     moved = []
     for config in agents:
@@ -100,44 +104,44 @@ def _is_placed_member(config: AgentConfig) -> bool:
     return bool(config.group) and (config.start is not None or config.goal is not None)
 
 
-def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
+def _draw_far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
     """Draw pairs (start, goal) that are at least a quarter of the map's longer side apart; if too few, any pairs."""
     for far in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
-            return list(_drawn(Drawn(seed, far), count, grid))
+            return list(_draw_pairs(RandomPlacing(seed, far), count, grid))
     raise ConfigError(f"{grid.name}: expected free cells with paths between them for {count:,} agents, got too few")
 
 
-def cheapest(grid: Grid, start: int, goal: int) -> float:
+def cheapest_path_cost(grid: Grid, start: int, goal: int) -> float:
     """Return the cost of the cheapest path between two free cells; infinity: there is no path."""
-    return cheapest_way(grid, start, goal)[0]
+    return cheapest_cost_and_moves(grid, start, goal)[0]
 
 
-def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
+def cheapest_cost_and_moves(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
     """Return cost and number of moves of the cheapest path between two free cells; (infinity, None): no path."""
     search = new_search(grid.cells, is_bucketed=True, is_reused=True)
-    way = scratch("way", grid.cells, np.int32, is_reused=True)
-    length, _ = solve(grid.ground, bare(search), start, goal, way)
+    way = scratch_array("way", grid.cells, np.int32, is_reused=True)
+    length, _ = find_cheapest_path(grid.ground, as_plain_arrays(search), start, goal, way)
     return (float(search.nodes["g"][goal]), int(length) - 1) if length else (float("inf"), None)
 
 
-def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
+def cheapest_costs_and_moves(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
     """Return for each start the cost and number of moves of the cheapest path to one goal; (infinity, None): no path.
 
     If there are several starts, one backward search from the goal finds all paths.
     """
     if len(starts) <= 1:
-        return [cheapest_way(grid, start, goal) for start in starts]
-    search = bare(new_search(grid.cells, is_bucketed=True, is_reused=True))
-    begin(grid.ground, search, goal, -1, starts[0])
+        return [cheapest_cost_and_moves(grid, start, goal) for start in starts]
+    search = as_plain_arrays(new_search(grid.cells, is_bucketed=True, is_reused=True))
+    begin_search(grid.ground, search, goal, -1, starts[0])
     costs, moves = np.zeros(len(starts)), np.zeros(len(starts), np.int64)
-    ways_from(grid.ground, search, np.array(starts, np.int64), costs, moves)
+    measure_cheapest_paths(grid.ground, search, np.array(starts, np.int64), costs, moves)
     return [
         (cost, count if cost < np.inf else None) for cost, count in zip(costs.tolist(), moves.tolist(), strict=True)
     ]
 
 
-def may_have_changed(
+def paths_may_have_changed(
     grid: Grid, starts: Sequence[int], goals: Sequence[int], costs: Sequence[float], changed: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
     """Return a mask of the cheapest paths that may be different after a map change.
@@ -154,21 +158,23 @@ def may_have_changed(
     """
     is_near = np.zeros(len(starts), np.bool_)
     ends = np.array([starts, goals], np.int64)
-    find_ways_near(grid.ground, ends[0], ends[1], np.array(costs, np.float64), changed, is_near)
+    mark_paths_near_changes(grid.ground, ends[0], ends[1], np.array(costs, np.float64), changed, is_near)
     return is_near
 
 
-def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
+def _draw_pairs(placing: RandomPlacing, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
     """Yield `count` random pairs (start, goal) as the placing demands; raise a ConfigError if too few are found."""
     chance = random.Random(placing.seed)
     starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
     found, tried, dearest = 0, 0, 0.0
-    while found < count and tried < (_TRIES * count if found else min(_TRIES * count, _HOPELESS)):
-        if not tried % _TELL_EVERY:
-            tell(found / count)
+    while found < count and tried < (
+        _MAX_TRIES_PER_AGENT * count if found else min(_MAX_TRIES_PER_AGENT * count, _MAX_TRIES_WITHOUT_SUCCESS)
+    ):
+        if not tried % _TRIES_PER_PROGRESS_REPORT:
+            report_progress(found / count)
         tried += 1
         start, goal = chance.choice(starts), chance.choice(goals)
-        cost = cheapest(grid, start, goal)
+        cost = cheapest_path_cost(grid, start, goal)
         dearest = max(dearest, cost) if cost < float("inf") else dearest
         if start != goal and placing.min_cost <= cost < float("inf"):
             found += 1
@@ -185,7 +191,7 @@ def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]
 def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
     """Return the free cells of a zone, or of the whole map if `zone` is None; raise a ConfigError if there are none."""
     (x0, x1), (y0, y1) = (sorted(p) for p in zip(*zone, strict=True)) if zone else ((0, grid.width), (0, grid.height))
-    ys, xs = grid.free_map[y0 : y1 + 1, x0 : x1 + 1].nonzero()
+    ys, xs = grid.free_mask_2d[y0 : y1 + 1, x0 : x1 + 1].nonzero()
     cells: list[int] = ((ys + y0) * grid.width + xs + x0).tolist()
     if not cells:
         where = f"the zone {[list(pair) for pair in zone]}" if zone else "the map"

@@ -1,7 +1,7 @@
 """Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
-    prepared = fetch(recipe, grid)                  return the data for this map: from memory, disk, or computed now
-    for step in obtain(recipe, grid): show(step)    fetch the data in steps; to cancel, stop the iteration
+    prepared = fetch_data(recipe, grid)             return the data for this map: from memory, disk, or computed now
+    for step in iter_fetch(recipe, grid): show(step)  fetch the data in steps; to cancel, stop the iteration
     spec.prepare(problem, params, stopwatch)        return an iterator of such steps for all data that an agent needs
 
 An agent fetches data in its constructor before the run, or between two ticks when the world notifies it of a map
@@ -31,12 +31,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sim.files.folders import cache_folder
+from sim.files.user_folders import cache_folder
 from sim.grid import Grid
-from sim.movement import RULE
+from sim.movement import RULE_PARAM
 from sim.params import Value
 
-WORTH_KEEPING = 50_000
+MIN_STORED_EXPANSIONS = 50_000
 """Minimum cost, in expansions, of data that is stored in a file. Cheaper data is computed faster than it is read."""
 
 MEMORY_MB, DISK_MB = 256, 1024  # default maximum size of the cache in memory and of its files, in megabytes
@@ -45,7 +45,7 @@ _CHECKSUM_BYTES = 16  # length of the checksum at the beginning of each cache fi
 
 
 @dataclass(frozen=True)
-class Step:
+class BuildProgress:
     """Progress report of the computation of prepared data."""
 
     text: str  # description of the present work, for a progress bar
@@ -53,62 +53,62 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Made:
-    """Newly computed data and its cost, as returned by the function `Recipe.make`."""
+class BuiltData:
+    """Newly computed data and its cost, as returned by the function `DataRecipe.build`."""
 
-    tables: Any  # the data: a NamedTuple of arrays, of the class `Recipe.form`
+    tables: Any  # the data: a NamedTuple of arrays, of the class `DataRecipe.table_class`
     expansions: int  # cost of the computation: expansions of all searches, plus visits of cells in other work
     entries: int = 0  # size in the unit that papers use: number of pairs of regions, or of cells in records
-    pieces: int = 1  # number of columns in the whole database if this data is a column of one; else 1
+    column_count: int = 1  # number of columns in the whole database if this data is a column of one; else 1
 
 
-Making = Generator[Step, None, Made]
+DataBuild = Generator[BuildProgress, None, BuiltData]
 Result = TypeVar("Result")
 Stopwatch = Callable[[], float]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class DataRecipe:
     """Description of one kind of prepared data, with the function that computes it from a map."""
 
     kind: str  # kind of the data, such as "abstraction"
     params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
-    make: Callable[[Grid], Making]  # generator function that computes the data and yields its progress
-    form: type[Any]  # NamedTuple class of the data
-    version: int = 1  # version of `make`; increment it when `make` gives other data for the same map and parameters
+    build: Callable[[Grid], DataBuild]  # generator function that computes the data and yields its progress
+    table_class: type[Any]  # NamedTuple class of the data
+    version: int = 1  # version of `build`; increment it when `build` gives other data for the same map and parameters
 
     def key(self, grid: Grid) -> str:
         """Return the cache key of the data for this map."""
-        rule = [] if grid.movement.rule == RULE.default else [grid.movement.rule]
-        head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal, *rule])
+        rule = [] if grid.movement.rule == RULE_PARAM.default else [grid.movement.rule]
+        head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal_cost, *rule])
         return blake2b(head.encode() + grid.moves_digest, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedData:
     """Data computed before the run. It must not be modified, because agents, branches and keyframes share it."""
 
     kind: str  # kind of the data, such as "abstraction"
     params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
     tables: Any  # the data: a NamedTuple of arrays
-    build_expansions: int  # cost of the computation in expansions, as defined in Made.expansions
+    build_expansions: int  # cost of the computation in expansions, as defined in BuiltData.expansions
     build_ms: float | None = None  # duration of the computation in milliseconds; None: it was not measured
     disk_bytes: int = 0  # size of the file with the data, in bytes; 0: there is no file
     entries: int = 0  # size in the unit that papers use: number of pairs of regions, or of cells in records
-    pieces: int = 1  # number of columns in the whole database if this data is a column of one; else 1
+    column_count: int = 1  # number of columns in the whole database if this data is a column of one; else 1
 
     @property
-    def bytes(self) -> int:
+    def size_in_bytes(self) -> int:
         """Return the size of the data in memory, in bytes."""
         return sum(array.nbytes for array in self.tables)
 
     @property
-    def costs(self) -> dict[str, Any]:
+    def cost_entries(self) -> dict[str, Any]:
         """Return kind, parameters, sizes and computation costs of the data, as entries for a line of results."""
         return {
             "kind": self.kind,
             **dict(self.params),
-            "bytes": self.bytes,
+            "bytes": self.size_in_bytes,
             "disk_bytes": self.disk_bytes,
             "build_expansions": self.build_expansions,
             "build_ms": None if self.build_ms is None else round(self.build_ms, 3),
@@ -122,42 +122,44 @@ class PreparedCache:
     # Folder of the cache files; None: data is cached in memory only.
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")
     # Data in memory: cache key -> data, ordered from the least to the most recently used.
-    held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
-    memory: int = MEMORY_MB * _MB  # maximum size in memory in bytes; the data used last is kept even if it is larger
-    disk: int = DISK_MB * _MB  # maximum size of all files in the folder, in bytes
+    held: "OrderedDict[str, PreparedData]" = field(default_factory=OrderedDict)
+    max_memory_bytes: int = (
+        MEMORY_MB * _MB
+    )  # maximum size in memory in bytes; the data used last is kept even if it is larger
+    max_disk_bytes: int = DISK_MB * _MB  # maximum size of all files in the folder, in bytes
 
     def limit(self, memory_mb: int, disk_mb: int) -> None:
         """Change the maximum sizes of the cache. They take effect when data is next added."""
-        self.memory, self.disk = memory_mb * _MB, disk_mb * _MB
+        self.max_memory_bytes, self.max_disk_bytes = memory_mb * _MB, disk_mb * _MB
 
-    def get(self, key: str, recipe: Recipe) -> Prepared | None:
+    def get_data(self, key: str, recipe: DataRecipe) -> PreparedData | None:
         """Return data from memory or from its file; None if the cache has neither."""
         if key in self.held:
             self.held.move_to_end(key)
             return self.held[key]
-        found = self._read(key, recipe)
+        found = self._read_file(key, recipe)
         if found is not None:
-            self._hold(key, found)
+            self._keep_in_memory(key, found)
         return found
 
-    def put(self, key: str, prepared: Prepared) -> Prepared:
+    def add_data(self, key: str, prepared: PreparedData) -> PreparedData:
         """Add data to the cache, and write expensive data to a file; return the data with the size of its file."""
-        if prepared.build_expansions >= WORTH_KEEPING:
-            prepared = self._write(key, prepared)
-        self._hold(key, prepared)
+        if prepared.build_expansions >= MIN_STORED_EXPANSIONS:
+            prepared = self._write_file(key, prepared)
+        self._keep_in_memory(key, prepared)
         return prepared
 
-    def _hold(self, key: str, prepared: Prepared) -> None:
+    def _keep_in_memory(self, key: str, prepared: PreparedData) -> None:
         """Keep data in memory; evict the least recently used data until the size is within the limit."""
         self.held[key] = prepared
-        size = sum(other.bytes for other in list(self.held.values()))
-        while size > self.memory and len(self.held) > 1:
-            size -= self.held.popitem(last=False)[1].bytes
+        size = sum(other.size_in_bytes for other in list(self.held.values()))
+        while size > self.max_memory_bytes and len(self.held) > 1:
+            size -= self.held.popitem(last=False)[1].size_in_bytes
 
     def _file_path(self, key: str, kind: str) -> Path | None:
         return self.folder / f"{kind.replace(' ', '-')}-{key}.npz" if self.folder else None
 
-    def _read(self, key: str, recipe: Recipe) -> Prepared | None:
+    def _read_file(self, key: str, recipe: DataRecipe) -> PreparedData | None:
         """Return the data that an earlier run has stored; None if there is no file or it is damaged."""
         path = self._file_path(key, recipe.kind)
         with suppress(OSError, ValueError, KeyError, EOFError):
@@ -167,42 +169,42 @@ class PreparedCache:
             content = data[_CHECKSUM_BYTES:]
             if data[:_CHECKSUM_BYTES] != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
                 return None
-            os.utime(path)  # mark the file as recently used, because `_make_room` deletes the oldest files first
+            os.utime(path)  # mark the file as recently used, because `_evict_old_files` deletes the oldest files first
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                tables = recipe.form(**{name: arrays[name] for name in recipe.form._fields})
+                tables = recipe.table_class(**{name: arrays[name] for name in recipe.table_class._fields})
                 about = json.loads(bytes(arrays["about"]).decode())
             size = int(about["entries"]), int(about["pieces"])
-            return Prepared(
+            return PreparedData(
                 recipe.kind, recipe.params, tables, int(about["expansions"]), about["build_ms"], len(data), *size
             )
         return None
 
-    def _write(self, key: str, prepared: Prepared) -> Prepared:
+    def _write_file(self, key: str, prepared: PreparedData) -> PreparedData:
         """Write data to a file and return the data with the size of the file.
 
         If the file cannot be written, the data is returned unchanged, and the next run has to compute it again.
         """
         path = self._file_path(key, prepared.kind)
-        if path is None or not self.disk:
+        if path is None or not self.max_disk_bytes:
             return prepared
         about = json.dumps(
             {
                 "expansions": prepared.build_expansions,
                 "build_ms": prepared.build_ms,
                 "entries": prepared.entries,
-                "pieces": prepared.pieces,
+                "pieces": prepared.column_count,
             }
         )
         file = io.BytesIO()
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
         data = blake2b(content, digest_size=_CHECKSUM_BYTES).digest() + content
-        if len(data) > self.disk:  # check this first: `_make_room` would delete all other files in vain
+        if len(data) > self.max_disk_bytes:  # check this first: `_evict_old_files` would delete all other files in vain
             return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._make_room(path.parent, len(data))
+            self._evict_old_files(path.parent, len(data))
             part.write_bytes(data)
             part.replace(path)
         except OSError:
@@ -211,7 +213,7 @@ class PreparedCache:
             return prepared
         return replace(prepared, disk_bytes=len(data))
 
-    def _make_room(self, folder: Path, size: int) -> None:
+    def _evict_old_files(self, folder: Path, size: int) -> None:
         """Delete the least recently used files, so that a new file of `size` bytes fits into the limit."""
         files = []
         for path in folder.iterdir():
@@ -220,15 +222,17 @@ class PreparedCache:
                 files.append((about.st_mtime, about.st_size, path))
         for _, length, path in sorted(files, reverse=True):
             size += length
-            if size > self.disk:
+            if size > self.max_disk_bytes:
                 path.unlink(missing_ok=True)
 
 
-SHELF = PreparedCache()
+DATA_CACHE = PreparedCache()
 """Cache of prepared data that is used by this whole process."""
 
 
-def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Generator[Step, None, Prepared]:
+def iter_fetch(
+    recipe: DataRecipe, grid: Grid, stopwatch: Stopwatch | None = None
+) -> Generator[BuildProgress, None, PreparedData]:
     """Return prepared data for this map from the cache; if it is not cached, compute it and yield the progress.
 
     Args:
@@ -237,7 +241,7 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
         stopwatch: clock in seconds that measures the time of the computation; None: not measured.
     """
     key = recipe.key(grid)
-    found = SHELF.get(key, recipe)
+    found = DATA_CACHE.get_data(key, recipe)
     if found is not None:
         return found
     before = stopwatch() if stopwatch else 0.0
@@ -245,21 +249,21 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
     if being_made is not None:
         _PREFETCHING[key] = being_made
     try:
-        made = yield from recipe.make(grid)
+        made = yield from recipe.build(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
-        return SHELF.put(key, _prepared(recipe, made, build_ms))
+        return DATA_CACHE.add_data(key, _prepared_data(recipe, made, build_ms))
     finally:  # also if the caller cancels the computation
         if being_made is not None:
             del _PREFETCHING[key]
             being_made.set_result(None)
 
 
-def fetch(recipe: Recipe, grid: Grid) -> Prepared:
+def fetch_data(recipe: DataRecipe, grid: Grid) -> PreparedData:
     """Return prepared data for this map: from the cache, or from the prefetch thread, or else compute it now."""
     being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
     if being_made is not None and not _IS_PREFETCH_THREAD.get():
         being_made.result()
-    return _run_to_end(obtain(recipe, grid))
+    return _exhaust_generator(iter_fetch(recipe, grid))
 
 
 _PREFETCHING: dict[str, Future[None]] = {}  # cache key of data that the prefetch thread is computing -> future
@@ -268,8 +272,8 @@ _LAST_REQUESTS: dict[int, int] = {}  # owner id -> number of the owner's last re
 _PREFETCH_EXECUTOR = ThreadPoolExecutor(1, "ahead")
 
 
-def make_ahead(owner: int, steps: Iterator[Step]) -> None:
-    """Compute prepared data in the prefetch thread. A later `fetch` finds the data in the cache, or waits for it.
+def prefetch(owner: int, steps: Iterator[BuildProgress]) -> None:
+    """Compute prepared data in the prefetch thread. A later `fetch_data` finds the data in the cache, or waits for it.
 
     Only the last request of an owner is carried out: earlier requests are cancelled, or not started. Results of the
     simulation do not depend on prefetching.
@@ -282,28 +286,28 @@ def make_ahead(owner: int, steps: Iterator[Step]) -> None:
     _PREFETCH_EXECUTOR.submit(_prefetch_steps, owner, number, steps)
 
 
-def give_up_ahead() -> None:
+def cancel_prefetching() -> None:
     """Cancel all prefetching, so that the program need not wait for the prefetch thread when it exits."""
     _LAST_REQUESTS.update(dict.fromkeys(_LAST_REQUESTS, 0))
 
 
-def _prefetch_steps(owner: int, number: int, steps: Iterator[Step]) -> None:
+def _prefetch_steps(owner: int, number: int, steps: Iterator[BuildProgress]) -> None:
     _IS_PREFETCH_THREAD.set(True)
     while _LAST_REQUESTS[owner] == number and next(steps, None) is not None:
         pass
 
 
-def made_now(recipe: Recipe, grid: Grid) -> Prepared:
+def build_uncached(recipe: DataRecipe, grid: Grid) -> PreparedData:
     """Compute prepared data without reading or filling the cache, for time measurements."""
-    return _prepared(recipe, _run_to_end(recipe.make(grid)), None)
+    return _prepared_data(recipe, _exhaust_generator(recipe.build(grid)), None)
 
 
-def _prepared(recipe: Recipe, made: Made, build_ms: float | None) -> Prepared:
-    size = {"entries": made.entries, "pieces": made.pieces}
-    return Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms, **size)
+def _prepared_data(recipe: DataRecipe, made: BuiltData, build_ms: float | None) -> PreparedData:
+    size = {"entries": made.entries, "column_count": made.column_count}
+    return PreparedData(recipe.kind, recipe.params, made.tables, made.expansions, build_ms, **size)
 
 
-def _run_to_end(making: Generator[Step, None, Result]) -> Result:
+def _exhaust_generator(making: Generator[BuildProgress, None, Result]) -> Result:
     """Run a generator to its end, and return its return value."""
     while True:
         try:
@@ -313,6 +317,6 @@ def _run_to_end(making: Generator[Step, None, Result]) -> Result:
             return result
 
 
-def params_of(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
-    """Return the parameters of an agent with these names, as (name, value) pairs for `Recipe.params`."""
+def select_params(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
+    """Return the parameters of an agent with these names, as (name, value) pairs for `DataRecipe.params`."""
     return tuple((name, params[name]) for name in names)

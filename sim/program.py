@@ -13,12 +13,12 @@ ASSETS = ROOT / "assets"
 IS_INSTALLED = ROOT.name == "_app"  # whether the program runs from an installed package, not from a checkout
 
 
-def version() -> str:
+def program_version() -> str:
     """Return the version of the program, from pyproject.toml or, if it is installed, from its package."""
     if IS_INSTALLED:
         return importlib.metadata.version("backmove")
     return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
-NAME = "backmove" if IS_INSTALLED else "python main.py"
+PROGRAM_COMMAND = "backmove" if IS_INSTALLED else "python main.py"
 """Command that starts the program, for messages that show a command line."""

@@ -13,39 +13,44 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import records as kernels
-from sim.kernels.records import AXES, LEAF, Records
+from sim.kernels.records import AXIS_COUNT, LEAF_SIZE, ProblemRecords
 from sim.kernels.search import new_search
 from sim.params import Value
-from sim.prepared import Made, Making, Recipe, Step, params_of
+from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, select_params
 
-BATCH = 32
+PROBLEMS_PER_BATCH = 32
 """Number of problems that a worker solves between two reports of progress."""
 
 Pair = tuple[int, int]
 
 
 RECORDS = "records"
-"""Kind of this prepared data, as stored in `Prepared.kind`."""
+"""Kind of this prepared data, as stored in `PreparedData.kind`."""
 
 
-def recipe(params: Mapping[str, Value]) -> Recipe:
+def records_recipe(params: Mapping[str, Value]) -> DataRecipe:
     """Return the recipe for the records of an agent, from its parameters `records` (number of records) and `seed`."""
     count, seed = int(params["records"]), int(params["seed"])
-    return Recipe(RECORDS, params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
+    return DataRecipe(
+        RECORDS,
+        select_params(params, "records", "seed"),
+        lambda grid: _build_records(grid, count, seed),
+        ProblemRecords,
+    )
 
 
-def _make(grid: Grid, count: int, seed: int) -> Making:
-    pairs = draw_pairs(grid, count, seed)
+def _build_records(grid: Grid, count: int, seed: int) -> DataBuild:
+    pairs = draw_problem_pairs(grid, count, seed)
     solved: list[npt.NDArray[np.int32]] = []
     expansions = 0
-    for batch, spent in _solve_all(grid, pairs):
+    for batch, spent in _solve_in_parallel(grid, pairs):
         solved += batch
         expansions += spent
-        yield Step("solving problems", len(solved) / len(pairs))
-    return Made(_tables(grid, solved), expansions, sum(record.size for record in solved))
+        yield BuildProgress("solving problems", len(solved) / len(pairs))
+    return BuiltData(_build_tables(grid, solved), expansions, sum(record.size for record in solved))
 
 
-def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
+def draw_problem_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
     """Return random pairs of start and goal, drawn uniformly from the largest connected part of the map.
 
     There are at most as many pairs as this part has different problems, because more would only repeat them. The list
@@ -60,17 +65,17 @@ def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
     return [(int(cells[a]), int(cells[b])) for a, b in places]
 
 
-def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
+def _solve_in_parallel(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
     """Solve the problems on all cores; yield for each batch of pairs, in order, its records and its expansions.
 
     The records do not depend on the number of cores.
     """
-    batches = [pairs[i : i + BATCH] for i in range(0, len(pairs), BATCH)]
+    batches = [pairs[i : i + PROBLEMS_PER_BATCH] for i in range(0, len(pairs), PROBLEMS_PER_BATCH)]
     workers = min(len(batches), os.cpu_count() or 1)
     if workers < 2:
-        yield from map(_Solver(grid), batches)
+        yield from map(_RecordSolver(grid), batches)
         return
-    idle = [_Solver(grid) for _ in range(workers)]
+    idle = [_RecordSolver(grid) for _ in range(workers)]
 
     def solve(batch: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
         solver = idle.pop()
@@ -86,7 +91,7 @@ def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDA
             pool.shutdown(cancel_futures=True)
 
 
-class _Solver:
+class _RecordSolver:
     """Solver of problems with its own buffers, so that several threads can run one solver each at the same time."""
 
     def __init__(self, grid: Grid) -> None:
@@ -97,28 +102,28 @@ class _Solver:
         """Solve the problems of these pairs; return their records, and the number of expansions of all searches."""
         records, expansions = [], 0
         for start, goal in pairs:
-            length, spent = kernels.solve(self.ground, self.search, start, goal, self.way, self.record)
+            length, spent = kernels.solve_and_compress(self.ground, self.search, start, goal, self.way, self.record)
             records.append(self.record[:length].copy())
             expansions += int(spent)
         return records, expansions
 
 
-def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
+def _build_tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> ProblemRecords:
     """Return the records in the form that kernels read: all cells in one array, with offsets, ends and k-d tree."""
     lengths = [record.size for record in solved]
     first = np.array([record[0] for record in solved], np.int64)
     last = np.array([record[-1] for record in solved], np.int64)
     width = grid.width
     ends = np.stack([first % width, first // width, last % width, last // width], axis=1).astype(np.int32)
-    return Records(
+    return ProblemRecords(
         offsets=np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)]).astype(np.int32),
         cells=np.concatenate([*solved, np.empty(0, np.int32)]).astype(np.int32),
-        ends=ends.reshape(-1, AXES),
-        order=tree_order(ends.reshape(-1, AXES)),
+        ends=ends.reshape(-1, AXIS_COUNT),
+        order=kd_tree_order(ends.reshape(-1, AXIS_COUNT)),
     )
 
 
-def tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def kd_tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return the order of records in a balanced k-d tree over their start and end cells.
 
     Each part of the order is split by its middle record, along the axes in turn.
@@ -127,10 +132,10 @@ def tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     parts = [(0, len(ends), 0)]
     while parts:
         low, high, axis = parts.pop()
-        if high - low <= LEAF:
+        if high - low <= LEAF_SIZE:
             continue
         part = order[low:high]
         order[low:high] = part[np.argsort(ends[part, axis], kind="stable")]
         middle = (low + high) // 2
-        parts += [(low, middle, (axis + 1) % AXES), (middle + 1, high, (axis + 1) % AXES)]
+        parts += [(low, middle, (axis + 1) % AXIS_COUNT), (middle + 1, high, (axis + 1) % AXIS_COUNT)]
     return order

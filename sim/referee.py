@@ -1,12 +1,12 @@
 """Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
 
     referee.run_walker(walker, tick, ticks, budget) let an agent act for up to `ticks` ticks; returns how many it acted
-    referee.stop(walker, what, tick)                stop an agent for the rest of the run
+    referee.stop_agent(walker, what, tick)          stop an agent for the rest of the run
     referee.verify_status(walker, tick)             stop an agent that reports a status that cannot be true
-    referee.end_trial(walker)                       store the trial of an agent that has reached its goal
+    referee.store_finished_trial(walker)            store the trial of an agent that has reached its goal
 
 A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. For
-batches (sim/crew.py) it runs in the same call as the agents. rules.py has the messages about broken rules.
+batches (sim/agent_batch.py) it runs in the same call as the agents. rules.py has the messages about broken rules.
 
 A row (log.ROW) is the report of an agent about one tick: its cell, its expansions and marks, which are bits for events
 such as an arrival. A note is a message for the user. A trial is one walk from start to goal; after each trial, the
@@ -19,15 +19,15 @@ from typing import cast
 import numpy as np
 
 from sim.agent_api import Learner, Status
-from sim.commands import Note
+from sim.batch_plan import BatchPlanCache
+from sim.commands import RunMessage
 from sim.grid import Grid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
-from sim.measuring import OptimalityTracker
 from sim.metrics import Trial
-from sim.placing import cheapest_way
-from sim.rules import AgentFailedError, StoppedAgent, Violation, wrong_count, wrong_row
-from sim.turns import BatchPlanCache
+from sim.optimality import OptimalityTracker
+from sim.placing import cheapest_cost_and_moves
+from sim.rules import AgentFailedError, StoppedAgent, Violation, describe_broken_rule, describe_wrong_tick_count
 from sim.walker import Walker
 
 
@@ -39,7 +39,7 @@ class Referee:
         grid: Grid,
         measuring: OptimalityTracker,
         seating: BatchPlanCache,
-        notes: list[Note],
+        notes: list[RunMessage],
         stopwatch: Callable[[], float] | None = None,
     ) -> None:
         """Create the referee of a world.
@@ -51,10 +51,10 @@ class Referee:
             notes: list to which messages for the user are appended.
             stopwatch: clock in seconds that measures the planning of each agent; None: it is not measured.
         """
-        self.grid, self.measuring, self.notes, self._seating = grid, measuring, notes, seating
+        self.grid, self.optimality, self.notes, self._plan_cache = grid, measuring, notes, seating
         self.stopwatch = stopwatch
-        self.planning_s: dict[int, float] = {}  # agent id -> seconds of planning so far, if there is a stopwatch
-        self.last_stop = -1  # last world tick in which an agent was stopped; -1: none was stopped yet
+        self.planning_seconds: dict[int, float] = {}  # agent id -> seconds of planning so far, if there is a stopwatch
+        self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: none was stopped yet
 
     # --- running and judging agents ---------------------------------------------------------------
 
@@ -76,56 +76,56 @@ class Referee:
                 done += 1
                 status = walker.agent.status
             else:
-                done += self._advance_and_judge(walker, rows[done : done + step], tick + done, budget)
+                done += self._run_and_judge(walker, rows[done : done + step], tick + done, budget)
                 status = walker.agent.status
                 if status is Status.ACTIVE:
                     continue  # usual case: the checks below are only for agents that have arrived, stopped or given up
                 if status is Status.AT_GOAL:
                     rows["marks"][done - 1] |= log.ARRIVED
             if status is Status.AT_GOAL:
-                self.end_trial(walker)
+                self.store_finished_trial(walker)
             if walker.is_done:
                 break
         if done:
-            walker.keep_rows(rows[:done], tick, budget)
+            walker.append_rows(rows[:done], tick, budget)
         return done
 
-    def _advance_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+    def _run_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let the agent act and write `rows`, judge its moves and update its counts; return how many rows are valid."""
         count = (
-            self._ask_with_stopwatch(walker, rows, tick, budget)
+            self._call_advance_timed(walker, rows, tick, budget)
             if self.stopwatch
-            else self._ask(walker, rows, tick, budget)
+            else self._call_advance(walker, rows, tick, budget)
         )
-        if count != rows.size and self._stop_if_count_is_wrong(walker, count, rows.size, tick):
+        if count != rows.size and self._stop_if_tick_count_is_wrong(walker, count, rows.size, tick):
             return 0
         position = walker.position
         legal = walker.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
-            count = self._refuse(walker, rows, int(legal), tick + int(legal), budget)
+            count = self._handle_illegal_row(walker, rows, int(legal), tick + int(legal), budget)
         if walker.spec.is_own and count:
-            self._note_first_excess(walker, rows, tick, budget)
+            self._report_first_budget_excess(walker, rows, tick, budget)
         if walker.own_goal is None and count:
-            self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
+            self.optimality.judge_or_queue_moves(walker.id, walker.counts[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
             self.verify_status(walker, tick + int(count) - 1)
         elif count < rows.size:
-            self.stop(
+            self.stop_agent(
                 walker,
                 f"acted in only {count} of {rows.size} ticks, although it is still active",
                 tick + int(count) - 1,
             )
         return int(count)
 
-    def _ask_with_stopwatch(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let an agent act as `_ask` does, and add the time that it took to `planning_s`."""
+    def _call_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+        """Let an agent act as `_call_advance` does, and add the time that it took to `planning_seconds`."""
         assert self.stopwatch is not None
         before = self.stopwatch()
-        count = self._ask(walker, rows, tick, budget)
-        self.planning_s[walker.id] = self.planning_s.get(walker.id, 0.0) + self.stopwatch() - before
+        count = self._call_advance(walker, rows, tick, budget)
+        self.planning_seconds[walker.id] = self.planning_seconds.get(walker.id, 0.0) + self.stopwatch() - before
         return count
 
-    def _ask(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+    def _call_advance(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; return the number of ticks that it reports as done.
 
         An agent from a user's file may fail, or leave rows unwritten. So `rows` are first filled with an invalid number
@@ -137,12 +137,12 @@ class Referee:
         try:
             return walker.agent.advance(budget, rows)
         except AgentFailedError as error:
-            self.stop(walker, str(error), tick, is_failure=True)
+            self.stop_agent(walker, str(error), tick, is_failure=True)
             return 0
 
     # --- broken rules -----------------------------------------------------------------------------
 
-    def _stop_if_count_is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
+    def _stop_if_tick_count_is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
         """Stop an agent that reported an impossible number of ticks; return whether it is stopped now.
 
         Args:
@@ -151,18 +151,18 @@ class Referee:
             asked: number of ticks for which it was called.
             tick: world tick of the first tick for which it was called.
         """
-        problem = None if walker.offence is not None else wrong_count(count, asked)
+        problem = None if walker.violation is not None else describe_wrong_tick_count(count, asked)
         if problem is not None:
-            self.stop(walker, problem, tick)
-        return walker.offence is not None
+            self.stop_agent(walker, problem, tick)
+        return walker.violation is not None
 
-    def _note_first_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
+    def _report_first_budget_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
         """Add a message for the user when an agent from the user's file exceeds its budget for the first time."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
             text = f"{walker.label} expanded {int(rows['expanded'][0])} cells with a budget of {budget}"
-            self.notes.append(Note(tick, text))
+            self.notes.append(RunMessage(tick, text))
 
-    def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
+    def _handle_illegal_row(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
         """Handle the first row that breaks a rule: refuse its move, or stop the agent; return the number of valid rows.
 
         If the agent does not know the map and reported an illegal move, the move is refused: the agent stays on its
@@ -171,10 +171,10 @@ class Referee:
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
-            self.stop(walker, wrong_row(self.grid, walker.position, rows, row), tick)
+            self.stop_agent(walker, describe_broken_rule(self.grid, walker.position, rows, row), tick)
             return row
         rows["cell"][row] = walker.position
-        walker.refusals += 1
+        walker.refused_moves += 1
         walker.agent.refused(walker.position)
         walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
@@ -183,28 +183,30 @@ class Referee:
         """Stop an agent that reports AT_GOAL but is elsewhere, or NO_PATH although the referee knows a path."""
         status, goal = walker.agent.status, self.goal_of(walker)
         if status is Status.AT_GOAL and walker.position != goal:
-            self.stop(walker, f"reported that it has arrived, but its goal is {self.grid.xy(goal)}", tick)
+            self.stop_agent(walker, f"reported that it has arrived, but its goal is {self.grid.xy(goal)}", tick)
         elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
-            self.stop(walker, f"reported that there is no path, but there is one of cost {length:.6g}", tick)
+            self.stop_agent(walker, f"reported that there is no path, but there is one of cost {length:.6g}", tick)
 
     def goal_of(self, walker: Walker) -> int:
         """Return the goal cell of a walker: its own, or the shared one."""
-        return self.measuring.goal if walker.own_goal is None else walker.own_goal
+        return self.optimality.goal if walker.own_goal is None else walker.own_goal
 
     def _known_distance_to_goal(self, walker: Walker) -> float:
         """Return the cost of the cheapest path from an agent to its goal; infinity: there is none, or it is not known.
 
-        The cost is not known if it takes more expansions than `measuring.allowance` to compute. If measuring is
+        The cost is not known if it takes more expansions than `optimality.expansion_limit` to compute. If measuring is
         off, or the agent has a goal of its own, the referee searches for a path only for agents from users' files.
         """
-        if walker.own_goal is not None or not self.measuring.is_on:
+        if walker.own_goal is not None or not self.optimality.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own
-            return cheapest_way(self.grid, walker.position, goal)[0] if is_own else float("inf")
-        allowance = self.measuring.allowance
-        known = self.measuring.distance_within(walker.position, int(UNLIMITED) if allowance is None else allowance)
+            return cheapest_cost_and_moves(self.grid, walker.position, goal)[0] if is_own else float("inf")
+        allowance = self.optimality.expansion_limit
+        known = self.optimality.true_distance_within_limit(
+            walker.position, int(UNLIMITED) if allowance is None else allowance
+        )
         return float("inf") if known is None else known
 
-    def stop(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
+    def stop_agent(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
         """Stop an agent for the rest of the run; the others continue.
 
         Args:
@@ -213,12 +215,12 @@ class Referee:
             tick: world tick of the violation.
             is_failure: True: its code failed. False: it broke a rule.
         """
-        walker.leave_seat()
-        self.last_stop = max(self.last_stop, tick)
-        walker.offence = Violation(what, tick, self.grid.xy(walker.position), is_failure)
+        walker.leave_slot()
+        self.last_stop_tick = max(self.last_stop_tick, tick)
+        walker.violation = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._seating.is_void = True  # batches have to be formed again without the stopped agent
-        self.notes.append(Note(tick, walker.offence.told(walker.label)))
+        self._plan_cache.needs_rebuild = True  # batches have to be formed again without the stopped agent
+        self.notes.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
@@ -230,29 +232,31 @@ class Referee:
         is_possible = self.grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
         rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
-        referee.count_placing(rows, *walker.counts)
+        referee.count_world_row(rows, *walker.counts)
         if is_possible:
             cast(Learner, walker.agent).begin_trial(walker.start)
-            walker.trial_began = walker.trial_counts(walker.trial + 1)
+            walker.trial_start_counts = walker.counts_for_trial(walker.trial_number + 1)
 
-    def end_trial(self, walker: Walker) -> None:
+    def store_finished_trial(self, walker: Walker) -> None:
         """Store the present trial of an agent that learns, because it has reached its goal.
 
         If the agent arrived earlier in this trial and its goal was moved then, the trial continued, and the counts
         stored at that arrival are replaced.
         """
         if walker.spec.keeps_h:
-            self.measuring.finish()  # judge all queued moves, so that the counts of this trial are final
-            del walker.trials[walker.trial - 1 :]
+            self.optimality.judge_whole_queue()  # judge all queued moves, so that the counts of this trial are final
+            del walker.trials[walker.trial_number - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
         """Return the present trial of an agent, with its counts so far."""
-        return walker.trial_counts(walker.trial).since(walker.trial_began, self.has_judged(walker))
+        return walker.counts_for_trial(walker.trial_number).trial_since(
+            walker.trial_start_counts, self.has_judged_all_moves(walker)
+        )
 
-    def has_judged(self, walker: Walker) -> bool:
+    def has_judged_all_moves(self, walker: Walker) -> bool:
         """Return whether each move of an agent so far has been judged as optimal or non-optimal.
 
         Moves of agents with a goal of their own are never judged, because each such goal would need a search.
         """
-        return walker.own_goal is None and self.measuring.knows(walker.id)
+        return walker.own_goal is None and self.optimality.has_judged_all_moves(walker.id)

@@ -1,14 +1,14 @@
-"""Command that writes the maps in assets/maps from their recipes: `python -m sim.remake_maps [FOLDER]`."""
+"""Command that writes the maps in assets/maps from their recipes: `python -m sim.remake_maps [SHIPPED_MAPS_FOLDER]`."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sim.files.disk import write_atomically
-from sim.files.map import map_text
-from sim.generate import Generated, Point, generate
+from sim.files.movingai import map_text
+from sim.generate import GeneratedMap, Point, generate_map
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "maps"
+SHIPPED_MAPS_FOLDER = Path(__file__).resolve().parent.parent / "assets" / "maps"
 
 RECIPES: dict[str, dict[str, int | str]] = {
     "rooms-32": {"kind": "rooms", "width": 32, "height": 32, "seed": 5, "room": 7},
@@ -34,23 +34,23 @@ of a map file: `map: {generate: {kind: ...}}`. Cells are `[x, y]`, from the uppe
 """
 
 
-def make(name: str) -> Generated:
+def generate_shipped_map(name: str) -> GeneratedMap:
     """Generate the shipped map with this file name (without `.map`) from its recipe."""
     recipe: dict[str, object] = dict(RECIPES[name])
-    return generate(recipe.pop("kind"), recipe, name)
+    return generate_map(recipe.pop("kind"), recipe, name)
 
 
-def files() -> Iterator[tuple[str, str]]:
+def iter_shipped_files() -> Iterator[tuple[str, str]]:
     """Yield name and text of every file that belongs in assets/maps."""
     sections = [_INTRODUCTION]
     for name in RECIPES:
-        made = make(name)
+        made = generate_shipped_map(name)
         yield f"{name}.map", map_text(made.grid)
-        sections.append(_section(name, made))
+        sections.append(_describe_map(name, made))
     yield "SOURCES.md", "\n".join(sections)
 
 
-def _section(name: str, made: Generated) -> str:
+def _describe_map(name: str, made: GeneratedMap) -> str:
     recipe = ", ".join(f"{key}: {value}" for key, value in made.recipe.items())
     lines = [
         f"## {name}.map",
@@ -63,18 +63,18 @@ def _section(name: str, made: Generated) -> str:
         f"goal: {list(made.goal)}",
     ]
     if made.switches:
-        lines += ["switches:", *(f"  {switch}: {_cells(cells)}" for switch, cells in made.switches.items())]
+        lines += ["switches:", *(f"  {switch}: {_cell_lists(cells)}" for switch, cells in made.switches.items())]
     return "\n".join([*lines, "```", ""])
 
 
-def _cells(cells: Sequence[Point]) -> list[list[int]]:
+def _cell_lists(cells: Sequence[Point]) -> list[list[int]]:
     return [list(cell) for cell in cells]
 
 
 def main(arguments: Sequence[str]) -> None:
     """Write all maps and SOURCES.md into the folder `arguments[0]`, or into assets/maps without arguments."""
-    folder = Path(arguments[0]) if arguments else FOLDER
-    for name, text in files():
+    folder = Path(arguments[0]) if arguments else SHIPPED_MAPS_FOLDER
+    for name, text in iter_shipped_files():
         write_atomically(folder / name, text.encode("ascii"))
         print(folder / name, file=sys.stderr)
 

@@ -11,21 +11,21 @@ import numpy as np
 
 from sim.agent_api import Status
 from sim.measures import MEASURES
-from sim.metrics import Trial, time_ratio
+from sim.metrics import Trial, game_time_ratio
 from sim.walker import Walker
-from sim.world import BULK, World
+from sim.world import MAX_TICKS_PER_CALL, World
 
 REACHED, NO_PATH, WAITING_NO_PATH = "reached", "no_path", "waiting_no_path"
 MOVE_LIMIT, STUCK = "move_limit", "stuck"
 GAVE_UP, REMOVED, INTERRUPTED = "gave_up", "removed", "interrupted"
 BROKE_RULES, FAILED = "broke_rules", "failed"
 
-PLACED = frozenset(
+KEYS_AT_FIXED_POSITIONS = frozenset(
     {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
     | {"expansions", "max_expansions", "restarts", "trial"}
 )
-"""Keys of measures that `result` writes at fixed positions of a line instead of appending them; and the key of the
-trial, which only `trial_result` writes."""
+"""Keys of measures that `result_line` writes at fixed positions of a line instead of appending them; and the key of the
+trial, which only `trial_result_line` writes."""
 
 
 def outcome_of(world: World, walker: Walker, if_active: str) -> str:
@@ -36,8 +36,8 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
         walker: agent.
         if_active: outcome of an agent that is still active, which is the reason why the run ended.
     """
-    if walker.offence is not None:
-        return FAILED if walker.offence.is_failure else BROKE_RULES
+    if walker.violation is not None:
+        return FAILED if walker.violation.is_failure else BROKE_RULES
     status = walker.agent.status
     if status is Status.ACTIVE:
         return if_active
@@ -48,7 +48,7 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
     return NO_PATH if world.is_over else WAITING_NO_PATH
 
 
-class Proofs:
+class NoPathProofs:
     """Table of the last tick in which each agent proved that there is no path.
 
     The ticks are stored here, because the log rows of an agent exist only until the next advance.
@@ -57,21 +57,21 @@ class Proofs:
     def __init__(self) -> None:
         self._ticks: dict[int, int] = {}
 
-    def look(self, walkers: Iterable[Walker]) -> None:
+    def record_proofs(self, walkers: Iterable[Walker]) -> None:
         """Store the tick of every agent that has proved in the last advance that there is no path.
 
         Each status is checked before the rows, because reading rows is slow and most agents of a crowd have arrived.
         """
         for walker in walkers:
-            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.bare_rows.size:
-                self._ticks[walker.id] = walker.rows_tick + walker.bare_rows.size - 1
+            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.plain_rows.size:
+                self._ticks[walker.id] = walker.first_row_tick + walker.plain_rows.size - 1
 
-    def tick_of(self, walker: Walker) -> int | None:
+    def proof_tick(self, walker: Walker) -> int | None:
         """Return the tick of an agent's last proof; None if there was none."""
         return self._ticks.get(walker.id)
 
 
-def result(
+def result_line(
     world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
 ) -> dict[str, Any]:
     """Return the result line of an agent: a dict with its problem, outcome and quality measures.
@@ -86,7 +86,7 @@ def result(
         no_path_tick: tick in which the agent proved that there is no path; None: it did not.
         more: further entries to append to the line.
     """
-    metrics = world.metrics(walker)
+    metrics = world.metrics_of_walker(walker)
     optimal = metrics.optimal if metrics.optimal != float("inf") else None
     return {
         "agent": walker.spec.key,
@@ -106,21 +106,25 @@ def result(
         "max_expansions": metrics.max_expansions,
         "restarts": metrics.restarts,
         "ticks": metrics.moves + metrics.waits,
-        "planning_ms": round(world.referee.planning_s.get(walker.id, 0.0) * 1000.0, 3),
+        "planning_ms": round(world.referee.planning_seconds.get(walker.id, 0.0) * 1000.0, 3),
         "digest": world.walker_digest(walker),
         "label": walker.label,
         "budget": walker.budget or world.budget,
-        "changes_ms": round(world.changing_s.get(walker.id, 0.0) * 1000.0, 3),
+        "changes_ms": round(world.map_change_seconds.get(walker.id, 0.0) * 1000.0, 3),
         "movement": world.grid.movement.rule,
-        "diagonal": world.grid.diagonal,
+        "diagonal": world.grid.diagonal_cost,
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
-        **{measure.key: measure.of(metrics) for measure in MEASURES if measure.key not in PLACED},
-        **({"data": [data.costs for data in walker.agent.view().prepared]} if walker.spec.has_data else {}),
+        **{
+            measure.key: measure.value_for_agent(metrics)
+            for measure in MEASURES
+            if measure.key not in KEYS_AT_FIXED_POSITIONS
+        },
+        **({"data": [data.cost_entries for data in walker.agent.view().prepared]} if walker.spec.has_data else {}),
         **more,
     }
 
 
-def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
+def trial_result_line(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
     """Return the result line of one trial (walk from start to goal) of an agent. `line`: result line of the whole run.
 
     Values that are not counted per trial, such as max_expansions, first_move, planning_ms and digest, are copied from
@@ -137,7 +141,7 @@ def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> 
         "back_move_share": None,
         "revisits": None,
         "longest_stay": None,
-        "game_time": time_ratio(trial.ticks, line["optimal_moves"]),
+        "game_time": game_time_ratio(trial.ticks, line["optimal_moves"]),
         "mean_expansions": trial.expansions / trial.moves if trial.moves else None,
         "expansions": trial.expansions,
         "restarts": trial.restarts,
@@ -154,61 +158,63 @@ Group = tuple[str, str]
 """Name of a group, and key of its algorithm. An agent without a group is a group of its own, named by label and id."""
 
 
-def group_of(walker: Walker) -> Group:
+def group_of_walker(walker: Walker) -> Group:
     """Return the group (name, algorithm key) of an agent; an agent without a group forms a group of its own."""
     return walker.config.group or f"{walker.label} {walker.id}", walker.spec.key
 
 
-def group_ms(world: World) -> dict[Group, float]:
+def group_milliseconds(world: World) -> dict[Group, float]:
     """Return the milliseconds that each group took in the last advance, without the time for map changes.
 
     Groups in which no agent planned are left out. The world must have a clock.
     """
     seconds: defaultdict[Group, float] = defaultdict(float)
-    for batch in world.crews:
+    for batch in world.batches:
         if batch.has_acted:
-            seconds[group_of(batch.walkers[0])] += batch.seconds
+            seconds[group_of_walker(batch.walkers[0])] += batch.kernel_seconds
     for walker in world.walkers:
-        if walker.id in world.alone_s and walker.bare_rows.size:
-            seconds[group_of(walker)] += world.alone_s[walker.id]
+        if walker.id in world.unbatched_seconds and walker.plain_rows.size:
+            seconds[group_of_walker(walker)] += world.unbatched_seconds[walker.id]
     return {group: 1000.0 * spent for group, spent in seconds.items()}
 
 
 @dataclass
-class TickTimes:
+class TickDurations:
     """Durations of all ticks of a run in milliseconds, in total and by group."""
 
     limit: float = 0.0  # last time limit of a tick in ms, for all agents together; 0: no tick had a limit
     every: list[float] = field(default_factory=list)  # duration in ms of each tick, for all agents together
     # Group -> time in ms that its agents took, for each tick in which any of them planned.
-    groups: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
+    group_ms: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def take(self, world: World, ms: float) -> None:
+    def add_tick(self, world: World, ms: float) -> None:
         """Add the times of the last advance, which must have been one tick. `ms`: its duration in milliseconds."""
         self.limit = world.tick_ms or self.limit
         self.every.append(ms)
-        for group, own in group_ms(world).items():
-            self.groups[group].append(own)
+        for group, own in group_milliseconds(world).items():
+            self.group_ms[group].append(own)
 
 
-def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: TickTimes) -> Iterator[dict[str, Any]]:
+def group_result_lines(
+    world: World, outcomes: Iterable[tuple[Walker, str]], times: TickDurations
+) -> Iterator[dict[str, Any]]:
     """Yield one result line for each group of agents; an agent without a group forms a group of its own."""
     groups: dict[Group, list[tuple[Walker, str]]] = {}
     for walker, outcome in outcomes:
-        groups.setdefault(group_of(walker), []).append((walker, outcome))
+        groups.setdefault(group_of_walker(walker), []).append((walker, outcome))
     for group, members in groups.items():
         walkers, outcomes_of_group = zip(*members, strict=True)
-        yield _group_line(world, group[1], walkers, outcomes_of_group) | {
+        yield _group_result_line(world, group[1], walkers, outcomes_of_group) | {
             "tick_ms": times.limit or None,
             "reproducible": not times.limit,  # with a time limit, the run depends on the speed of the machine
-            **_spread("tick_ms", times.every),
-            "group_ticks": len(times.groups[group]),
-            **_spread("group_ms", times.groups[group]),
+            **_duration_statistics("tick_ms", times.every),
+            "group_ticks": len(times.group_ms[group]),
+            **_duration_statistics("group_ms", times.group_ms[group]),
             "world_digest": world.digest(),
         }
 
 
-def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
+def _duration_statistics(name: str, ms: Sequence[float]) -> dict[str, float | None]:
     """Return median, 99th percentile and maximum of durations in ms, as result entries whose keys begin with `name`."""
     if not ms:
         return {f"{name}_median": None, f"{name}_p99": None, f"{name}_worst": None}
@@ -223,10 +229,12 @@ _COUNTED_IN_GROUPS = (GAVE_UP, BROKE_RULES, FAILED, REMOVED, INTERRUPTED)
 """Outcomes of which the result line of a group has the number, in addition to "arrived" and "no_path"."""
 
 
-def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]) -> dict[str, Any]:
+def _group_result_line(
+    world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]
+) -> dict[str, Any]:
     """Return the outcomes and the added-up counts of one group as a result line."""
     outcomes = Counter(outcomes_of_group)
-    every = [world.metrics(walker) for walker in members]
+    every = [world.metrics_of_walker(walker) for walker in members]
     arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]
     ratios = [m.suboptimality for m in arrived if m.suboptimality is not None]
     return {
@@ -251,14 +259,16 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_
     }
 
 
-_PATIENCE = 100  # an agent counts as stuck after (_PATIENCE x number of cells of the map) ticks without a move
+_STUCK_TICKS_PER_CELL = (
+    100  # an agent counts as stuck after (_STUCK_TICKS_PER_CELL x number of cells of the map) ticks without a move
+)
 
 
-def steps_alone(
+def run_single_agent(
     world: World,
     walker: Walker,
     max_moves: int,
-    longest_step: Callable[[], int] = lambda: BULK,
+    longest_step: Callable[[], int] = lambda: MAX_TICKS_PER_CALL,
     max_ticks: float = math.inf,
 ) -> Iterator[None]:
     """Advance a world with one agent and no map changes, and yield after each step of some ticks.
@@ -273,10 +283,10 @@ def steps_alone(
         longest_step: function that returns the maximum number of ticks of the next step.
         max_ticks: maximum number of ticks.
     """
-    patience = _PATIENCE * world.grid.cells
+    patience = _STUCK_TICKS_PER_CELL * world.grid.cells
     moves = last_move = 0
     while not world.is_over and moves < max_moves and world.tick < max_ticks and world.tick - last_move <= patience:
-        world.advance(int(min(max_moves - moves, BULK, longest_step(), max_ticks - world.tick)))
-        if world.metrics(walker).moves > moves:
-            moves, last_move = world.metrics(walker).moves, world.tick
+        world.advance(int(min(max_moves - moves, MAX_TICKS_PER_CALL, longest_step(), max_ticks - world.tick)))
+        if world.metrics_of_walker(walker).moves > moves:
+            moves, last_move = world.metrics_of_walker(walker).moves, world.tick
         yield

@@ -34,7 +34,7 @@ class UserAgent:
     agent: Agent | None  # object created by the user's code; None if its creation failed
 
     @property
-    def code(self) -> str:
+    def code_name(self) -> str:
         """Return the name and version of the user's code, such as "mine 1a2b3c4d"."""
         raise NotImplementedError
 
@@ -53,7 +53,7 @@ class UserAgent:
         raise NotImplementedError
 
 
-OFFENCE_WORDS = ("broke the rules", "failed")
+VIOLATION_WORDS = ("broke the rules", "failed")
 """Words for an agent that broke a rule, and for an agent whose code failed. Index: `Violation.is_failure`."""
 
 
@@ -61,25 +61,25 @@ OFFENCE_WORDS = ("broke the rules", "failed")
 class Violation:
     """Reason why the referee stopped an agent: a broken rule or an error in its code."""
 
-    what: str  # description of the violation, such as "moved from (1, 0) to (5, 5), which is not a legal move"
+    description: str  # description of the violation, such as "moved from (1, 0) to (5, 5), which is not a legal move"
     tick: int  # world tick of the violation
     place: tuple[int, int]  # cell (x, y) on which the agent was stopped
     is_failure: bool = False  # True: the agent's code failed; False: the agent broke a rule
 
     @property
-    def word(self) -> str:
-        return OFFENCE_WORDS[self.is_failure]
+    def state_word(self) -> str:
+        return VIOLATION_WORDS[self.is_failure]
 
-    def told(self, label: str) -> str:
+    def message_for_agent(self, label: str) -> str:
         """Return a sentence about the violation for a message. The tick is left out, because every Note has one."""
         x, y = self.place
-        return f"{label} {self.word} on ({x}, {y}): {self.what}"
+        return f"{label} {self.state_word} on ({x}, {y}): {self.description}"
 
 
 class StoppedAgent:
     """Replacement for an agent that was stopped: it does nothing, and shows the last view of that agent."""
 
-    takes_bare_rows = True
+    takes_plain_rows = True
     status = Status.GAVE_UP
 
     def __init__(self, agent: Agent) -> None:
@@ -112,7 +112,7 @@ class StoppedAgent:
         return self._view
 
 
-def wrong_count(count: object, asked: int) -> str | None:
+def describe_wrong_tick_count(count: object, asked: int) -> str | None:
     """Return an error message about the number of ticks that `advance` returned, or None if that number is possible.
 
     Args:
@@ -126,7 +126,7 @@ def wrong_count(count: object, asked: int) -> str | None:
     return None
 
 
-def wrong_row(grid: Grid, position: int, rows: np.ndarray, row: int) -> str:
+def describe_broken_rule(grid: Grid, position: int, rows: np.ndarray, row: int) -> str:
     """Return an error message about a log row that breaks a rule.
 
     Args:

@@ -20,21 +20,21 @@ class TickTimer:
     def __init__(self) -> None:
         self._mean_turn_s = 0.0  # mean planning time per agent in this tick, or, at first, in the last tick; 0: unknown
         self._closing_s = 0.0  # estimated seconds from the last reading of the clock in a tick to the end of the tick
-        self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
-        self._batch = 0
+        self._begin_s = self._first_turn_s = self._last_reading_s = self._end_s = 0.0
+        self._agent_count = 0
 
-    def begin(self, clock: Callable[[], float], limit_s: float) -> None:
+    def begin_tick(self, clock: Callable[[], float], limit_s: float) -> None:
         """Start the timer for a tick that may take `limit_s` seconds."""
         self._clock, self._limit_s = clock, limit_s
         self._begin_s = clock()
-        self._first_turn_s, self._batch = 0.0, 0
+        self._first_turn_s, self._agent_count = 0.0, 0
 
-    def next_batch(self, served: int) -> int:
+    def next_agent_count(self, served: int) -> int:
         """Return how many agents may plan before the next call of this method; 0: the time is up.
 
         `served`: number of agents that have planned in this tick so far.
         """
-        now = self._last_look_s = self._clock()
+        now = self._last_reading_s = self._clock()
         if not served:
             self._first_turn_s = now
         else:
@@ -43,14 +43,14 @@ class TickTimer:
         if served and left_s <= self._mean_turn_s / 2:
             return 0
         if self._mean_turn_s > 0.0:
-            self._batch = max(1, int(left_s / self._mean_turn_s / 2))
+            self._agent_count = max(1, int(left_s / self._mean_turn_s / 2))
         else:
-            self._batch = max(1, 2 * self._batch)
-        return self._batch
+            self._agent_count = max(1, 2 * self._agent_count)
+        return self._agent_count
 
     def end(self) -> None:
         """Measure the time since the last reading of the clock, because the next tick has to reserve that time."""
-        closing_s = self._clock() - self._last_look_s
+        closing_s = self._clock() - self._last_reading_s
         if not self._closing_s:
             self._closing_s = closing_s
         else:

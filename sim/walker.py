@@ -1,8 +1,8 @@
 """Walker: an agent on the map, its counts and its rows; and WalkerView, a read-only view of it for display.
 
 The counts (referee.METRICS) are numbers that the referee adds up for each agent, such as moves, cost and expansions. A
-log row, or row, is the record (log.ROW) of what the agent did in one tick. A walker in a batch (sim/crew.py) has a
-slot, `seat`, as long as the batch stores its rows.
+log row, or row, is the record (log.ROW) of what the agent did in one tick. A walker in a batch (sim/agent_batch.py) has
+a slot, `slot`, as long as the batch stores its rows.
 """
 
 from collections.abc import Mapping
@@ -13,21 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Status
+from sim.agent_batch import BatchSlot, RecentRows
 from sim.commands import AgentConfig
-from sim.crew import BatchSlot, RecentRows
 from sim.kernels import log, referee
-from sim.kernels.jit import CachedDispatch, bare
-from sim.kernels.tiled import Table, in_rows
+from sim.kernels.jit import CachedDispatch, as_plain_arrays
+from sim.kernels.tiled import Table, in_row_order
 from sim.metrics import Metrics, Trial, TrialCounts
 from sim.params import Value
-from sim.rules import OFFENCE_WORDS, Violation
+from sim.rules import VIOLATION_WORDS, Violation
 
 CONVERGED_WORD = "converged"
-STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *OFFENCE_WORDS)
+STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *VIOLATION_WORDS)
 """All possible values of `Walker.state_word`."""
 
-_NO_ROWS = log.new_bare_log(0)
-_COUNT_VIEWS = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
+_NO_ROWS = log.new_plain_log(0)
+_UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view", "_is_postponed")
 """Names of the attributes that `Walker._create_count_views` sets. These attributes are not pickled."""
 
 
@@ -43,38 +43,42 @@ class Walker:
     metrics: np.ndarray  # referee.METRICS[1]: one record with the counts, which the referee writes
     visit_table: Table  # number of visits of each cell by this agent
     budget: int | None  # own budget in expansions per tick; None: the agent uses the world's budget
-    joined: int  # tick at which the agent was added to the world
+    added_tick: int  # tick at which the agent was added to the world
     start: int  # start cell
     own_goal: int | None  # own goal cell; None: the agent uses the world's shared goal
     # Cost and number of moves of the cheapest path from start to goal; None: start and goal are both the shared ones.
-    own_optimal: tuple[float, int | None] | None
+    own_optimum: tuple[float, int | None] | None
     goal_tick: int  # last tick in which the goal of this agent was set
-    # Log rows of the last advance. Not used while a batch stores the rows, that is, while `seat` is set.
-    lately: RecentRows = field(default_factory=RecentRows)
-    seat: BatchSlot | None = None  # the walker's batch and index there; None: no batch stores its rows
-    new_rows: list[np.ndarray] = field(default_factory=list)  # arrays of rows written in the advance now under way
-    refusals: int = 0  # number of moves that the referee has refused
-    offence: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
-    most_trials: int = 1  # maximum number of trials (walks from start to goal)
+    # Log rows of the last advance. Not used while a batch stores the rows, that is, while `slot` is set.
+    recent_rows: RecentRows = field(default_factory=RecentRows)
+    slot: BatchSlot | None = None  # the walker's batch and index there; None: no batch stores its rows
+    row_arrays: list[np.ndarray] = field(default_factory=list)  # arrays of rows written in the advance now under way
+    refused_moves: int = 0  # number of moves that the referee has refused
+    violation: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
+    max_trials: int = 1  # maximum number of trials (walks from start to goal)
     trials: list[Trial] = field(default_factory=list)  # completed trials (those that reached the goal), in order
-    trial_began: TrialCounts = field(default_factory=TrialCounts)  # values of the counts when the present trial began
+    trial_start_counts: TrialCounts = field(
+        default_factory=TrialCounts
+    )  # values of the counts when the present trial began
 
     def __post_init__(self) -> None:
         # Agents written in Python need record arrays (rows.cell); kernels are called faster with plain arrays.
-        self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
+        self.new_log = log.new_plain_log if getattr(self.agent, "takes_plain_rows", False) else log.new_log
         self._create_count_views()
 
     def _create_count_views(self) -> None:
         """Create numpy views of single counts in `metrics`, because access through the record array is slow."""
-        self.counts = bare((self.metrics, self.visit_table))  # the same memory as plain arrays, as kernels need it
-        self.judge = CachedDispatch(referee.judge)
+        self.counts = as_plain_arrays(
+            (self.metrics, self.visit_table)
+        )  # the same memory as plain arrays, as kernels need it
+        self.judge = CachedDispatch(referee.judge_rows)
         self._position_view, self._expansions_view = self.metrics["position"], self.metrics["expansions"]
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, without count views: unpickled views would not share memory with `metrics`."""
-        self.leave_seat()
-        return {name: value for name, value in self.__dict__.items() if name not in _COUNT_VIEWS}
+        self.leave_slot()
+        return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -87,7 +91,7 @@ class Walker:
     def wait(self, ticks: int) -> None:
         """Count `ticks` ticks in which the agent waited.
 
-        With the view `_waits` this takes less than 1 us; access through the record array would take 10 us.
+        With the view `_is_postponed` this takes less than 1 us; access through the record array would take 10 us.
         """
         self._waits += ticks
 
@@ -98,60 +102,60 @@ class Walker:
     @property
     def visits(self) -> npt.NDArray[np.uint32]:
         """Return the number of visits of each cell; for a member of a group a copy, because its table is in tiles."""
-        return in_rows(self.visit_table)
+        return in_row_order(self.visit_table)
 
-    def leave_seat(self) -> None:
+    def leave_slot(self) -> None:
         """Copy the rows that a batch stores for this walker to the walker itself, and give up its slot in the batch."""
-        if self.seat is not None:
-            self.seat.crew.are_seated = False
-            self.lately, self.seat = self.seat.lately(), None
+        if self.slot is not None:
+            self.slot.batch.is_storing_rows = False
+            self.recent_rows, self.slot = self.slot.recent_rows(), None
 
-    def leave_crew(self) -> None:
-        """Leave the batch during an advance, and keep the rows that the batch stored as the first of `new_rows`."""
-        if self.seat is not None:
-            self.leave_seat()
-            self.new_rows = [self.lately.rows] if self.lately.rows.size else []
+    def leave_batch_during_advance(self) -> None:
+        """Leave the batch during an advance, and keep the rows that the batch stored as the first of `row_arrays`."""
+        if self.slot is not None:
+            self.leave_slot()
+            self.row_arrays = [self.recent_rows.rows] if self.recent_rows.rows.size else []
 
     @property
-    def bare_rows(self) -> np.ndarray:
+    def plain_rows(self) -> np.ndarray:
         """Return the log rows of the last advance as a plain structured array, as kernels write them."""
-        return self.lately.rows if self.seat is None else self.seat.rows()
+        return self.recent_rows.rows if self.slot is None else self.slot.rows()
 
     @property
     def rows(self) -> np.ndarray:
         """Return the log rows of the last advance as a record array, whose fields are attributes."""
-        return self.bare_rows.view(np.recarray)
+        return self.plain_rows.view(np.recarray)
 
     @property
-    def rows_tick(self) -> int:
-        """Return the world tick in which the first of `rows` was written."""
-        return self.lately.tick if self.seat is None else int(self.seat.crew.row_ticks[self.seat.place])
+    def first_row_tick(self) -> int:
+        """Return the world tick in which the first of `log_rows` was written."""
+        return self.recent_rows.tick if self.slot is None else int(self.slot.batch.first_row_ticks[self.slot.place])
 
     @property
     def last_phase(self) -> int:
         """Return what the agent was doing in its last log row: a constant such as log.SEARCHING."""
-        return self.lately.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
+        return self.recent_rows.phase if self.slot is None else int(self.slot.batch.phases[self.slot.place])
 
     @property
     def last_budget(self) -> int:
         """Return the budget (expansions allowed) in the tick of the last row; the present budget may differ from it."""
-        return self.lately.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
+        return self.recent_rows.budget if self.slot is None else int(self.slot.batch.budgets[self.slot.place])
 
-    def show_rows(self, rows: np.ndarray, tick: int) -> None:
+    def replace_rows(self, rows: np.ndarray, tick: int) -> None:
         """Replace the log rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
-        self.leave_seat()
-        self.lately = self.lately._replace(rows=rows, tick=tick)
+        self.leave_slot()
+        self.recent_rows = self.recent_rows._replace(rows=rows, tick=tick)
 
     @property
-    def sums(self) -> tuple[int, int]:
+    def digest_numbers(self) -> tuple[int, int]:
         """Return two numbers that are together the digest of everything that the agent has done."""
         record = self.counts[0]
         return int(record["digest_a"][0]), int(record["digest_b"][0])
 
     @property
-    def has_own_ends(self) -> bool:
+    def has_own_start_or_goal(self) -> bool:
         """Return whether the walker has a start or a goal of its own."""
-        return self.own_optimal is not None
+        return self.own_optimum is not None
 
     @property
     def label(self) -> str:
@@ -159,11 +163,11 @@ class Walker:
         return self.config.label or self.spec.name
 
     @property
-    def trial(self) -> int:
+    def trial_number(self) -> int:
         """Return the number of the present trial, from 1."""
-        return self.trial_began.trial
+        return self.trial_start_counts.trial
 
-    def trial_counts(self, trial: int) -> TrialCounts:
+    def counts_for_trial(self, trial: int) -> TrialCounts:
         """Return the present values of the counts from which trials are computed. `trial`: number of the trial."""
         m = self.metrics[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
@@ -179,54 +183,54 @@ class Walker:
     @property
     def is_converged(self) -> bool:
         """Return whether the present trial has reached the goal without changing any learned value."""
-        return self.has_arrived and len(self.trials) == self.trial and self.trials[-1].h_changes == 0
+        return self.has_arrived and len(self.trials) == self.trial_number and self.trials[-1].h_changes == 0
 
     @property
     def is_done(self) -> bool:
         """Return whether the agent has finished: it acts again only if the map, its goal or another setting changes."""
         status = self.agent.status
         if status is Status.AT_GOAL:
-            return self.trial >= self.most_trials or self.is_converged
+            return self.trial_number >= self.max_trials or self.is_converged
         return status is not Status.ACTIVE
 
-    def keep_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
+    def append_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
         """Add log rows of some ticks to the rows of the advance now under way.
 
-        The rows of the first call can be read as `rows` at once, because most advances have only one call.
+        The rows of the first call can be read as `log_rows` at once, because most advances have only one call.
 
         Args:
             rows: log rows written by the agent and judged by the referee.
             tick: world tick of the first row.
             budget: expansions per tick in these ticks.
         """
-        lately = self.lately
-        first, begin = (lately.rows, lately.tick) if self.new_rows else (rows, tick)
-        self.new_rows.append(rows)
-        self.lately = RecentRows(first, begin, rows["phase"].item(-1), budget)
+        lately = self.recent_rows
+        first, begin = (lately.rows, lately.tick) if self.row_arrays else (rows, tick)
+        self.row_arrays.append(rows)
+        self.recent_rows = RecentRows(first, begin, rows["phase"].item(-1), budget)
 
-    def put_rows_together(self) -> None:
+    def join_rows(self) -> None:
         """Join the arrays of rows, at the end of an advance, into one. A long advance has thousands of such arrays."""
-        if self.seat is not None:  # the walker joined a batch during the advance
-            tick = self.lately.tick
-            self.new_rows.append(self.seat.rows())
-            self.leave_seat()
-            self.lately = self.lately._replace(tick=tick)
-        if len(self.new_rows) > 1:
-            self.lately = self.lately.with_rows(np.concatenate(self.new_rows))
-        self.new_rows = []
+        if self.slot is not None:  # the walker joined a batch during the advance
+            tick = self.recent_rows.tick
+            self.row_arrays.append(self.slot.rows())
+            self.leave_slot()
+            self.recent_rows = self.recent_rows._replace(tick=tick)
+        if len(self.row_arrays) > 1:
+            self.recent_rows = self.recent_rows.with_rows(np.concatenate(self.row_arrays))
+        self.row_arrays = []
 
-    def begin_advance(self) -> None:
-        """Discard the log rows of the last advance. A batch discards those it stores itself, in `forget_rows`."""
-        if self.lately.rows.size:
-            self.lately = self.lately.with_rows(_NO_ROWS)
-        self.new_rows = []
+    def discard_rows(self) -> None:
+        """Discard the log rows of the last advance. A batch discards those it stores itself, in `discard_rows`."""
+        if self.recent_rows.rows.size:
+            self.recent_rows = self.recent_rows.with_rows(_NO_ROWS)
+        self.row_arrays = []
 
     @property
     def state_word(self) -> str:
         """Return the word to show for what the agent is doing or how it ended; one of STATE_WORDS."""
-        if self.offence is not None:
-            return self.offence.word
-        if self.most_trials > 1 and self.is_converged:
+        if self.violation is not None:
+            return self.violation.state_word
+        if self.max_trials > 1 and self.is_converged:
             return CONVERGED_WORD
         return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
 
@@ -246,14 +250,14 @@ class WalkerView:
     metrics: Metrics
     visits: npt.NDArray[np.uint32]
     rows: np.ndarray
-    rows_tick: int
+    first_row_tick: int
     agent: AgentView
-    most_trials: int = 1
+    max_trials: int = 1
     trials: tuple[Trial, ...] = ()  # trials that reached the goal; only for an agent that learns h
     is_converged: bool = False  # whether the last trial changed no learned value
     last_budget: int = 0  # budget (expansions allowed) in the tick of the last log row
     start: int = 0
     goal: int = 0
     group: str = ""  # name of the agent's group; "": it belongs to no group
-    offence: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
-    has_own_ends: bool = False  # whether the agent has a start or a goal of its own
+    violation: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
+    has_own_start_or_goal: bool = False  # whether the agent has a start or a goal of its own

@@ -3,10 +3,10 @@
 Agents do not collide: each one solves its problem on its own. One tick consists of the random change of the map, the
 commands due, and then for each agent in order: plan, act, be judged. Only random changes and commands can come between
 two ticks of an agent, so `advance(1000)` computes the same as 1000 calls of `advance(1)`, in fewer kernel calls.
-`advance`, `_apply_due`, `_run` and `_run_batches_and_walkers` implement a tick.
+`advance`, `_apply_due_changes`, `_run_all_agents` and `_run_batches_and_walkers` implement a tick.
 
-Agents of one kind advance together in batches (class `AgentBatch`, crew.py), each with the result it would have alone.
-A batch plan (class `BatchPlan`, turns.py) says which walkers are batched and which advance one by one ("unbatched").
+Agents of one kind advance in batches (class `AgentBatch`, agent_batch.py), each with the result it would have alone.
+A batch plan (`BatchPlan`, batch_plan.py) says which walkers are batched and which advance one by one ("unbatched").
 A row is the record (log.ROW) of what one agent did in one tick. A note is a message for the user. A cell is "refused"
 if the user wants to block it while an agent occupies it. A switch is a named set of cells that are blocked or freed
 together.
@@ -22,37 +22,37 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim import changes, joining
-from sim.agent_api import AgentSpec, Problem, Specs, Status
-from sim.changes import NO_EVENT, RandomChanges
-from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, Note
-from sim.crew import AgentBatch, BatchSteps, prefault_pages
-from sim.grid import Grid, MapChange, SeenGrid
+from sim import agent_checks, changes
+from sim.agent_api import AgentSpec, AgentSpecTable, Problem, Status
+from sim.agent_batch import AgentBatch, BatchSteps, prefault_pages
+from sim.batch_plan import BatchPlan, BatchPlanCache
+from sim.changes import NO_RANDOM_CHANGE, RandomChanges
+from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, RunMessage
+from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels import log
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.referee import new_metrics
 from sim.kernels.stale import GenerationTable
-from sim.kernels.tiled import Table, new_table, width_of_tiles
-from sim.measuring import OptimalityTracker
+from sim.kernels.tiled import Table, new_table, tile_width_if_compiled
 from sim.metrics import Metrics, read_metrics
-from sim.params import ConfigError, Value, did_you_mean
-from sim.placing import cheapest_way, cheapest_ways, may_have_changed
+from sim.optimality import OptimalityTracker
+from sim.params import ConfigError, Value, did_you_mean_hint
+from sim.placing import cheapest_cost_and_moves, cheapest_costs_and_moves, paths_may_have_changed
 from sim.referee import Referee
-from sim.rules import wrong_row
+from sim.rules import describe_broken_rule
 from sim.tick_timer import TickTimer
-from sim.turns import BatchPlan, BatchPlanCache
 from sim.walker import Walker, WalkerView
 
-BULK = 4096  # maximum number of ticks in one kernel call
+MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
 # Attributes of World that are not pickled, so keyframes (stored states of the run) do not contain them.
 # They describe only the last call of `advance`, or hold time measurements of this machine.
 _TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "walked", "_tick_timer")
 _MAX_NAMED_REFUSALS = 3  # with more cells that cannot be blocked than this, one message counts them and names none
-_MAX_ROWS = 1 << 20  # maximum number of rows (agents x ticks) that one kernel call may write, to limit memory
+_MAX_ROWS_PER_CALL = 1 << 20  # maximum number of rows (agents x ticks) that one kernel call may write, to limit memory
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class WorldSnapshot:
     """Read-only view of the whole world, valid until the next tick."""
 
     tick: int
@@ -69,7 +69,7 @@ class World:
 
     is_live = True
     """Whether ticks are computed for the first time, so that `clock` may limit how many agents plan in a tick. A replay
-    does not use the clock: recorded Serve commands say how many agents plan in each tick."""
+    does not use the clock: recorded LimitPlanners commands say how many agents plan in each tick."""
 
     clock: Callable[[], float] | None = None
     """Clock in seconds, for the time limit of ticks and for planning times on display; None: no limit and no times.
@@ -78,7 +78,7 @@ class World:
     with a stopwatch there are no batches.
     """
 
-    walked: Sequence[Walker] = ()
+    unbatched_with_rows: Sequence[Walker] = ()
     """Unbatched walkers that produced rows in the last `advance()`. A batch holds the rows of its own walkers."""
 
     activity_version = 0
@@ -128,9 +128,9 @@ class World:
         Raises:
             ConfigError: start or goal is not a free cell of the map.
         """
-        joining.check_ends(grid, start, goal)
+        agent_checks.check_start_and_goal(grid, start, goal)
         self.grid, self.start, self.goal = grid, start, goal
-        self.specs = specs if isinstance(specs, Specs) else dict(specs)
+        self.specs = specs if isinstance(specs, AgentSpecTable) else dict(specs)
         self.budget, self.seed = budget, seed
         self.switches = dict(switches or {})
         self.random_changes = random_changes or RandomChanges(1, 0.0)
@@ -138,31 +138,31 @@ class World:
         self.trials = trials
         self.tick_ms = tick_ms
         # Ticks in which the time limit kept some agents from planning, as (tick, number of agents that did plan).
-        self.served: list[tuple[int, int]] = []
-        self._agents_to_serve: int | None = None  # number of agents that may plan in the coming tick; None: not limited
-        self._next_served_id = 0  # id of the agent that plans first in the next tick with a time limit
+        self.limited_ticks: list[tuple[int, int]] = []
+        self._planner_limit: int | None = None  # number of agents that may plan in the coming tick; None: not limited
+        self._next_planner_id = 0  # id of the agent that plans first in the next tick with a time limit
         self.tick = 0
         self.walkers: list[Walker] = []
         self._instrumented_ids: set[int] = set()  # ids of group members that get per-cell instrumentation
-        self.notes: list[Note] = []
-        self.changing_s: dict[
+        self.notes: list[RunMessage] = []
+        self.map_change_seconds: dict[
             int, float
         ] = {}  # agent id -> seconds of reacting to map changes, if there is a stopwatch
         # Agent id -> seconds that this unbatched agent took in the last call of `advance`, if there is a `clock`.
-        self.alone_s: dict[int, float] = {}
-        self._seating = BatchPlanCache()
-        self._queue: list[tuple[int, Command]] = []
+        self.unbatched_seconds: dict[int, float] = {}
+        self._plan_cache = BatchPlanCache()
+        self._queued_commands: list[tuple[int, Command]] = []
         self._next_id = 0
-        self._event = NO_EVENT
+        self._last_random_change = NO_RANDOM_CHANGE
         # Last tick whose random change has been applied. Random changes are applied once per tick, before commands.
-        self._last_event_tick = -1
+        self._last_random_change_tick = -1
         self._command_being_applied: Command | None = None
         self._map_changes_digest = b""  # digest of the cells of all map changes so far, in their order
-        self.measuring = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
-        self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
-        self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
+        self.optimality = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
+        self.referee = Referee(grid, self.optimality, self._plan_cache, self.notes, stopwatch)
+        self.optimal, self.optimal_moves = self.optimality.cheapest_cost_and_moves(start)
         self._shared_goal_tick = 0  # tick in which the shared goal was last set
-        # Whether `optimal` is stale, because the map changed in `_shared_goal_tick` after the shared goal was set.
+        # Whether `optimal_cost` is stale, because the map changed in `_shared_goal_tick` after the shared goal was set.
         self._is_shared_optimum_stale = False
         self._last_goal_tick = 0  # last tick in which a goal was set, shared or own
         # Cells that changed in `_last_goal_tick` after the goal was set, one array per map change.
@@ -184,17 +184,17 @@ class World:
         Raises:
             ConfigError: `config` is invalid, the id is taken, or the world is full. It lists all problems found.
         """
-        self.check_room()
+        self.check_agent_limit()
         number = self._next_id if agent_id is None else agent_id
         if self.walker(number) is not None:
             raise ConfigError(f"agent: there is an agent {number} already")
         self._next_id = max(self._next_id, number + 1)
-        spec, params, budget = self.check_agent(config)
-        own_start, own_goal = joining.own_ends(self.grid, config)
+        spec, params, budget = self.check_agent_config(config)
+        own_start, own_goal = agent_checks.own_start_and_goal(self.grid, config)
         start = self.start if own_start is None else own_start
         goal = self.goal if own_goal is None else own_goal
         has_own = (own_start, own_goal) != (None, None)
-        problem = self._problem(config, number, (start, goal), budget)
+        problem = self._build_problem(config, number, (start, goal), budget)
         visits: Table = new_table("visits", self.grid.cells, np.uint32, problem.tile_width)
         walker = Walker(
             id=number,
@@ -205,26 +205,26 @@ class World:
             metrics=new_metrics(start, visits),
             visit_table=visits,
             budget=config.budget,
-            joined=self.tick,
+            added_tick=self.tick,
             start=start,
             own_goal=own_goal,
-            own_optimal=cheapest_way(self.grid, start, goal) if has_own else None,
+            own_optimum=cheapest_cost_and_moves(self.grid, start, goal) if has_own else None,
             goal_tick=self.tick,
-            most_trials=self.trials if spec.keeps_h else 1,
+            max_trials=self.trials if spec.keeps_h else 1,
         )
-        walker.trial_began = walker.trial_counts(1)
+        walker.trial_start_counts = walker.counts_for_trial(1)
         if walker.has_arrived:
-            self.referee.end_trial(walker)
+            self.referee.store_finished_trial(walker)
         self.walkers.append(walker)
         self._last_goal_tick = self.tick
         return walker
 
-    def check_room(self) -> None:
+    def check_agent_limit(self) -> None:
         """Raise a ConfigError if no agent can be added, because the world has MAX_AGENTS agents already."""
         if len(self.walkers) >= MAX_AGENTS:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
-    def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
+    def _build_problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
         """Return the search problem of an agent: map, start, goal, seed and budget, and the kind of its tables.
 
         Members of a group get tables that are stored in tiles, and no per-cell instrumentation (such as counts of
@@ -232,12 +232,12 @@ class World:
         are exceptions. `ends`: start and goal cell.
         """
         is_one_of_many = bool(config.group) and number not in self._instrumented_ids
-        width = width_of_tiles(self.grid.width) if is_one_of_many else 0
-        grid = SeenGrid(self.grid) if self.specs[config.kind].is_own else self.grid
-        seed = joining.seed_of(self.seed, number)
+        width = tile_width_if_compiled(self.grid.width) if is_one_of_many else 0
+        grid = ReadOnlyGrid(self.grid) if self.specs[config.kind].is_own else self.grid
+        seed = agent_checks.seed_of_agent(self.seed, number)
         return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
-    def instrument(self, agent: int) -> None:
+    def instrument_agent(self, agent: int) -> None:
         """Give a member of a group the per-cell instrumentation that agents without a group have.
 
         The agent may be added later. If the world has it already, it is created again, so it must not have acted yet.
@@ -245,34 +245,34 @@ class World:
         self._instrumented_ids.add(agent)
         walker = self.walker(agent)
         if walker is not None and walker.config.group:
-            assert walker.joined == self.tick and not walker.metrics[0].ticks
+            assert walker.added_tick == self.tick and not walker.metrics[0].ticks
             ends, budget = (walker.start, self.goal_of(walker)), walker.budget or self.budget
-            walker.agent = walker.spec.make(self._problem(walker.config, agent, ends, budget), walker.params)
-            self._seating.is_old = True
+            walker.agent = walker.spec.make(self._build_problem(walker.config, agent, ends, budget), walker.params)
+            self._plan_cache.needs_refresh = True
 
-    def check_agent(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
+    def check_agent_config(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
         """Return the spec, all parameters and the effective budget of a configuration.
 
         Raises:
             ConfigError: the configuration is invalid. It lists all problems; `where` begins each message.
         """
-        return joining.check_agent(self.specs, config, self.budget, where)
+        return agent_checks.check_agent_config(self.specs, config, self.budget, where)
 
     def submit(self, command: Command, tick: int | None = None) -> None:
         """Queue a command for a tick; by default for the present tick, in which no agent has acted yet."""
         due = self.tick if tick is None else tick
         assert due >= self.tick, (due, self.tick)
-        insort_right(self._queue, (due, command), key=itemgetter(0))
+        insort_right(self._queued_commands, (due, command), key=itemgetter(0))
 
-    def submit_all(self, timed: Iterable[tuple[int, Command]]) -> None:
+    def queue_commands(self, timed: Iterable[tuple[int, Command]]) -> None:
         """Queue commands with their ticks."""
         for tick, command in timed:
             self.submit(command, tick)
 
-    def replace_queue(self, timed: Iterable[tuple[int, Command]]) -> list[tuple[int, Command]]:
+    def replace_queued_commands(self, timed: Iterable[tuple[int, Command]]) -> list[tuple[int, Command]]:
         """Replace all queued commands by `timed`, and return the commands that were queued before, with their ticks."""
-        waiting, self._queue = self._queue, []
-        self.submit_all(timed)
+        waiting, self._queued_commands = self._queued_commands, []
+        self.queue_commands(timed)
         return waiting
 
     @property
@@ -292,10 +292,10 @@ class World:
 
         A world is not over as long as an agent has no path and a later random change may open one.
         """
-        if self._queue or self._is_any_walker_active():
+        if self._queued_commands or self._is_any_walker_active():
             return False
         waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
-        return not (waits and self.random_changes.next_after(self.tick) is not None)
+        return not (waits and self.random_changes.next_tick_after(self.tick) is not None)
 
     def _is_any_walker_active(self) -> bool:
         """Return whether any walker can still act.
@@ -309,37 +309,41 @@ class World:
         self._last_active_index = found or 0
         return found is not None
 
-    def prepare(self) -> None:
+    def prepare_first_tick(self) -> None:
         """Do work of the first tick in advance: form the batches, and write to memory pages that searches will use.
 
         For hundreds of agents this takes as long as several ticks.
         """
-        self._batch_plan()
-        if self.random_changes.next_after(self.tick) is not None:
+        self._up_to_date_plan()
+        if self.random_changes.next_tick_after(self.tick) is not None:
             _ = self.grid.original_cells  # fill the cache of this property now: it takes some ms for a million cells
         for walker in self.walkers:
             if getattr(walker.agent, "batch_kernel", None) is not None:
                 prefault_pages(self.grid, walker, self.goal)
 
     @property
-    def _longest_run(self) -> int:
-        """Return the maximum number of ticks in one kernel call, so that it does not write more than _MAX_ROWS rows."""
-        return BULK if len(self.walkers) <= _MAX_ROWS // BULK else max(1, _MAX_ROWS // len(self.walkers))
+    def _max_ticks_per_call(self) -> int:
+        """Return the maximum number of ticks in one kernel call, which writes at most _MAX_ROWS_PER_CALL rows."""
+        return (
+            MAX_TICKS_PER_CALL
+            if len(self.walkers) <= _MAX_ROWS_PER_CALL // MAX_TICKS_PER_CALL
+            else max(1, _MAX_ROWS_PER_CALL // len(self.walkers))
+        )
 
-    def apply_now(self) -> None:
+    def apply_due_changes(self) -> None:
         """Apply the random change and the commands due at this tick, but do not advance; used by a paused window."""
-        self._apply_due()
+        self._apply_due_changes()
 
     @property
     def is_before_commands(self) -> bool:
         """Return whether the random change and the commands of this tick have not been applied yet."""
-        return self._last_event_tick != self.tick
+        return self._last_random_change_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
         """Return the number of ticks until the next command or random change; BULK if there is neither."""
-        event = self.random_changes.next_after(self.tick)
-        due = self.tick + BULK if event is None else event
-        return (min(due, self._queue[0][0]) if self._queue else due) - self.tick
+        event = self.random_changes.next_tick_after(self.tick)
+        due = self.tick + MAX_TICKS_PER_CALL if event is None else event
+        return (min(due, self._queued_commands[0][0]) if self._queued_commands else due) - self.tick
 
     # --- a tick: commands first, then agents ------------------------------------------------------
 
@@ -352,43 +356,45 @@ class World:
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
         while passed < ticks and not has_ended:
-            has_applied = self._apply_due()
-            while self.refresh_optima(int(UNLIMITED)):
+            has_applied = self._apply_due_changes()
+            while self.refresh_stale_optima(int(UNLIMITED)):
                 pass
             if has_applied and self.is_over:
                 break
-            if self._has_time_limit or self._agents_to_serve is not None:
+            if self._has_time_limit or self._planner_limit is not None:
                 before = self.tick
-                has_ended = not self._run_in_turn() or self.is_over
+                has_ended = not self._run_round_robin_tick() or self.is_over
                 passed += self.tick - before
             else:
-                passed += self._run(min(ticks - passed, self._longest_run, self.ticks_to_next_event()))
+                passed += self._run_all_agents(
+                    min(ticks - passed, self._max_ticks_per_call, self.ticks_to_next_event())
+                )
                 has_ended = self.is_over
         self._end_advance(settled)
         return passed
 
-    def _apply_due(self) -> bool:
+    def _apply_due_changes(self) -> bool:
         """Apply the random change and the commands due at this tick; return whether there were any."""
         has_applied = False
-        if self._last_event_tick != self.tick:
-            self._last_event_tick = self.tick
+        if self._last_random_change_tick != self.tick:
+            self._last_random_change_tick = self.tick
             if self.random_changes.is_due(self.tick):
                 self._apply_random_change()
                 has_applied = True
-        while self._queue and self._queue[0][0] <= self.tick:
-            self._command_being_applied = self._queue.pop(0)[1]
+        while self._queued_commands and self._queued_commands[0][0] <= self.tick:
+            self._command_being_applied = self._queued_commands.pop(0)[1]
             self._command_being_applied.apply(self)
             has_applied = True
         self._command_being_applied = None
         self.activity_version += has_applied
         return has_applied
 
-    def _run(self, ticks: int) -> int:
+    def _run_all_agents(self, ticks: int) -> int:
         """Let all agents plan and act for up to `ticks` ticks, in which no command is due; return the ticks passed."""
-        plan = self._batch_plan()
-        passed = self._run_batches_and_walkers(plan, ticks) if plan.are_any_awake else ticks
+        plan = self._up_to_date_plan()
+        passed = self._run_batches_and_walkers(plan, ticks) if plan.has_runnable else ticks
         self.tick += passed
-        self.measuring.spend(passed)
+        self.optimality.judge_queue_with_limit(passed)
         return passed
 
     def _run_batches_and_walkers(self, plan: BatchPlan, ticks: int) -> int:
@@ -396,16 +402,16 @@ class World:
 
         The number is less than `ticks` only if the world is over earlier.
         """
-        batch_steps = [self._run_batch(batch, ticks) for batch in plan.crews]
-        done = [self._run_walker(walker, ticks) for walker in plan.awake]
+        batch_steps = [self._run_batch(batch, ticks) for batch in plan.batches]
+        done = [self._run_walker(walker, ticks) for walker in plan.runnable]
         # A tick in which the referee stopped an agent counts as passed, although that agent has no row for it.
         longest = max(
-            [0, self.referee.last_stop + 1 - self.tick, *done, *(int(steps.done.max()) for steps in batch_steps)]
+            [0, self.referee.last_stop_tick + 1 - self.tick, *done, *(int(steps.done.max()) for steps in batch_steps)]
         )
         passed = longest if longest < ticks and self.is_over else ticks
         self._count_waiting_ticks(plan, batch_steps, done, passed)
         if min(done, default=passed) < passed:
-            plan.refresh_runnable()
+            plan.refresh_runnable_walkers()
         self.activity_version += 1
         return passed
 
@@ -414,27 +420,29 @@ class World:
 
         Returns:
             The batch plan if it is up to date, so that batched walkers need no visit; None if all walkers have to be
-            visited one by one. See `BatchPlanCache.settled`.
+            visited one by one. See `BatchPlanCache.plan_with_stored_rows`.
         """
-        settled = self._seating.settled(self.walkers)
-        for walker in self.walkers if settled is None else settled.alone:
-            if walker.seat is None:
-                walker.begin_advance()
-        for batch in self.crews:
-            batch.forget_rows()
-        self.alone_s.clear()
+        settled = self._plan_cache.plan_with_stored_rows(self.walkers)
+        for walker in self.walkers if settled is None else settled.unbatched:
+            if walker.slot is None:
+                walker.discard_rows()
+        for batch in self.batches:
+            batch.discard_rows()
+        self.unbatched_seconds.clear()
         return settled
 
     def _end_advance(self, settled: BatchPlan | None) -> None:
-        """Set `walked` to the unbatched walkers that acted in this advance, and join the rows of each.
+        """Set `unbatched_with_rows` to the unbatched walkers that acted in this advance, and join the rows of each.
 
         Args:
             settled: return value of `_begin_advance`. If this plan is still in use, batched walkers are skipped.
         """
-        unbatched = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
-        self.walked = [walker for walker in unbatched if walker.new_rows]
-        for walker in self.walked:
-            walker.put_rows_together()
+        unbatched = (
+            settled.unbatched if settled is not None and settled is self._plan_cache.cached_plan else self.walkers
+        )
+        self.unbatched_with_rows = [walker for walker in unbatched if walker.row_arrays]
+        for walker in self.unbatched_with_rows:
+            walker.join_rows()
 
     def _count_waiting_ticks(
         self, plan: BatchPlan, batch_steps: list[BatchSteps], done: list[int], passed: int
@@ -443,58 +451,58 @@ class World:
 
         Args:
             plan: batches and unbatched walkers that have advanced.
-            batch_steps: results of each batch in `plan.crews`.
-            done: number of ticks in which each walker of `plan.awake` acted.
+            batch_steps: results of each batch in `plan.batches`.
+            done: number of ticks in which each walker of `plan.runnable` acted.
             passed: number of ticks that have passed.
         """
-        for walker in plan.stuck:
+        for walker in plan.without_path:
             walker.wait(passed)
-        for walker, own in zip(plan.awake, done, strict=True):
+        for walker, own in zip(plan.runnable, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.wait(passed - own)
-        for batch, steps in zip(plan.crews, batch_steps, strict=True):
+        for batch, steps in zip(plan.batches, batch_steps, strict=True):
             for i in np.flatnonzero((steps.done < passed) & (batch.results["status"] == Status.NO_PATH)).tolist():
                 batch.walkers[i].wait(passed - int(steps.done[i]))
 
     @property
-    def crews(self) -> Sequence[AgentBatch]:
+    def batches(self) -> Sequence[AgentBatch]:
         """Return the batches of the present batch plan. There are none before the first plan is formed."""
-        return self._seating.turns.crews if self._seating.turns is not None else ()
+        return self._plan_cache.cached_plan.batches if self._plan_cache.cached_plan is not None else ()
 
     @property
     def _has_time_limit(self) -> bool:
         """Return whether a clock limits how many agents plan in a tick."""
         return self.tick_ms > 0.0 and self.is_live and self.clock is not None
 
-    def _run_in_turn(self) -> bool:
+    def _run_round_robin_tick(self) -> bool:
         """Run a tick in which agents plan in round-robin order until its time limit; the other agents wait.
 
-        If agents had to wait because the time was up, the number of agents that planned is appended to `served`.
+        If agents had to wait because the time was up, the number of agents that planned is appended to `limited_ticks`.
         A Serve command with this number repeats the tick on any machine.
 
         Returns:
             Whether all agents that can act have planned.
         """
-        max_served, self._agents_to_serve = self._agents_to_serve, None
+        max_served, self._planner_limit = self._planner_limit, None
         timer = self._start_tick_timer() if max_served is None else None
-        plan = self._batch_plan()
+        plan = self._up_to_date_plan()
         queue, idle = self._round_robin_order()
-        for batch in plan.crews:
-            batch.begin(self.budget, 1)
+        for batch in plan.batches:
+            batch.prepare_ticks(self.budget, 1)
         served, limit = 0, len(queue) if max_served is None else min(max_served, len(queue))
-        while served < limit and (count := timer.next_batch(served) if timer else limit):
-            served += self._serve_next_agents(queue[served : min(served + count, limit)], plan)
-        for batch in plan.crews:
-            self._take_in(batch, batch.end(self.tick))
+        while served < limit and (count := timer.next_agent_count(served) if timer else limit):
+            served += self._run_next_agents(queue[served : min(served + count, limit)], plan)
+        for batch in plan.batches:
+            self._apply_batch_result(batch, batch.end(self.tick))
         for walker in (*idle, *queue[served:]):
             walker.wait(1)
         if served < len(queue):
-            self._next_served_id = queue[served].id
+            self._next_planner_id = queue[served].id
             if max_served is None:
-                self.served.append((self.tick, served))
+                self.limited_ticks.append((self.tick, served))
         self.activity_version += 1
         self.tick += 1
-        self.measuring.spend(1)
+        self.optimality.judge_queue_with_limit(1)
         if timer:
             timer.end()
         return served == len(queue)
@@ -504,21 +512,21 @@ class World:
         if self.clock is None:
             return None
         self._tick_timer = self._tick_timer or TickTimer()
-        self._tick_timer.begin(self.clock, self.tick_ms / 1000.0)
+        self._tick_timer.begin_tick(self.clock, self.tick_ms / 1000.0)
         return self._tick_timer
 
     def _round_robin_order(self) -> tuple[list[Walker], list[Walker]]:
-        """Return the agents that can act, in round-robin order from `_next_served_id` on; and those without a path."""
+        """Return the agents that can act, in round-robin order from `_next_planner_id` on; and those without a path."""
         active, without_path = [], []
         for walker in self.walkers:
             if not walker.is_done:
                 active.append(walker)
             elif walker.agent.status is Status.NO_PATH:
                 without_path.append(walker)
-        first = next((i for i, walker in enumerate(active) if walker.id >= self._next_served_id), 0)
+        first = next((i for i, walker in enumerate(active) if walker.id >= self._next_planner_id), 0)
         return active[first:] + active[:first], without_path
 
-    def _serve_next_agents(self, queue: list[Walker], plan: BatchPlan) -> int:
+    def _run_next_agents(self, queue: list[Walker], plan: BatchPlan) -> int:
         """Let the agents at the front of `queue` plan and act that can do so in one kernel call.
 
         If the first agent is batched, these are the agents of its batch with consecutive indices, else only itself.
@@ -526,19 +534,19 @@ class World:
         Returns:
             The number of agents that have planned.
         """
-        count = plan.contiguous_prefix_length(queue)
+        count = plan.contiguous_queue_length(queue)
         if not count:
             self._run_walker(queue[0], 1)
             return 1
-        batch, first = plan.seats[queue[0].id]
-        batch.serve(self.grid, self.tick, slice(first, first + count), self.clock)
+        batch, first = plan.slot_by_id[queue[0].id]
+        batch.run_slots(self.grid, self.tick, slice(first, first + count), self.clock)
         return count
 
     def _run_batch(self, batch: AgentBatch, ticks: int) -> BatchSteps:
         """Let a batch plan and act for `ticks` ticks and judge its moves; return its rows, with legal ones counted."""
-        return self._take_in(batch, batch.run(self.grid, self.tick, self.budget, ticks, self.clock))
+        return self._apply_batch_result(batch, batch.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
-    def _take_in(self, batch: AgentBatch, steps: BatchSteps) -> BatchSteps:
+    def _apply_batch_result(self, batch: AgentBatch, steps: BatchSteps) -> BatchSteps:
         """Apply the results of a batch: stop agents that broke a rule, and end the trials of agents that arrived.
 
         Returns:
@@ -547,16 +555,18 @@ class World:
         for i in np.flatnonzero(batch.results["legal"] < steps.done).tolist():
             walker, row = batch.walkers[i], int(batch.results["legal"][i])
             steps.done[i] = row
-            self.referee.stop(walker, wrong_row(self.grid, walker.position, steps.rows[i], row), self.tick + row)
+            self.referee.stop_agent(
+                walker, describe_broken_rule(self.grid, walker.position, steps.rows[i], row), self.tick + row
+            )
         for i in np.flatnonzero((batch.results["status"] == Status.AT_GOAL) & (steps.done > 0)).tolist():
             steps.rows["marks"][i, steps.done[i] - 1] |= log.ARRIVED
             self.referee.verify_status(batch.walkers[i], self.tick + int(steps.done[i]) - 1)
-            self.referee.end_trial(batch.walkers[i])
+            self.referee.store_finished_trial(batch.walkers[i])
         return steps
 
-    def _batch_plan(self) -> BatchPlan:
+    def _up_to_date_plan(self) -> BatchPlan:
         """Return the batch plan of the present walkers: the cached one if it is valid, otherwise a new one."""
-        return self._seating.now(self.walkers, self._batchable_walkers)
+        return self._plan_cache.up_to_date_plan(self.walkers, self._batchable_walkers)
 
     def _batchable_walkers(self) -> list[Walker]:
         """Return the walkers that may be in a batch.
@@ -565,7 +575,7 @@ class World:
         """
         if self.stopwatch is not None:
             return []
-        return [walker for walker in self.walkers if walker.own_goal is not None or not self.measuring.is_on]
+        return [walker for walker in self.walkers if walker.own_goal is not None or not self.optimality.is_on]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _TRANSIENT_ATTRIBUTES}
@@ -575,74 +585,76 @@ class World:
         before = self.clock() if self.clock else 0.0
         done = self.referee.run_walker(walker, self.tick, ticks, walker.budget or self.budget)
         if self.clock:
-            self.alone_s[walker.id] = self.alone_s.get(walker.id, 0.0) + self.clock() - before
+            self.unbatched_seconds[walker.id] = self.unbatched_seconds.get(walker.id, 0.0) + self.clock() - before
         return done
 
     # --- interface for commands, see commands.Changeable ------------------------------------------
 
-    def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
+    def block_and_free(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
         """Block some cells and free others. A cell that an agent occupies stays free, and the user gets a message."""
-        self._edit_map(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+        self._block_and_free(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
-    def _edit_map(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
+    def _block_and_free(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         """Block and free cells, except cells that must not be blocked, and notify all agents of the change."""
-        self.measuring.prepare_change()
-        self._notify_of_map_change(self.grid.edit(blocked[self._may_block(blocked)], freed))
+        self.optimality.prepare_map_change()
+        self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))
 
     def set_switch(self, name: str, is_blocked: bool) -> None:
         """Block or free all cells of a switch. If there is no switch of this name, only add a message for the user."""
         if name not in self.switches:
-            self.note(f"no switch '{name}'{did_you_mean(name, self.switches)}")
+            self.add_message(f"no switch '{name}'{did_you_mean_hint(name, self.switches)}")
             return
         group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
-        self._edit_map(*((group, none) if is_blocked else (none, group)))
+        self._block_and_free(*((group, none) if is_blocked else (none, group)))
 
-    def name_switch(self, name: str, cells: Sequence[int]) -> None:
+    def define_switch(self, name: str, cells: Sequence[int]) -> None:
         """Define or redefine a switch; without cells, delete it. Beyond MAX_SWITCHES, only add a message instead."""
         if not cells:
             self.switches.pop(name, None)
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
             self.switches[name] = tuple(int(cell) for cell in cells)
         else:
-            self.note(f"switch '{name}' was not added: there are already {MAX_SWITCHES} switches, the maximum")
+            self.add_message(f"switch '{name}' was not added: there are already {MAX_SWITCHES} switches, the maximum")
 
-    def put_terrain(self, cells: Sequence[int], letters: str) -> None:
+    def set_terrain(self, cells: Sequence[int], letters: str) -> None:
         """Set the terrain character of each cell. Cells that agents occupy are not blocked; the user gets a message."""
         chosen, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.is_passable_letter(characters)
-        allowed[~allowed] = self._may_block(chosen[~allowed])
-        self.measuring.prepare_change()
-        self._notify_of_map_change(self.grid.put_terrain(chosen[allowed], characters[allowed]))
+        allowed[~allowed] = self._blockable_mask(chosen[~allowed])
+        self.optimality.prepare_map_change()
+        self._notify_of_map_change(self.grid.set_terrain(chosen[allowed], characters[allowed]))
 
-    def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    def _blockable_mask(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Return a mask of the `cells` that no agent occupies, so they may be blocked; add messages for the others."""
         refused = np.isin(cells, self._occupied_cells())
         if refused.sum() > _MAX_NAMED_REFUSALS:
-            self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents are on them")
+            self.add_message(f"{refused.sum():,} of {cells.size:,} cells stay free: agents are on them")
         for cell in cells[refused].tolist() if refused.sum() <= _MAX_NAMED_REFUSALS else ():
             label = [w.label for w in self.walkers if w.position == cell][-1]
             x, y = self.grid.xy(cell)
-            self.note(f"({x}, {y}) stays free: {label} is on it")
+            self.add_message(f"({x}, {y}) stays free: {label} is on it")
         if self.goal in cells:
-            self.note("the goal is blocked: agents wait until it is free again")
+            self.add_message("the goal is blocked: agents wait until it is free again")
         return ~refused
 
     def _occupied_cells(self) -> list[int]:
         """Return the cells that agents occupy, with one kernel call per batch instead of one access per walker."""
-        settled = self._seating.settled(self.walkers)
+        settled = self._plan_cache.plan_with_stored_rows(self.walkers)
         if settled is None:
             return [walker.position for walker in self.walkers]
-        cells = [cell for batch in settled.crews for cell in batch.positions().tolist()]
-        return [*cells, *(walker.position for walker in settled.alone)]
+        cells = [cell for batch in settled.batches for cell in batch.walker_cells().tolist()]
+        return [*cells, *(walker.position for walker in settled.unbatched)]
 
     def _apply_random_change(self) -> None:
         """Undo the last random change and apply the next one in the same map edit, so agents get one notification."""
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*self._occupied_cells(), self.goal, *sorted(own_goals)])
-        event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
-        self._event, edit = changes.put_in_place_of(self._event, event, self.grid, protected)
-        self.measuring.prepare_change()
-        self._notify_of_map_change(self.grid.edit(edit.blocked, edit.freed))
+        event = changes.draw_random_change(self.grid, self.random_changes, self.seed, self.tick, protected)
+        self._last_random_change, edit = changes.replace_random_change(
+            self._last_random_change, event, self.grid, protected
+        )
+        self.optimality.prepare_map_change()
+        self._notify_of_map_change(self.grid.block_and_free(edit.blocked, edit.freed))
 
     def _notify_of_map_change(self, change: MapChange) -> None:
         """Notify every agent of a map change, and invalidate true distances and the costs of cheapest paths."""
@@ -655,21 +667,23 @@ class World:
         for walker in self.walkers:
             if walker.id in notified:
                 continue
-            self._seating.is_old = True  # the agent may replace its arrays, whose addresses its batch stores
+            self._plan_cache.needs_refresh = True  # the agent may replace its arrays, whose addresses its batch stores
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
-                self.changing_s[walker.id] = self.changing_s.get(walker.id, 0.0) + self.stopwatch() - before
+                self.map_change_seconds[walker.id] = (
+                    self.map_change_seconds.get(walker.id, 0.0) + self.stopwatch() - before
+                )
 
     def _notify_batches(self, change: MapChange) -> Container[int]:
         """Notify all batches of a map change by kernel calls; return the ids of the agents that are notified by this.
 
         No batch is notified if the batch plan is out of date.
         """
-        plan = self._seating.right(self.walkers)
+        plan = self._plan_cache.right(self.walkers)
         if plan is None:
             return ()
-        return {number for batch in plan.crews if batch.tell(self.grid, change) for number in batch.ids}
+        return {number for batch in plan.batches if batch.notify_map_change(self.grid, change) for number in batch.ids}
 
     def move_goal(self, cell: int, agent: int | None = None) -> None:
         """Move the shared goal, or the goal of one agent, which has a goal of its own from then on.
@@ -682,20 +696,20 @@ class World:
             return
         if agent is not None:
             if (walker := self.walker(agent)) is None:
-                self._note_missing_agent(agent)
+                self._report_missing_agent(agent)
             else:
-                self._move_own_goal(cell, walker, cheapest_way(self.grid, walker.start, cell))
+                self._move_own_goal(cell, walker, cheapest_cost_and_moves(self.grid, walker.start, cell))
             return
-        self.measuring.prepare_change()
-        self.goal, self._seating.is_old = cell, True
+        self.optimality.prepare_map_change()
+        self.goal, self._plan_cache.needs_refresh = cell, True
         self._invalidate_distances()
         self._shared_goal_tick = self._last_goal_tick = self.tick
         self._update_shared_optimum()  # uses the present map, because on the initial map the new goal may be blocked
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
-        from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
-        paths = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
+        from_own_start = [walker for walker in sharing if walker.own_optimum is not None]
+        paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in from_own_start], cell)
         for walker, path in zip(from_own_start, paths, strict=True):
-            walker.own_optimal = path
+            walker.own_optimum = path
         for walker in sharing:
             walker.goal_tick = self.tick
             walker.agent.set_goal(cell)
@@ -706,27 +720,30 @@ class World:
             return
         chosen = set(agents)
         walkers = [walker for walker in self.walkers if walker.id in chosen]
-        paths = cheapest_ways(self.grid, [walker.start for walker in walkers], cell)
+        paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in walkers], cell)
         for walker, path in zip(walkers, paths, strict=True):
             self._move_own_goal(cell, walker, path)
 
     def _can_be_goal(self, cell: int) -> bool:
         """Return whether a cell may become a goal: whether it is free. If it is blocked, add a message for the user."""
         if not self.grid.is_free(cell):
-            self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
+            self.add_message(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
             return False
         return True
 
     def _move_own_goal(self, cell: int, walker: Walker, path: tuple[float, int | None]) -> None:
         """Give a walker a new goal of its own. `path`: cost and moves of the cheapest path from its start to `cell`."""
         if walker.own_goal is None:
-            self.measuring.finish()  # judge its queued moves now, because its later moves will not be judged
-            self._seating.is_void = True  # form batches again, because agents with a goal of their own can be batched
-        walker.own_goal, walker.own_optimal, walker.goal_tick = cell, path, self.tick
+            # judge its queued moves now, because its later moves will not be judged
+            self.optimality.judge_whole_queue()
+            self._plan_cache.needs_rebuild = (
+                True  # form batches again, because agents with a goal of their own can be batched
+            )
+        walker.own_goal, walker.own_optimum, walker.goal_tick = cell, path, self.tick
         self._last_goal_tick = self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
-        self._seating.goals_changed()
+        self._plan_cache.on_goals_changed()
 
     # An optimum is the cost and the number of moves of the cheapest path from an agent's start to its goal.
     # It refers to the map on which the agent first plans for this goal, such as the map after edits before tick 1.
@@ -740,11 +757,11 @@ class World:
                 self._cells_changed_in_goal_tick.append(change.cells)
 
     @property
-    def has_old_optima(self) -> bool:
+    def has_stale_optima(self) -> bool:
         """Return whether the optimum (cost of the cheapest path) of any agent may be stale after a map change."""
         return self._is_shared_optimum_stale or bool(self._cells_changed_in_goal_tick or self._ids_of_stale_optima)
 
-    def refresh_optima(self, expansions: int) -> bool:
+    def refresh_stale_optima(self, expansions: int) -> bool:
         """Recompute some stale optima (cheapest paths from start to goal); call this method until it returns False.
 
         Args:
@@ -755,14 +772,14 @@ class World:
         Returns:
             Whether any optimum was stale when the call began.
         """
-        if not self.has_old_optima:
+        if not self.has_stale_optima:
             return False
         if self._is_shared_optimum_stale:
-            if self.measuring.distance_within(self.start, expansions) is not None:
+            if self.optimality.true_distance_within_limit(self.start, expansions) is not None:
                 self._update_shared_optimum()
             return True
         self._ids_of_stale_optima |= self._pop_ids_with_changed_optima()
-        self._refresh_optima_of_one_goal([walker for walker in self.walkers if walker.id in self._ids_of_stale_optima])
+        self._refresh_optima_for_goal([walker for walker in self.walkers if walker.id in self._ids_of_stale_optima])
         return True
 
     def _pop_ids_with_changed_optima(self) -> set[int]:
@@ -773,30 +790,30 @@ class World:
         if not self._cells_changed_in_goal_tick:
             return set()
         changed, self._cells_changed_in_goal_tick = np.concatenate(self._cells_changed_in_goal_tick), []
-        own = [(w, self.goal_of(w), w.own_optimal) for w in self.walkers if w.goal_tick == self.tick and w.own_optimal]
+        own = [(w, self.goal_of(w), w.own_optimum) for w in self.walkers if w.goal_tick == self.tick and w.own_optimum]
         starts, goals, costs = (
             [w.start for w, _, _ in own],
             [goal for _, goal, _ in own],
             [path[0] for _, _, path in own],
         )
-        may_differ = np.flatnonzero(may_have_changed(self.grid, starts, goals, costs, changed)).tolist()
+        may_differ = np.flatnonzero(paths_may_have_changed(self.grid, starts, goals, costs, changed)).tolist()
         return {own[index][0].id for index in may_differ}
 
-    def _refresh_optima_of_one_goal(self, walkers: Sequence[Walker]) -> None:
+    def _refresh_optima_for_goal(self, walkers: Sequence[Walker]) -> None:
         """Recompute the cheapest paths of the walkers that have the goal of the first walker, by one common search.
 
         The ids of the other walkers remain in `_ids_of_stale_optima`.
         """
         goal = self.goal_of(walkers[0]) if walkers else -1
         same = [walker for walker in walkers if self.goal_of(walker) == goal]
-        paths = cheapest_ways(self.grid, [walker.start for walker in same], goal)
+        paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in same], goal)
         for walker, path in zip(same, paths, strict=True):
-            walker.own_optimal = path
+            walker.own_optimum = path
         self._ids_of_stale_optima = {walker.id for walker in walkers} - {walker.id for walker in same}
 
     def _update_shared_optimum(self) -> None:
         """Compute the optimum between the shared start and the shared goal on the present map."""
-        self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
+        self.optimal, self.optimal_moves = self.optimality.cheapest_cost_and_moves(self.start)
         self._is_shared_optimum_stale = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
@@ -810,24 +827,24 @@ class World:
         """
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
         if agent is not None and not chosen:
-            self._note_missing_agent(agent)
+            self._report_missing_agent(agent)
         for walker in chosen:
             complaint = walker.spec.check_budget(budget or self.budget, walker.params)
             if complaint:
-                self.note(f"{walker.label}: {complaint}")
+                self.add_message(f"{walker.label}: {complaint}")
                 return
-        self._seating.is_old = True
+        self._plan_cache.needs_refresh = True
         if agent is None:
             self.budget = budget or self.budget
         else:
             for walker in chosen:
                 walker.budget = budget
 
-    def name_agent(self, agent: int, label: str) -> None:
+    def rename_agent(self, agent: int, label: str) -> None:
         """Rename an agent. With the label "", the name of its algorithm is shown."""
         walker = self.walker(agent)
         if walker is None:
-            self._note_missing_agent(agent)
+            self._report_missing_agent(agent)
         else:
             walker.config = replace(walker.config, label=label)
 
@@ -836,21 +853,21 @@ class World:
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
         if walker is None:
-            self._note_missing_agent(agent)
+            self._report_missing_agent(agent)
             return
         if param is None:
             names = [p.name for p in walker.spec.params]
-            self.note(f"{walker.label} has no parameter '{name}'{did_you_mean(name, names)}")
+            self.add_message(f"{walker.label} has no parameter '{name}'{did_you_mean_hint(name, names)}")
             return
         try:
-            params = {**walker.params, name: param.parse(value, f"{walker.label}: {name}")}
+            params = {**walker.params, name: param.parse_value(value, f"{walker.label}: {name}")}
         except ConfigError as error:
-            self.note(str(error))
+            self.add_message(str(error))
             return
         if complaint := walker.spec.check_budget(walker.budget or self.budget, params):
-            self.note(f"{walker.label}: {complaint}")
+            self.add_message(f"{walker.label}: {complaint}")
             return
-        walker.params, self._seating.is_old = params, True
+        walker.params, self._plan_cache.needs_refresh = params, True
         walker.agent.set_param(name, params[name])
 
     def set_random_changes(self, changes: RandomChanges) -> None:
@@ -861,73 +878,75 @@ class World:
         """Set the time limit of a tick, in milliseconds for all agents together; 0: no limit."""
         self.tick_ms = milliseconds
 
-    def serve(self, agents: int) -> None:
+    def limit_planners(self, agents: int) -> None:
         """Let only `agents` agents plan in the coming tick, the next ones in round-robin order; the others wait."""
-        self._agents_to_serve = agents
+        self._planner_limit = agents
 
     def set_trials(self, count: int) -> None:
         """Set the maximum number of trials (walks from start to goal) of each agent that learns."""
-        self.trials, self._seating.is_void = count, True
+        self.trials, self._plan_cache.needs_rebuild = count, True
         for walker in self.walkers:
-            walker.most_trials = count if walker.spec.keeps_h else 1
+            walker.max_trials = count if walker.spec.keeps_h else 1
 
     def remove_agent(self, agent: int) -> None:
         """Remove an agent. If there is no such agent, add a message for the user."""
         if self.walker(agent) is None:
-            self._note_missing_agent(agent)
+            self._report_missing_agent(agent)
         self.walkers = [w for w in self.walkers if w.id != agent]
 
-    def agents_of(self, group: str) -> Sequence[int]:
+    def agent_ids_of_group(self, group: str) -> Sequence[int]:
         """Return the ids of the members of a group. If the group is unknown, return none and add a message."""
         found = [walker.id for walker in self.walkers if walker.config.group == group]
         if not found:
-            self.note(f"no group '{group}'{did_you_mean(group, {w.config.group for w in self.walkers} - {''})}")
+            self.add_message(
+                f"no group '{group}'{did_you_mean_hint(group, {w.config.group for w in self.walkers} - {''})}"
+            )
         return found
 
-    def _note_missing_agent(self, agent: int) -> None:
+    def _report_missing_agent(self, agent: int) -> None:
         """Add a message for the user that a command names an agent that does not exist."""
-        self.note(f"there is no agent {agent}")
+        self.add_message(f"there is no agent {agent}")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
-        """Add an agent as `add` does, but report errors as messages for the user instead of exceptions."""
+        """Add an agent as `add_walker` does, but report errors as messages for the user instead of exceptions."""
         try:
             self.add(config, agent)
         except ConfigError as error:
             for problem in error.problems:
-                self.note(problem)
+                self.add_message(problem)
 
-    def note(self, text: str) -> None:
+    def add_message(self, text: str) -> None:
         """Add a message for the user, stored with the present tick and the command that is being applied."""
-        self.notes.append(Note(self.tick, text, self._command_being_applied))
+        self.notes.append(RunMessage(self.tick, text, self._command_being_applied))
 
     # --- reading the state ------------------------------------------------------------------------
 
     def true_distance(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the shared goal on the present map; infinity: no path."""
-        return self.measuring.distance(cell)
+        return self.optimality.true_distance(cell)
 
     def _invalidate_distances(self) -> None:
         """Invalidate all true distances, because the map or the shared goal has changed."""
-        self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
+        self.optimality.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
-    def metrics(self, walker: Walker) -> Metrics:
+    def metrics_of_walker(self, walker: Walker) -> Metrics:
         """Return the quality measures of an agent, counted since it was added."""
-        optimal = walker.own_optimal or (self.optimal, self.optimal_moves)
+        optimal = walker.own_optimum or (self.optimal, self.optimal_moves)
         own = walker.agent.own_counts()
-        is_measured = self.referee.has_judged(walker)
-        is_coming = not is_measured and walker.own_goal is None and self.measuring.will_know(walker.id)
-        return read_metrics(walker.metrics[0], optimal, is_measured, walker.trial_began, own, is_coming)
+        is_measured = self.referee.has_judged_all_moves(walker)
+        is_coming = not is_measured and walker.own_goal is None and self.optimality.can_judge_all_moves(walker.id)
+        return read_metrics(walker.metrics[0], optimal, is_measured, walker.trial_start_counts, own, is_coming)
 
     def goal_of(self, walker: Walker) -> int:
         return self.referee.goal_of(walker)
 
     def switch_states(self) -> dict[str, bool]:
         """Return for every switch whether it is blocked. A switch is blocked if all of its cells are."""
-        return {name: not self.grid.are_free(np.asarray(cells)).any() for name, cells in self.switches.items()}
+        return {name: not self.grid.are_cells_free(np.asarray(cells)).any() for name, cells in self.switches.items()}
 
-    def snapshot(self, only: Container[int] | None = None) -> Snapshot:
+    def snapshot(self, only: Container[int] | None = None) -> WorldSnapshot:
         """Return a view of the world with all agents, or only with those whose ids are in `only`."""
-        return Snapshot(
+        return WorldSnapshot(
             self.tick,
             self.grid,
             self.start,
@@ -937,14 +956,14 @@ class World:
             tuple(self.view(w) for w in self.walkers if only is None or w.id in only),
         )
 
-    def stamped(self) -> Iterator[GenerationTable]:
+    def generation_tables(self) -> Iterator[GenerationTable]:
         """Yield tables that may contain outdated records of finished searches, which keyframes need not store.
 
         Tables of group members are left out, because they are many and small.
         """
-        yield self.measuring.stamped()
+        yield self.optimality.search_table()
         for walker in self.walkers:
-            if not walker.config.group and (stamped := getattr(walker.agent, "stamped", None)):
+            if not walker.config.group and (stamped := getattr(walker.agent, "generation_tables", None)):
                 yield from stamped()
 
     def materialize_views(self) -> None:
@@ -966,29 +985,29 @@ class World:
             position=walker.position,
             status=walker.agent.status,
             state_word=walker.state_word,
-            metrics=self.metrics(walker),
+            metrics=self.metrics_of_walker(walker),
             visits=walker.visits,
             rows=walker.rows,
-            rows_tick=walker.rows_tick,
+            first_row_tick=walker.first_row_tick,
             agent=walker.agent.view(),
-            most_trials=walker.most_trials,
+            max_trials=walker.max_trials,
             trials=tuple(walker.trials),
             is_converged=walker.is_converged,
             last_budget=walker.last_budget,
             start=walker.start,
             goal=self.goal_of(walker),
             group=walker.config.group,
-            offence=walker.offence,
-            has_own_ends=walker.has_own_ends,
+            violation=walker.violation,
+            has_own_start_or_goal=walker.has_own_start_or_goal,
         )
 
     def digest(self) -> str:
         """Return the digest of the run so far: 16 hex digits computed from map changes, moves, expansions, restarts."""
         head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
-        sums = self._seating.sums(self.walkers).read()
+        sums = self._plan_cache.digest_columns(self.walkers).read_digest_bytes()
         return blake2b(self._map_changes_digest + head + sums, digest_size=8).hexdigest()
 
     def walker_digest(self, walker: Walker) -> str:
         """Return the digest of everything that an agent has done, as 16 hex digits."""
-        a, b = walker.sums
+        a, b = walker.digest_numbers
         return f"{a:08x}{b:08x}"

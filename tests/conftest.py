@@ -16,24 +16,24 @@ import yaml
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from agents.contract import budget_for, random_rows, settings_of
-from agents.registry import BY_KEY
-from agents.warm import all_agent_parts
+from agents.contract import parameter_sets, random_map_rows, smallest_budget
+from agents.registry import SPECS_BY_KEY
+from agents.warm_up import all_agent_kernel_sets
 from sim.commands import AgentConfig
-from sim.files.folders import cache_folder, config_folder, state_folder
+from sim.files.user_folders import cache_folder, config_folder, state_folder
 from sim.grid import Grid
-from sim.kernels.ready import make_ready
-from sim.movement import CUT, FOUR, SQUEEZE, USUAL, Movement
+from sim.kernels.ready import compile_missing
+from sim.movement import CUT, DEFAULT_MOVEMENT, FOUR, SQUEEZE, Movement
 from sim.params import Value
-from sim.prepared import SHELF
+from sim.prepared import DATA_CACHE
 from sim.walker import Walker
 from sim.world import World
-from ui.film.takes import FOLDER_VARIABLE, recordings_folder
-from ui.warmup import all_parts
+from ui.film.recording_files import FOLDER_VARIABLE, recordings_folder
+from ui.warmup import all_kernel_parts
 
 from .naive import Board
 
-__all__ = ["budget_for", "random_rows", "settings_of"]
+__all__ = ["parameter_sets", "random_map_rows", "smallest_budget"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MAPS = Path(os.environ.get("BACKMOVE_MAPS", ROOT.parent / "shared" / "maps"))
 UNLIMITED = 10**9  # a budget that no small map can use up
@@ -50,7 +50,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell tells what it runs in the background to ignore Ctrl+C;
     signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that the tests start would ignore it as well
 
-SHELF.folder = None  # data computed before a run: no test reads or writes the user's own files
+DATA_CACHE.folder = None  # data computed before a run: no test reads or writes the user's own files
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -60,7 +60,7 @@ def _kernels_are_ready() -> None:
     The compiler leaves millions of objects that stay. Whoever collects garbage afterwards passes them by: a single
     `gc.collect` took two thirds of a second.
     """
-    make_ready([*all_parts(), *all_agent_parts(watched=False)])
+    compile_missing([*all_kernel_parts(), *all_agent_kernel_sets(watched=False)])
     gc.collect()
     gc.freeze()
 
@@ -135,11 +135,11 @@ def problems(draw: st.DrawFn, side: int = 12, water: bool = True, low: int = 1) 
 
 
 def board_of(grid: Grid) -> Board:
-    return Board(grid.rows(), grid.diagonal, grid.movement.rule)
+    return Board(grid.rows(), grid.diagonal_cost, grid.movement.rule)
 
 
 MOVEMENTS = (
-    *3 * (USUAL,),
+    *3 * (DEFAULT_MOVEMENT,),
     *(Movement(diagonal=cost) for cost in (1.0, 1.4, 1.5, 2.0)),
     *2 * (Movement(FOUR), Movement(CUT), Movement(SQUEEZE)),
     *(Movement(rule, 1.5) for rule in (CUT, SQUEEZE)),
@@ -157,19 +157,25 @@ def make_world(
     goal: int,
     *agents: tuple[str, Mapping[str, Value]],
     budget: int = 1,
-    movement: Movement = USUAL,
+    movement: Movement = DEFAULT_MOVEMENT,
     **options: object,
 ) -> World:
     """A world with these agents, given as (kind, parameters)."""
-    grid = Grid.from_rows(rows, movement=movement)
-    world = World(grid, start, goal, BY_KEY, budget=budget, **options)
+    grid = Grid.from_text_rows(rows, movement=movement)
+    world = World(grid, start, goal, SPECS_BY_KEY, budget=budget, **options)
     for kind, params in agents:
         world.add(AgentConfig(kind, params=params))
     return world
 
 
 def solo(
-    rows: list[str], start: int, goal: int, kind: str, budget: int = 1, movement: Movement = USUAL, **params: Value
+    rows: list[str],
+    start: int,
+    goal: int,
+    kind: str,
+    budget: int = 1,
+    movement: Movement = DEFAULT_MOVEMENT,
+    **params: Value,
 ) -> tuple[World, Walker]:
     world = make_world(rows, start, goal, (kind, params), budget=budget, movement=movement)
     return world, world.walkers[0]
@@ -203,8 +209,8 @@ def drawn(picture: str) -> tuple[list[str], int, int]:
 def every_setting() -> list[object]:
     return [
         pytest.param(spec, params, id=f"{spec.key}-{'-'.join(f'{k}={v}' for k, v in params.items()) or 'default'}")
-        for spec in BY_KEY.values()
-        for params in settings_of(spec)
+        for spec in SPECS_BY_KEY.values()
+        for params in parameter_sets(spec)
     ]
 
 

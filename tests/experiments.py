@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli.experiment import pools
 from cli.experiment.engine import Engine
-from cli.progress import Progress
-from sim.experiments.files import write_tables
-from sim.experiments.plan import tasks
-from sim.experiments.spec import Specification, parse_experiment
-from sim.experiments.store import Store, open_for_writing
+from cli.progress import ProgressBar
+from sim.experiments.export import write_tables
+from sim.experiments.plan import iter_tasks
+from sim.experiments.specification import Specification, parse_experiment
+from sim.experiments.store import ResultStore, open_for_writing
 
 HEAD = "format: backmove-experiment\nversion: 1\n"
 TINY = (
@@ -34,14 +34,14 @@ slice: 2
 
 
 def spec_of(text: str, size: str = "full", folders: Sequence[Path] = ()) -> Specification:
-    return parse_experiment(text, "x.yaml", BY_KEY, size, folders)
+    return parse_experiment(text, "x.yaml", SPECS_BY_KEY, size, folders)
 
 
-def engine_of(spec: Specification, store: Store, jobs: int = 1) -> Engine:
+def engine_of(spec: Specification, store: ResultStore, jobs: int = 1) -> Engine:
     store.set_plan(spec)
     done, whole = store.count()
-    pool = pools.choose(None, jobs, store.folder)
-    return Engine(store, pool, Progress(), tasks(spec, store.done()), whole - done)
+    pool = pools.choose_executor(None, jobs, store.folder)
+    return Engine(store, pool, ProgressBar(), iter_tasks(spec, store.done()), whole - done)
 
 
 def run_all(text: str, folder: Path, jobs: int = 1, size: str = "full", folders: Sequence[Path] = ()) -> bytes:

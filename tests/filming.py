@@ -15,10 +15,10 @@ from sim.commands import AgentConfig, SetSwitch
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from tests.runs import changed, scenario_on
-from ui.film.options import FilmOptions, Part
-from ui.film.replay import Replay, Rerun
-from ui.film.stage import Stage
-from ui.model.look import Look
+from ui.film.offscreen import OffscreenRenderer
+from ui.film.options import FilmOptions, WindowPart
+from ui.film.replay import ReplaySpec, Rerun
+from ui.model.appearance import Appearance
 from ui.model.session import Session
 
 ROWS = [
@@ -42,7 +42,7 @@ Frames = list[npt.NDArray[np.uint32]]
 
 def setup(agents: int = 2, **more: object) -> Scenario:
     """Two agents in a box with a door that a script closes and opens."""
-    grid = Grid.from_rows(ROWS, "box")
+    grid = Grid.from_text_rows(ROWS, "box")
     configs = tuple(AgentConfig("rtb-wa", f"a{i}", {"weight": 1.0 + i, "restart": "eager"}) for i in range(agents))
     door = {"door": (grid.cell(5, 7), grid.cell(6, 7))}
     script = ((6, SetSwitch("door", True)), (12, SetSwitch("door", False)))
@@ -50,23 +50,23 @@ def setup(agents: int = 2, **more: object) -> Scenario:
     return changed(base, **more)  # type: ignore[arg-type]
 
 
-def replay(**more: object) -> Replay:
-    return Replay(setup(**more))
+def replay(**more: object) -> ReplaySpec:
+    return ReplaySpec(setup(**more))
 
 
 def stage_of(
-    session: Session | Rerun, size: tuple[int, int] = SMALL, look: Look | None = None, **more: object
-) -> Stage:
-    part = more.pop("part", Part("panels"))
+    session: Session | Rerun, size: tuple[int, int] = SMALL, look: Appearance | None = None, **more: object
+) -> OffscreenRenderer:
+    part = more.pop("part", WindowPart("panels"))
     drawn = session.run if isinstance(session, Rerun) else session
-    return Stage(drawn, size, part, look or Look(), **more)  # type: ignore[arg-type]
+    return OffscreenRenderer(drawn, size, part, look or Appearance(), **more)  # type: ignore[arg-type]
 
 
-def shown(stage: Stage, *arguments: object) -> npt.NDArray[np.uint32]:
+def shown(stage: OffscreenRenderer, *arguments: object) -> npt.NDArray[np.uint32]:
     """What the stage draws, as 0x00RRGGBB."""
-    from ui.film.pictures import surface_pixels
+    from ui.film.pictures import copied_pixels
 
-    return surface_pixels(stage.draw(*arguments))  # type: ignore[arg-type]
+    return copied_pixels(stage.draw(*arguments))  # type: ignore[arg-type]
 
 
 OPTIONS = FilmOptions(SMALL, 25)

@@ -63,7 +63,7 @@ dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
 world = _in("sim/world.py", "mutants_killed", "world", "timeline")
 changes = _in("sim/changes.py", "mutants_killed", "world")
-turns = _in("sim/turns.py", "mutants_killed", "world", "crew")
+turns = _in("sim/batch_plan.py", "mutants_killed", "world", "crew")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
 command_log = _in(T + "log.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
@@ -71,23 +71,23 @@ journal = _in(F + "journal.py", "journal")
 session_file = _in(F + "session.py", "sessionfile")
 commands = _in(F + "commands.py", "commands", "scenario")
 png = _in(F + "png.py", "png")
-saving = _in(M + "saving.py", "saved_session")
+saving = _in(M + "session_saving.py", "saved_session")
 session = _in(M + "session.py", "session")
-keeper = _in(M + "keeper.py", "keeper", "history")
-selecting = _in(M + "selecting.py", "selection")
+keeper = _in(M + "autosave.py", "keeper", "history")
+selecting = _in(M + "select_tool.py", "selection")
 rewriting = _in(T + "timeline.py", "rewriting")
-undo = _in(M + "history.py", "history")
+undo = _in(M + "undo_history.py", "history")
 branches = _in(T + "branches.py", "history", "branches")
 recorded = _in(T + "recorded.py", "session")
 trails = _in(M + "trails.py", "session")
 run = _in(M + "run.py", "session", "crowds")
-beginning = _in(M + "beginning.py", "beginning", "session")
+beginning = _in(M + "start_over.py", "beginning", "session")
 unsaved = _in(M + "unsaved.py", "beginning", "session")
 judge = _in("sim/referee.py", "learning")
 placing = _in("sim/placing.py", "placing")
-joining = _in("sim/joining.py", "cli")
+joining = _in("sim/agent_checks.py", "cli")
 tick_timer = _in("sim/tick_timer.py", "turns")
-reach = _in(F + "reach.py", "mapfile")
+reach = _in(F + "file_access.py", "mapfile")
 interrupts = _in("cli/interrupts.py", "cli")
 own = _in("agents/own.py", "guarded")
 guarded = _in("agents/guarded.py", "guarded")
@@ -95,7 +95,7 @@ watchdog = _in("agents/watchdog.py", "guarded")
 keyframes = _in(T + "keyframes.py", "user_state", "keyframes")
 sealing = _in(T + "keyframes.py", "guarded")
 failures = _in(T + "failures.py", "user_state")
-selecting = _in(M + "selecting.py", "selection")
+selecting = _in(M + "select_tool.py", "selection")
 problems = _in("sim/experiments/problems.py", "mutants_killed")
 
 MUTANTS = (
@@ -122,13 +122,15 @@ MUTANTS = (
     tb_bfs("if left == np.inf or (heeds == AS_PRINTED", "if (heeds == AS_PRINTED"),
     tb_bfs("if not rose[i] and is_known(search, tails[i]):", "if is_known(search, tails[i]):"),
     tb_bfs("if weight * via < left:", "if via < left:"),
-    tb_bfs("if not control.is_stale or way_holds(", "if way_holds("),
+    tb_bfs("if not control.is_stale or is_walk_legal(", "if is_walk_legal("),
     tb_bfs("left += h0_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
     local_search(
         "elif child.g <= g:\n                continue",
         "elif child.g <= g or place == CLOSED:\n                continue",
     ),
-    local_search("best = min(best, ground.cost[d] + h_of(learned, t))", "best = min(best, h_of(learned, t))"),
+    local_search(
+        "best = min(best, ground.cost[d] + learned_h_of(learned, t))", "best = min(best, learned_h_of(learned, t))"
+    ),
     local_search("(value == least and is_first)", "(value == least and not is_first)"),
     local_search("space.heap[np.uint64(place)].key > key:", "space.heap[np.uint64(place)].key < key:"),
     lrta("if f < best_f or (f == best_f and total < best_sum):", "if f < best_f:"),
@@ -143,16 +145,17 @@ MUTANTS = (
     learning("self.learned.target[0].changes = changes + 1", "self.learned.target[0].changes = changes"),
     learning("int(self.learned.target[0].changes), self.learned_cells()", "self.h_changes, self.learned_cells()"),
     # the world
-    world("if self._last_event_tick != self.tick:", "if self._last_event_tick < 0 or self.tick:"),
+    world("if self._last_random_change_tick != self.tick:", "if self._last_random_change_tick < 0 or self.tick:"),
     world("from bisect import insort_right", "from bisect import insort_left as insort_right"),
     world(
-        "self._notify_of_map_change(self.grid.edit(blocked[self._may_block(blocked)], freed))",
-        "self.grid.edit(blocked, freed)",
+        "self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))",
+        "self.grid.block_and_free(blocked, freed)",
     ),
     world(
-        "self.optimal_moves = self.measuring.cheapest_way(self.start)", "_ = self.measuring.cheapest_way(self.start)"
+        "self.optimal_moves = self.optimality.cheapest_cost_and_moves(self.start)",
+        "_ = self.optimality.cheapest_cost_and_moves(self.start)",
     ),
-    world("return not (waits and self.random_changes.next_after(self.tick) is not None)", "return True"),
+    world("return not (waits and self.random_changes.next_tick_after(self.tick) is not None)", "return True"),
     changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
     world("self.goal, *sorted(own_goals)])", "self.goal])"),
     turns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
@@ -166,34 +169,36 @@ MUTANTS = (
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("cursor.is_stale or cursor.tick > tick or (", "cursor.is_stale or ("),
-    timeline("(self.horizon if is_new else end) - begin)", "BULK)"),
-    timeline("is_active = record.last_active(tick) == tick", "is_active = record.last_active(tick) > 0"),
+    timeline("(self.horizon if is_new else end) - begin)", "MAX_TICKS_PER_CALL)"),
+    timeline(
+        "is_active = record.activity_end_before(tick) == tick", "is_active = record.activity_end_before(tick) > 0"
+    ),
     # journals and sessions
     journal('if not line.endswith(b"\\n"):', 'if not line.strip(b"\\0"):'),
     journal("tick, max(line.horizon, tick), None", "tick, tick, None"),
-    journal("parent in self.lines else None", "parent in self.lines and not parent else None"),
+    journal("parent in self.branches else None", "parent in self.branches and not parent else None"),
     journal("gone.parent if line.parent == number", "None if line.parent == number"),
     selecting("and deed.tick <= self.session.tick]", "and deed.tick <= self.session.run.end]"),
-    rewriting("self.log.forget_by_hand(now, self.end)", "self.log.forget_by_hand(now, self.recorded_end)"),
+    rewriting("self.log.remove_user_commands(now, self.end)", "self.log.remove_user_commands(now, self.recorded_end)"),
     rewriting("present = max(self.target, self._tick_before_edit)", "present = self.target"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
     session_file("return command.config == scripted.config", "return True"),
     png(
-        "    if len(text) > most:\n        raise _too_long()\n    return text\n\n\ndef _too",
+        "    if len(text) > most:\n        raise _too_long_error()\n    return text\n\n\ndef _too",
         "    return text\n\n\ndef _too",
     ),
     commands('if "agent" in fields and row.agent == "never":', 'if "agent" in fields and row.agent == "none":'),
     saving("session.unsaved.mark_unsaved()", "session.unsaved.mark_saved()"),
     session("        if was_unsaved:\n", "        if False:\n"),
     keeper("if previous is not None and len(self.left) < len(archived_runs):", "if previous is None:"),
-    undo("run.tree.relink(wanted.groups)", "pass"),
-    undo("run.arrange(wanted.order)", "pass"),
-    undo("entry.stroke = stroke if entry.is_stroke else 0", "entry.stroke = 0"),
+    undo("run.tree.replace_links(wanted.groups)", "pass"),
+    undo("run.order_panels(wanted.order)", "pass"),
+    undo("entry.stroke_number = stroke if entry.is_stroke else 0", "entry.stroke_number = 0"),
     undo("(*kept[0], *new, *kept[1])", "(*kept[0], *kept[1], *new)"),
-    branches("branch.parent, branch.made_at = state.parent, state.at\n", "pass\n"),
+    branches("branch.parent, branch.split_tick = state.parent, state.at\n", "pass\n"),
     # what is shown, and beginning again
-    recorded("        self.cuts += 1\n", ""),
-    trails("record.rows_before(record.last_active(tick)).size", "record.rows_before(tick).size"),
+    recorded("        self.truncation_count += 1\n", ""),
+    trails("record.rows_before(record.activity_end_before(tick)).size", "record.rows_before(tick).size"),
     timeline("done = 0 if cursor.world.is_over else ", "done = "),
     run(
         "last_applied_tick = world.grid.free, current_tick - world.is_before_commands",
@@ -202,16 +207,16 @@ MUTANTS = (
     run("if version != timeline.world.grid.version:", "if version < 0:"),
     run("self.order.index(preceding[-1]) + 1 if preceding else 0", "len(self.order)"),
     run("                return index + 1\n", "                return len(self.order)\n"),
-    beginning("entry.tick <= tick or isinstance(command, NameAgent)", "entry.tick <= tick"),
-    beginning("is_theirs = entry.is_enabled and not", "is_theirs = not"),
+    beginning("entry.tick <= tick or isinstance(command, RenameAgent)", "entry.tick <= tick"),
+    beginning("entry.is_enabled and not entry.is_scripted and not", "not entry.is_scripted and not"),
     beginning("and entry.id not in refused:", "and True:"),
     beginning("next_number = max(next_number, number + 1)", "next_number = number"),
     beginning("            if old not in numbers:\n                continue\n", ""),
     beginning("    if list(panel_indices) == sorted(panel_indices):\n", "    if False:\n"),
     unsaved("len(self._run.tree.branches) == 1 and all", "all"),
-    unsaved("self.saved is None or len", "len"),
+    unsaved("self.saved_content is None or len", "len"),
     # trials and zones
-    judge("del walker.trials[walker.trial - 1 :]", "del walker.trials[walker.trial :]"),
+    judge("del walker.trials[walker.trial_number - 1 :]", "del walker.trials[walker.trial_number :]"),
     placing("[y0 : y1 + 1, x0 : x1 + 1]", "[y0 : y1 + 1, x0:x1]"),
     # the command line and its limits
     joining("(seed * 1_000_003 + number)", "(seed * 1_000_003)"),
@@ -226,12 +231,12 @@ MUTANTS = (
     guarded("slice(MAX_MESSAGE + 1)", "slice(MAX_MESSAGE)"),
     watchdog("            os._exit(0)\n", "            pass\n"),
     keyframes("_failed_loads += 1", "_failed_loads += 0"),
-    keyframes("        self.failures.note_stored(codes)\n", ""),
+    keyframes("        self.failures.clear_failures(codes)\n", ""),
     sealing("_SEALED if memoryview(root).readonly else _LOCKED", "_LOCKED"),
     failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
     failures("            self._skips_left[code] -= 1\n", "            self._skips_left[code] = 0\n"),
     # selecting, switches, shrunk maps
-    selecting("letters[from_there] = grid.freed(from_there)", 'letters[from_there] = ord(".")'),
+    selecting("letters[from_there] = grid.characters_when_freed(from_there)", 'letters[from_there] = ord(".")'),
     selecting("letters[place.cells(grid)] = piece.letters_at(place, grid)", 'letters[place.cells(grid)] = ord("@")'),
     selecting("if len(switches) >= MAX_SWITCHES else None", "if len(switches) > MAX_SWITCHES else None"),
     world("len(self.switches) < MAX_SWITCHES:", "len(self.switches) <= MAX_SWITCHES:"),

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from subprocess import CompletedProcess
 from typing import TypeVar
 
-from sim.files.folders import cache_folder
+from sim.files.user_folders import cache_folder
 from tests.mutation_sites import Site, pick
 from tests.program_copy import ROOT, copy_program, environment_in, run_tests
 

@@ -7,39 +7,39 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY, SPECS
+from agents.registry import SPECS, SPECS_BY_KEY
 from sim import commands
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, Command, TimedCommand
-from sim.files.map_source import rows_of
+from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels import stale
 from sim.kernels.buckets import Buckets
-from sim.time.log import Entry
+from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
 from sim.world import World
 
-from .conftest import budget_for, problems, settings_of
+from .conftest import parameter_sets, problems, smallest_budget
 
 _OTHERWISE = {
-    "lately",
-    "seat",
+    "recent_rows",
+    "slot",
     "is_live",
     "_plain_arguments",
     "_cached_dispatch",
     "_targets",
     "judge",
-    "_seating",
+    "_plan_cache",
     "_last_active_index",
     "activity_version",
-    "walked",
+    "unbatched_with_rows",
     "notes",
-    "planning_s",
-    "changing_s",
-    "alone_s",
+    "planning_seconds",
+    "map_change_seconds",
+    "unbatched_seconds",
     "stopwatch",
-    "measuring",
+    "optimality",
     "_command_being_applied",
 }
 """What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""
@@ -60,7 +60,7 @@ def scenario_on(
     named = {name: tuple(grid.xy(cell) for cell in cells) for name, cells in (switches or {}).items()}
     more = {"title": "Untitled", **more}
     more |= {"seed": seed, "budget": budget, "switches": named, "edits": timed(script)}
-    return Scenario(rows_of(grid), grid.xy(start), grid.xy(goal), tuple(agents), grid=grid, **more)
+    return Scenario(map_rows_of_grid(grid), grid.xy(start), grid.xy(goal), tuple(agents), grid=grid, **more)
 
 
 def timed(script: Iterable[tuple[int, Command]]) -> tuple[TimedCommand, ...]:
@@ -76,16 +76,16 @@ def changed(scenario: Scenario, script: Iterable[tuple[int, Command]] | None = N
 @st.composite
 def agent_configs(draw: st.DrawFn) -> AgentConfig:
     spec = draw(st.sampled_from(SPECS))
-    params = draw(st.sampled_from(settings_of(spec)))
-    budget = budget_for(spec, params, draw(st.sampled_from([1, 2, 5, 40])))
-    return AgentConfig(spec.key, draw(st.sampled_from(["", "one", "two"])), params, budget)
+    params = draw(st.sampled_from(parameter_sets(spec)))
+    budget = smallest_budget(spec, params, draw(st.sampled_from([1, 2, 5, 40])))
+    return AgentConfig(spec.key, draw(st.sampled_from(["", "first_value", "two"])), params, budget)
 
 
 @st.composite
 def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
     """A function that builds a small world with agents, switches, perhaps a script and random changes."""
     rows, start, goal = draw(problems(side=9))
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     cells = st.integers(0, grid.cells - 1)
     configs = draw(st.lists(agent_configs(), min_size=1, max_size=most_agents))
     switches = {"a": tuple(draw(st.lists(cells, min_size=1, max_size=4))), "b": (draw(cells),)}
@@ -95,10 +95,10 @@ def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
 
     def setup() -> World:
         world = World(
-            Grid.from_rows(rows),
+            Grid.from_text_rows(rows),
             start,
             goal,
-            BY_KEY,
+            SPECS_BY_KEY,
             seed=seed,
             switches=switches,
             random_changes=changes,
@@ -106,7 +106,7 @@ def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
         )
         for config in configs:
             world.add(config)
-        world.submit_all(sorted(script, key=lambda timed: timed[0]))
+        world.queue_commands(sorted(script, key=lambda timed: timed[0]))
         return world
 
     return setup
@@ -121,7 +121,7 @@ def some_command(cells: int) -> st.SearchStrategy[Command]:
         [
             (p.name, v)
             for s in SPECS
-            for chosen in settings_of(s)
+            for chosen in parameter_sets(s)
             for p in s.params
             for v in [chosen.get(p.name, p.default)]
         ]
@@ -131,16 +131,16 @@ def some_command(cells: int) -> st.SearchStrategy[Command]:
         st.builds(commands.EditCells, few),
         st.lists(st.tuples(cell, st.sampled_from(".@TSGW")), max_size=5).map(_terrain),
         st.builds(commands.SetSwitch, st.sampled_from(["a", "b", "none"]), st.booleans()),
-        st.builds(commands.NameSwitch, st.sampled_from(["a", "c: d"]), few),
+        st.builds(commands.DefineSwitch, st.sampled_from(["a", "c: d"]), few),
         st.builds(commands.MoveGoal, cell),
         st.builds(commands.SetBudget, st.sampled_from([1, 3, 50])),
         st.builds(commands.SetBudget, st.sampled_from([None, 2, 60]), agent),
         st.builds(lambda agent, param: commands.SetParam(agent, *param), agent, param),
-        st.builds(commands.NameAgent, agent, st.sampled_from(["", "other", "c: d"])),
+        st.builds(commands.RenameAgent, agent, st.sampled_from(["", "other", "c: d"])),
         st.builds(commands.AddAgent, agent_configs()),
         st.builds(commands.RemoveAgent, agent),
         st.builds(commands.SetTrials, st.sampled_from([1, 2, 7])),
-        st.builds(commands.SetChanges, st.integers(1, 9), st.sampled_from([0.0, 20.0, 50.0])),
+        st.builds(commands.SetRandomChanges, st.integers(1, 9), st.sampled_from([0.0, 20.0, 50.0])),
     )  # fmt: skip
 
 
@@ -148,19 +148,19 @@ def _terrain(pairs: list[tuple[int, str]]) -> Command:
     return commands.SetTerrain(tuple(c for c, _ in pairs), "".join(letter for _, letter in pairs))
 
 
-def plain_run(setup: Callable[[], World], entries: Iterable[Entry], tick: int) -> World:
+def plain_run(setup: Callable[[], World], entries: Iterable[LogEntry], tick: int) -> World:
     """The world at a tick with its commands applied, run from the beginning in one go."""
     world = setup()
-    world.replace_queue([(e.tick, e.command) for e in entries if e.is_enabled])
+    world.replace_queued_commands([(e.tick, e.command) for e in entries if e.is_enabled])
     world.advance(tick)
-    world.apply_now()
+    world.apply_due_changes()
     return world
 
 
 def assert_as_plain(timeline: Timeline) -> None:
     """The world of a timeline is, agent by agent and byte by byte, that of a plain run with the same commands."""
-    timeline.apply_now()
-    plain = plain_run(timeline.setup, timeline.entries(), timeline.tick)
+    timeline.apply_due_commands()
+    plain = plain_run(timeline.build_world, timeline.entries(), timeline.tick)
     assert timeline.world.tick == plain.tick
     assert_equal(timeline.world, plain)
     assert timeline.world.digest() == plain.digest()
@@ -172,7 +172,7 @@ def assert_equal(one: Any, other: Any) -> None:
     What searches that are over have left counts for nothing: a keyframe has written zeros over it, or there was none.
     """
     for world in (one, other):
-        stale.wipe(world.stamped() if isinstance(world, World) else ())
+        stale.clear_stale(world.generation_tables() if isinstance(world, World) else ())
     _compare(one, other, "world", {})
 
 

@@ -5,8 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.grid import Grid
-from sim.kernels.ancestry import ancestor, link, new_links, next_towards
-from sim.kernels.search import GOAL_ON_TOP, Search, begin, best_open, expand, new_search, parent
+from sim.kernels.ancestry import ancestor_at_depth, link_ancestors, new_links, next_cell_towards
+from sim.kernels.search import (
+    GOAL_ON_TOP,
+    Search,
+    begin_search,
+    best_open_cell,
+    expand_best_cells,
+    new_search,
+    parent_of,
+)
 
 from .conftest import problems
 
@@ -14,17 +22,17 @@ from .conftest import problems
 def chain(grid: Grid, search: Search, cell: int) -> list[int]:
     """The path from the root to a cell."""
     cells = [cell]
-    while (up := int(parent(grid.ground, search, cells[-1]))) >= 0:
+    while (up := int(parent_of(grid.ground, search, cells[-1]))) >= 0:
         cells.append(up)
     return cells[::-1]
 
 
 @given(problems(side=24), st.sampled_from([(1.0, 1.0), (1.0, 2.5), (0.0, 1.0)]), st.integers(1, 9))
-def test_every_ancestor_and_every_next_cell_is_found(
+def test_ancestor_and_next_towards_match_plain_parent_chains(
     problem: tuple[list[str], int, int], weights: tuple[float, float], slice_size: int
 ) -> None:
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     search, links, scratch = (
         new_search(grid.cells, *weights),
         new_links(grid.cells),
@@ -32,23 +40,26 @@ def test_every_ancestor_and_every_next_cell_is_found(
     )
     linked: set[int] = set()
     for root, aim in [(start, goal), (goal, start)]:  # the second forgets the first
-        begin(grid.ground, search, root, aim, aim)
+        begin_search(grid.ground, search, root, aim, aim)
         linked.clear()
-        while expand(grid.ground, search, slice_size) and (end := int(best_open(grid.ground, search))) >= 0:
+        while (
+            expand_best_cells(grid.ground, search, slice_size)
+            and (end := int(best_open_cell(grid.ground, search))) >= 0
+        ):
             way = chain(grid, search, end)
-            assert link(grid.ground, search, links, scratch, end) == len(set(way) - linked)
+            assert link_ancestors(grid.ground, search, links, scratch, end) == len(set(way) - linked)
             linked.update(way)
             for depth, cell in enumerate(way):
                 assert links[cell].depth == depth
-                assert ancestor(grid.ground, search, links, end, depth) == cell
+                assert ancestor_at_depth(grid.ground, search, links, end, depth) == cell
             after = dict(zip(way, [*way[1:], -1], strict=True))
             for cell in linked:
-                assert next_towards(grid.ground, search, links, cell, end) == after.get(cell, -1)
+                assert next_cell_towards(grid.ground, search, links, cell, end) == after.get(cell, -1)
             if search.control[0].status == GOAL_ON_TOP:
                 break
 
 
-def test_a_far_ancestor_is_few_jumps_away() -> None:
+def test_ancestor_lookup_takes_logarithmic_jumps() -> None:
     """O(log n): a straight walk of 4,999 moves, its jumps counted."""
     grid = Grid(np.full((4, 5000), ord("."), np.uint8))
     search, links, scratch = (
@@ -56,14 +67,14 @@ def test_a_far_ancestor_is_few_jumps_away() -> None:
         new_links(grid.cells),
         np.zeros(grid.cells, np.int32),
     )
-    begin(grid.ground, search, 0, 4999, 4999)
-    expand(grid.ground, search, grid.cells)
-    link(grid.ground, search, links, scratch, 4999)
+    begin_search(grid.ground, search, 0, 4999, 4999)
+    expand_best_cells(grid.ground, search, grid.cells)
+    link_ancestors(grid.ground, search, links, scratch, 4999)
     for depth in (0, 1, 7, 2500, 4998):
         cell, hops = 4999, 0
         while links[cell].depth > depth:
             jump = int(links[cell].jump)
-            cell = jump if links[jump].depth >= depth else int(parent(grid.ground, search, cell))
+            cell = jump if links[jump].depth >= depth else int(parent_of(grid.ground, search, cell))
             hops += 1
-        assert cell == ancestor(grid.ground, search, links, 4999, depth) == depth
+        assert cell == ancestor_at_depth(grid.ground, search, links, 4999, depth) == depth
         assert hops <= 3 * 13, depth

@@ -24,7 +24,7 @@ from tests.test_history import ACTS as ACTS_OF_HISTORY
 from tests.window import App, drag, make_app, open_app_files, press, press_combination, settle
 from ui.commands.table import COMMANDS as TABLE
 from ui.model import script
-from ui.model.turning import UI_SCALES
+from ui.model.adjust import UI_SCALES
 
 LEFT_OUT = {"quit", "full_screen", "record", "export_video"}  # they end the test, or begin another process
 OTHER_RUNS = {"gallery", "open", "recent", "problems", "generate"}  # what was done before cannot be taken back then
@@ -86,7 +86,7 @@ class Chaos:
         self.app, self.chance, self.commands, self.far = app, random.Random(seed), commands, far
         self.done: list[str] = []  # for whoever wants to know what led to it
 
-    def somewhere(self) -> tuple[int, int]:
+    def random_position(self) -> tuple[int, int]:
         width, height = self.app.window.surface.get_size()
         return self.chance.randrange(width), self.chance.randrange(height)
 
@@ -102,51 +102,51 @@ class Chaos:
         press_combination(self.app, combination)
 
     def drag(self) -> None:
-        drag(self.app, self.somewhere(), self.somewhere(), button=self.chance.choice([1, 1, 2, 3]))
+        drag(self.app, self.random_position(), self.random_position(), button=self.chance.choice([1, 1, 2, 3]))
 
     def stroke(self) -> None:
         """A drag that goes on while time passes."""
-        drag(self.app, self.somewhere(), self.somewhere(), release=False)
+        drag(self.app, self.random_position(), self.random_position(), release=False)
         for _ in range(self.chance.randrange(4)):
             self.app.frame(0.1)
             pygame.event.post(
-                pygame.event.Event(pygame.MOUSEMOTION, pos=self.somewhere(), rel=(0, 0), buttons=(1, 0, 0))
+                pygame.event.Event(pygame.MOUSEMOTION, pos=self.random_position(), rel=(0, 0), buttons=(1, 0, 0))
             )
         if self.chance.random() < 0.3:
             self.key()
-        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=self.somewhere()))
+        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=self.random_position()))
         settle(self.app)
 
     def click(self) -> None:
-        spots = [spot for spot in self.app.window.canvas.spots if spot.action and "record" not in spot.id]
-        if self.app.window.dialogs.dialog is None and spots:
+        spots = [spot for spot in self.app.window.canvas.hit_regions if spot.action and "record" not in spot.id]
+        if self.app.window.dialogs.open_one is None and spots:
             spot = self.chance.choice(spots)
             self.done[-1] += f" {spot.id}"
             x, y, width, height = spot.box
             drag(self.app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2), steps=1)
 
     def wheel(self) -> None:
-        place = self.somewhere()
+        place = self.random_position()
         pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=place, rel=(0, 0), buttons=(0, 0, 0)))
         pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=self.chance.choice([-2, 1]), x=0, pos=place))
         settle(self.app)
 
     def dialog(self) -> None:
-        if self.app.window.dialogs.dialog is not None:
+        if self.app.window.dialogs.open_one is not None:
             for _ in range(self.chance.randrange(4)):
                 press(self.app, self.chance.choice(DIALOG_KEYS), 0, "9")
             press(self.app, pygame.K_ESCAPE)
 
     def text(self) -> None:
         """Text in a field of the open dialog, or of one that is opened for it: typed, or pasted."""
-        if self.app.window.dialogs.dialog is None:
+        if self.app.window.dialogs.open_one is None:
             allowed = {command.id for command in self.commands}  # type: ignore[attr-defined]
             command = self.chance.choice([name for name in TEXT_COMMANDS if name in allowed])
             self.done[-1] += f" {command}"
             self.app.window.run(command)
             settle(self.app)
         for _ in range(self.chance.randrange(1, 4)):
-            text = self.any_text()
+            text = self.random_text()
             self.done[-1] += f" {text[:20]!r}"
             if self.chance.random() < 0.5:
                 with pytest.MonkeyPatch.context() as patch:
@@ -161,7 +161,7 @@ class Chaos:
         self.app.frame(0.05)
         press(self.app, self.chance.choice([pygame.K_RETURN, pygame.K_ESCAPE, pygame.K_TAB]))
 
-    def any_text(self) -> str:
+    def random_text(self) -> str:
         """Letters of all kinds, from none to thousands. No slash: a name with one may be of a folder of the machine."""
         length = self.chance.choice([0, 1, 2, 5, 20, 81, 300, 3000])
         kinds = [
@@ -177,13 +177,13 @@ class Chaos:
     def drop(self) -> None:
         """Files that are dropped onto the window: of any kind, with any name, some not there."""
         for _ in range(self.chance.choice([1, 1, 1, 2, 3])):
-            path = self.any_file()
+            path = self.make_random_file()
             self.done[-1] += f" {path.name[:30]!r}"
             pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(path)))
         for _ in range(3):
             settle(self.app)
 
-    def any_file(self) -> Path:
+    def make_random_file(self) -> Path:
         names = ["plain", "two words", "\u202eodd\u200b", "n" * 240, "n" * 300, "ä\u0301 地图", "-", ".hidden", "a\nb"]
         path = Path.cwd() / f"{self.chance.choice(names)}{self.chance.choice(SUFFIXES)}"
         texts = [
@@ -222,15 +222,15 @@ class Chaos:
         command = self.chance.choice(self.commands).id  # type: ignore[attr-defined]
         keys = self.chance.choice([*OTHER_KEYS, None])
         self.done[-1] += f" {command} {keys}"
-        self.app.window.rebind(command, keys)
+        self.app.window.assign_keys(command, keys)
         if keys:
             press_combination(self.app, keys)
         settle(self.app)
 
     def carry(self) -> None:
         """An edit of the script is dragged to another tick, and dropped there, or undone."""
-        marks = [spot for spot in self.app.window.canvas.spots if spot.id.startswith("mark:")]
-        if self.app.window.dialogs.dialog is None and marks:
+        marks = [spot for spot in self.app.window.canvas.hit_regions if spot.id.startswith("mark:")]
+        if self.app.window.dialogs.open_one is None and marks:
             x, y, width, height = self.chance.choice(marks).box
             left, top, bar, deep = self.app.window.state.time_bar
             to = left + self.chance.randrange(-20, max(1, bar) + 20), top + self.chance.randrange(-10, deep + 10)
@@ -264,7 +264,7 @@ class Chaos:
         if (
             len(session.run.tree.branches) < 6
             and {0, 1} <= agents
-            and (script.deeds(session.run) or "script" not in name)
+            and (script.script_entries(session.run) or "script" not in name)
         ):
             if len(session.run.panels) > 8 and name in ("branch", "split", "add"):
                 name = "remove"
@@ -280,14 +280,16 @@ class Chaos:
 
     def history(self) -> None:
         session = self.app.session
-        session.history.go_to(self.chance.randrange(len(session.history.done) + len(session.history.undone) + 1))
+        session.history.go_to_entry(
+            self.chance.randrange(len(session.history.done) + len(session.history.undone_entries) + 1)
+        )
         settle(self.app)
 
     def branch(self) -> None:
         press_combination(self.app, self.chance.choice(["Ctrl+B", "Alt+H", "N", "Alt+Delete", "Alt+P"]))
 
     def size(self) -> None:
-        self.app.window.resized(pygame.display.set_mode(self.chance.choice(SIZES)))
+        self.app.window.on_resized(pygame.display.set_mode(self.chance.choice(SIZES)))
         settle(self.app)
 
     def scale(self) -> None:
@@ -326,7 +328,7 @@ ACTS = (
 )
 
 
-def settled(app: App) -> None:
+def close_dialogs_and_finish_seek(app: App) -> None:
     app.window.dialogs.close_dialog()
     app.window.player.pause()
     app.session.history.end()
@@ -336,45 +338,45 @@ def settled(app: App) -> None:
         app.frame(0.0)
 
 
-def assert_sound(app: App) -> None:
+def assert_every_branch_replays_exactly(app: App) -> None:
     """Every branch comes to the same again."""
     session = app.session
     for branch in session.run.tree.branches.values():
         line = branch.timeline
-        line.apply_now()
+        line.apply_due_commands()
         tick, digest = line.tick, line.world.digest()
         line.seek(0)
         line.seek(tick)
-        assert (line.tick, line.world.digest(), line.diverged) == (tick, digest, None)
+        assert (line.tick, line.world.digest(), line.divergence_tick) == (tick, digest, None)
     session.changed()
     shown = {branch.number for branch in session.run.shown_branches}
     assert shown <= set(session.run.tree.branches) and session.run.front in shown
-    assert all(session.run.trails[panel.key].last_tick <= session.run.furthest for panel in session.run.panels)
+    assert all(session.run.trails[panel.key].last_tick <= session.run.max_shown_tick for panel in session.run.panels)
 
 
-def logs(app: App) -> object:
+def logs_by_branch(app: App) -> object:
     tree = app.session.run.tree
     return app.session.run.scenario, [
         (b.number, b.name, b.parent, b.timeline.entries()) for b in tree.branches.values()
     ]
 
 
-def assert_can_be_taken_back(app: App) -> None:
+def assert_undo_and_redo_restore_logs(app: App) -> None:
     session, done = app.session, len(app.session.history.done)
-    before = logs(app)
-    session.history.go_to(0)
-    settled(app)
+    before = logs_by_branch(app)
+    session.history.go_to_entry(0)
+    close_dialogs_and_finish_seek(app)
     assert len(session.run.tree.branches) == 1
     assert all(entry.is_scripted and entry.is_enabled for entry in session.run.timeline.entries())
-    assert_sound(app)
-    session.history.go_to(done)
-    settled(app)
-    assert logs(app) == before
-    assert_sound(app)
+    assert_every_branch_replays_exactly(app)
+    session.history.go_to_entry(done)
+    close_dialogs_and_finish_seek(app)
+    assert logs_by_branch(app) == before
+    assert_every_branch_replays_exactly(app)
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "BACKMOVE_RECORDINGS"):
         monkeypatch.setenv(name, str(tmp_path))
@@ -384,16 +386,16 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_anything(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.model.run.SEEK_WORK", 20.0)  # a seek takes many frames
     chance = random.Random(seed)
-    app = make_app(learning(chance), chance.choice(SIZES[:4]))
+    app = make_app(make_learning_scenario(chance), chance.choice(SIZES[:4]))
     app.window.settings.keyframe_mb = 1
     chaos = Chaos(app, seed, OWN_COMMANDS, far=60)
     chaos.go_on(60)
-    settled(app)
-    assert_sound(app)
-    assert_can_be_taken_back(app)
+    close_dialogs_and_finish_seek(app)
+    assert_every_branch_replays_exactly(app)
+    assert_undo_and_redo_restore_logs(app)
 
 
-def learning(chance: random.Random) -> Scenario:
+def make_learning_scenario(chance: random.Random) -> Scenario:
     """A small run that goes on for long: some of its agents walk again and again."""
     kinds = ("tb-wa", *(chance.choice(KINDS) for _ in range(chance.choice([0, 1, 1, 3]))))
     return replace(setup(), agents=tuple(AgentConfig(kind) for kind in kinds), trials=20)
@@ -406,7 +408,7 @@ def many(scenario: Scenario, chance: random.Random) -> Scenario:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
-def test_anything_for_long(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_input_keeps_shipped_files_reproducible(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(1000 + seed)
     monkeypatch.setattr("ui.model.run.SEEK_WORK", chance.choice([20.0, 500.0, 8000.0]))
     app = make_app(setup(), chance.choice(SIZES))
@@ -415,6 +417,6 @@ def test_anything_for_long(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if chance.random() < 0.5:
         documents.open_scenario(many(app.session.run.scenario, chance))
     Chaos(app, seed, COMMANDS if seed % 2 else OWN_COMMANDS, far=chance.choice([100, 1000, 4000])).go_on(120)
-    settled(app)
-    assert_sound(app)
-    assert_can_be_taken_back(app)
+    close_dialogs_and_finish_seek(app)
+    assert_every_branch_replays_exactly(app)
+    assert_undo_and_redo_restore_logs(app)

@@ -9,14 +9,14 @@ import numpy as np
 import pygame
 import pytest
 
-from agents.contract import settings_of
-from agents.registry import BY_KEY
+from agents.contract import parameter_sets
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, NameSwitch, SetBudget, SetSwitch
+from sim.commands import AgentConfig, DefineSwitch, SetBudget, SetSwitch
 from sim.files.scenario import Scenario, build_world, load_scenario
 from sim.grid import Grid
 from sim.kernels import log
-from sim.placing import cheapest
+from sim.placing import cheapest_path_cost
 from sim.walker import Walker
 from tests.runs import scenario_on
 from tests.window import (
@@ -36,24 +36,24 @@ from tests.window import (
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
-from ui.model import agent_edits, branching, files, painting, saving, script, turning
-from ui.model.algorithms import lines_of
-from ui.model.beginning import configs_of, done_by_hand
+from ui.model import adjust, agent_edits, branching, files, painting, script, session_saving
+from ui.model.adjust import step_agent_budget
+from ui.model.algorithms import pseudocode_lines_of
 from ui.model.clock import AS_FAST_AS_POSSIBLE
-from ui.model.command import EDIT
-from ui.model.keys import FIRST, PanelKey
-from ui.model.layout import SIDEBAR, lay_out
-from ui.model.player import MAX_PUT_OFF, PATIENCE, Player
+from ui.model.command import EDIT_MODE
+from ui.model.layout import SIDEBAR_WIDTH, lay_out_window
+from ui.model.panel_keys import FIRST_PANEL, PanelKey
+from ui.model.panel_texts import agent_panel_numbers, next_free_label
+from ui.model.player import MAX_POSTPONED_FRAMES, MAX_YIELDING_FRAMES, Player
 from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
+from ui.model.start_over import current_agent_configs, user_commands
 from ui.model.tables import export_csv
-from ui.model.turning import turn_budget
-from ui.model.wording import hud_fields, next_label
-from ui.panels import agent_panel, charts, code_card, meanings, overlay, sidebar, tab_layers, top_bar, transport
+from ui.panels import agent_panel, charts, code_card, map_legend, overlay, sidebar, tab_layers, top_bar, transport
 from ui.panels.badges import BADGE_COLOURS
-from ui.widgets.canvas import RENEWED_EVERY
-from ui.widgets.controls import Field
+from ui.widgets.canvas import MIN_REDRAW_INTERVAL_FRAMES
+from ui.widgets.controls import TextField
 
 ROWS = [
     "........................",
@@ -72,7 +72,7 @@ ROWS = [
 
 
 def setup(agents: int = 2, **more) -> Scenario:
-    grid = Grid.from_rows(ROWS, "box")
+    grid = Grid.from_text_rows(ROWS, "box")
     configs = tuple(AgentConfig("tb-wa", params={"weight": 1.0 + i}) for i in range(agents))
     bridge = {"door": (grid.cell(5, 7), grid.cell(6, 7)), "gate": (grid.cell(2, 2),)}
     more = {"budget": 4, "switches": bridge, "title": "Box", **more}
@@ -85,22 +85,22 @@ def app():
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path, monkeypatch):
+def isolated_folders(tmp_path, monkeypatch):
     """Pictures and settings of a test stay in a folder of its own."""
     monkeypatch.setenv("BACKMOVE_RECORDINGS", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
 
-def saved_picture(app: App) -> str:
+def saved_picture_name(app: App) -> str:
     """Where a picture was saved, if it is there."""
-    path = Path(app.window.state.messages.texts()[-1].removeprefix("Saved "))
+    path = Path(app.window.state.messages.queued_texts()[-1].removeprefix("Saved "))
     assert path.is_file() and path.stat().st_size > 500, app.window.state.messages.waiting
     return path.name
 
 
 def nothing_selected(app: App) -> bool:
-    return "Nothing is selected" in app.window.state.messages.texts()[-1]
+    return "Nothing is selected" in app.window.state.messages.queued_texts()[-1]
 
 
 # --- every command ----------------------------------------------------------------------------------
@@ -110,62 +110,64 @@ RUNNING_COMMANDS = {
     "step": lambda a: a.session.tick == 1,
     "step_10": lambda a: a.session.tick == 10,
     "step_100": lambda a: a.session.tick >= 20 and a.session.run.is_over,
-    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.texts()[-1],
+    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.queued_texts()[-1],
     "step_back_10": lambda a: a.session.tick == 0,
     "step_back_100": lambda a: a.session.tick == 0,
     "to_start": lambda a: a.session.tick == 0,
     "to_end": lambda a: a.session.tick == a.session.run.recorded_end,
-    "previous_mark": lambda a: "No further" in a.window.state.messages.texts()[-1],
-    "next_mark": lambda a: "No further" in a.window.state.messages.texts()[-1],
+    "previous_mark": lambda a: "No further" in a.window.state.messages.queued_texts()[-1],
+    "next_mark": lambda a: "No further" in a.window.state.messages.queued_texts()[-1],
     "play_backwards": lambda a: a.window.player.is_backwards or a.session.tick == 0,
     "branch": lambda a: len(a.session.run.tree.branches) == 2 and len(a.session.run.panels) == 4,
     "branch_always": lambda a: len(a.session.run.tree.branches) == 2,
-    "split_policy": lambda a: type(a.window.dialogs.dialog).__name__ == "SplitPolicy",
+    "split_policy": lambda a: type(a.window.dialogs.open_one).__name__ == "SplitDialog",
     "next_branch": lambda a: a.session.run.front == 0,
-    "compare_branch": lambda a: "no parent" in a.window.state.messages.texts()[-1],
+    "compare_branch": lambda a: "no parent" in a.window.state.messages.queued_texts()[-1],
     "hide_branch": lambda a: a.session.run.shown == [0],
-    "rename_branch": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
-    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.texts()[-1],
-    "worst_block": lambda a: type(a.window.dialogs.dialog).__name__ == "WorstBlock",
-    "record": lambda a: type(a.window.dialogs.dialog).__name__ == "RecordDialog",
-    "export_video": lambda a: type(a.window.dialogs.dialog).__name__ == "ExportDialog",
-    "picture_window": lambda a: saved_picture(a).endswith(".png"),
-    "picture_panel": lambda a: saved_picture(a).endswith(".png"),
-    "picture_large": lambda a: saved_picture(a).endswith(".png"),
-    "picture_svg": lambda a: saved_picture(a).endswith(".svg"),
+    "rename_branch": lambda a: type(a.window.dialogs.open_one).__name__ == "TextPrompt",
+    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.queued_texts()[-1],
+    "worst_block": lambda a: type(a.window.dialogs.open_one).__name__ == "WorstBlockDialog",
+    "record": lambda a: type(a.window.dialogs.open_one).__name__ == "RecordDialog",
+    "export_video": lambda a: type(a.window.dialogs.open_one).__name__ == "ExportDialog",
+    "picture_window": lambda a: saved_picture_name(a).endswith(".png"),
+    "picture_panel": lambda a: saved_picture_name(a).endswith(".png"),
+    "picture_large": lambda a: saved_picture_name(a).endswith(".png"),
+    "picture_svg": lambda a: saved_picture_name(a).endswith(".svg"),
     "mark_in": lambda a: a.window.state.mark_in == 0,
     "mark_out": lambda a: a.window.state.mark_out == 0,
     "slower": lambda a: a.window.player.speed == 20,
     "faster": lambda a: a.window.player.speed == 45,
     "full_speed": lambda a: a.window.player.speed == 0,
     "slow_motion": lambda a: a.window.player.is_slow_motion,
-    "step_expansion": lambda a: a.window.player.is_slow_motion and a.window.player.reveal == 1 and a.session.tick == 1,
+    "step_expansion": lambda a: (
+        a.window.player.is_slow_motion and a.window.player.slow_motion_expansions == 1 and a.session.tick == 1
+    ),
     "until_move": lambda a: a.session.until.name == "next move",
     "until_back_move": lambda a: a.session.until.name == "next back-move",
     "until_restart": lambda a: a.session.until.name == "next restart",
     "until_arrival": lambda a: a.session.until.name == "next arrival",
-    "until_tick": lambda a: type(a.window.dialogs.dialog).__name__ == "NumberPrompt",
-    "reset": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
-    "reset_keep_map": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
-    "lessons": lambda a: type(a.window.dialogs.dialog).__name__ == "Lessons",
-    "lesson_next": lambda a: "No lesson" in a.window.state.messages.texts()[-1],
-    "lesson_back": lambda a: "No lesson" in a.window.state.messages.texts()[-1],
-    "lesson_end": lambda a: "No lesson" in a.window.state.messages.texts()[-1],
-    **{f"answer_{n}": lambda a: "No lesson" in a.window.state.messages.texts()[-1] for n in range(1, 6)},
+    "until_tick": lambda a: type(a.window.dialogs.open_one).__name__ == "NumberPrompt",
+    "reset": lambda a: a.session.tick == 0 and len(a.session.archived_runs) == 1,
+    "reset_keep_map": lambda a: a.session.tick == 0 and len(a.session.archived_runs) == 1,
+    "lessons": lambda a: type(a.window.dialogs.open_one).__name__ == "LessonList",
+    "lesson_next": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1],
+    "lesson_back": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1],
+    "lesson_end": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1],
+    **{f"answer_{n}": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1] for n in range(1, 6)},
     "minimap": lambda a: not a.window.settings.shows_minimap,
-    "moments": lambda a: type(a.window.dialogs.dialog).__name__ == "Moments",
-    "first_difference": lambda a: "do not differ" in a.window.state.messages.texts()[-1],
-    "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
-    "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
-    "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
-    "rename_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "TextPrompt",
-    "add_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
+    "moments": lambda a: type(a.window.dialogs.open_one).__name__ == "MomentList",
+    "first_difference": lambda a: "do not differ" in a.window.state.messages.queued_texts()[-1],
+    "next_panel": lambda a: a.session.panel_index(a.session.focused_key) == 1,
+    "previous_panel": lambda a: a.session.panel_index(a.session.focused_key) == 1,
+    "edit_agent": lambda a: type(a.window.dialogs.open_one).__name__ == "AgentEditor",
+    "rename_agent": lambda a: type(a.window.dialogs.open_one).__name__ == "TextPrompt",
+    "add_agent": lambda a: type(a.window.dialogs.open_one).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.run.world.walkers) == 3,
-    "crowd": lambda a: "not a crowd" in a.window.state.messages.texts()[-1],
+    "crowd": lambda a: "not a crowd" in a.window.state.messages.queued_texts()[-1],
     "remove_agent": lambda a: [w.id for w in a.session.run.world.walkers] == [1],
     "move_panel_left": lambda a: [p.key for p in a.session.run.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
     "move_panel_right": lambda a: [p.key for p in a.session.run.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
-    "maximise": lambda a: len(a.window.scene.shown_panels) == 1,
+    "maximise": lambda a: len(a.window.map_view.shown_panels) == 1,
     "raise_weight": lambda a: a.session.run.world.walkers[0].params["weight"] == 1.2,
     "lower_weight": lambda a: a.session.run.world.walkers[0].params["weight"] == 1.0,
     "more_trials": lambda a: a.session.run.world.trials == 2,
@@ -174,22 +176,22 @@ RUNNING_COMMANDS = {
     "lower_budget": lambda a: a.session.run.world.budget == 2,
     "fit": lambda a: a.window.cameras._shared_view is None,
     "zoom_reset": lambda a: a.window.cameras._shared_view is None,
-    "zoom_in": lambda a: a.window.cameras._shared_view.zoom > fitted_zoom(a),
-    "zoom_out": lambda a: a.window.cameras._shared_view.zoom < fitted_zoom(a),
+    "zoom_in": lambda a: a.window.cameras._shared_view.zoom > fitted_zoom_of(a),
+    "zoom_out": lambda a: a.window.cameras._shared_view.zoom < fitted_zoom_of(a),
     "pan_left": lambda a: a.window.cameras._shared_view.x < 12,
     "pan_right": lambda a: a.window.cameras._shared_view.x > 12,
     "pan_up": lambda a: a.window.cameras._shared_view.y < 6,
     "pan_down": lambda a: a.window.cameras._shared_view.y > 6,
     "link_cameras": lambda a: not a.window.cameras.is_linked,
-    "follow": lambda a: a.window.cameras.follows,
+    "follow": lambda a: a.window.cameras.is_following_agents,
     "hand": lambda a: a.window.state.has_hand,
-    "next_heat": lambda a: a.window.scene.layers.heat.kind == "scrub",
-    "heat_scale": lambda a: not a.window.scene.layers.heat.is_log,
-    "heat_colours": lambda a: a.window.scene.layers.heat.colours == "cividis",
-    "keep_view": lambda a: a.window.dressing.is_default,
-    "theme": lambda a: a.window.scene.palette.name == "light",
-    "ui_larger": lambda a: a.window.scene.scale > 1.0,
-    "ui_smaller": lambda a: a.window.scene.scale < 1.0,
+    "next_heat": lambda a: a.window.map_view.layers.heat.kind == "scrub",
+    "heat_scale": lambda a: not a.window.map_view.layers.heat.is_log,
+    "heat_colours": lambda a: a.window.map_view.layers.heat.colours == "cividis",
+    "keep_view": lambda a: a.window.view_overrides.is_default,
+    "theme": lambda a: a.window.map_view.palette.name == "light",
+    "ui_larger": lambda a: a.window.map_view.scale > 1.0,
+    "ui_smaller": lambda a: a.window.map_view.scale < 1.0,
     "hide_ui": lambda a: a.window.state.is_bare,
     "full_screen": lambda a: bool(a.window.surface.get_flags() & pygame.FULLSCREEN),
     "tab_layers": lambda a: not a.window.settings.shows_sidebar,  # it was the tab shown: the key hides the bar
@@ -197,12 +199,14 @@ RUNNING_COMMANDS = {
     "tab_inspect": lambda a: a.window.settings.sidebar_tab == "inspect",
     "tab_compare": lambda a: a.window.settings.sidebar_tab == "compare",
     "tab_time": lambda a: a.window.settings.sidebar_tab == "time",
-    "pin_cell": lambda a: a.window.state.pinned is None and "no cell to pin" in a.window.state.messages.texts()[-1],
-    "compare_table": lambda a: type(a.window.dialogs.dialog).__name__ == "ComparisonTable",
+    "pin_cell": lambda a: (
+        a.window.state.pinned is None and "no cell to pin" in a.window.state.messages.queued_texts()[-1]
+    ),
+    "compare_table": lambda a: type(a.window.dialogs.open_one).__name__ == "ComparisonTable",
     "edit_mode": lambda a: a.window.state.is_editing,
-    "undo": lambda a: a.window.state.messages.texts()[-1] == "There is nothing to undo",
-    "redo": lambda a: a.window.state.messages.texts()[-1] == "There is nothing to redo",
-    "history": lambda a: type(a.window.dialogs.dialog).__name__ == "HistoryList",
+    "undo": lambda a: a.window.state.messages.queued_texts()[-1] == "There is nothing to undo",
+    "redo": lambda a: a.window.state.messages.queued_texts()[-1] == "There is nothing to redo",
+    "history": lambda a: type(a.window.dialogs.open_one).__name__ == "HistoryList",
     "clear_edits": lambda a: not a.session.history.done,
     "switch_1": lambda a: a.session.run.world.switch_states() == {"door": True, "gate": False},
     "switch_2": lambda a: a.session.run.world.switch_states() == {"door": False, "gate": True},
@@ -213,47 +217,47 @@ RUNNING_COMMANDS = {
     "paint_cursor": lambda a: a.session.tick == 0,
     "start_here": lambda a: a.session.tick == 0,
     "goal_here": lambda a: a.session.tick == 0,
-    "goal_of_crowd_here": lambda a: "not a crowd" in a.window.state.messages.texts()[-1],
+    "goal_of_crowd_here": lambda a: "not a crowd" in a.window.state.messages.queued_texts()[-1],
     "next_rule": lambda a: a.session.run.world.grid.movement.rule == "eight-cut",
     "random_changes": lambda a: a.session.run.world.random_changes.rate == 5.0,
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
     "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
     "select_all": lambda a: str(a.window.state.selection) == "24 x 12" and a.window.state.tool == "select",
-    "select_stroke": lambda a: "Nothing was painted" in a.window.state.messages.texts()[-1],
+    "select_stroke": lambda a: "Nothing was painted" in a.window.state.messages.queued_texts()[-1],
     **dict.fromkeys(("copy", "cut", "name_switch", "save_piece"), nothing_selected),
-    "paste": lambda a: "Nothing was copied" in a.window.state.messages.texts()[-1],
-    "gallery": lambda a: type(a.window.dialogs.dialog).__name__ == "Gallery",
-    "open": lambda a: type(a.window.dialogs.dialog).__name__ == "OpenFile",
-    "recent": lambda a: type(a.window.dialogs.dialog).__name__ == "RecentFiles",
-    "problems": lambda a: "No problem list" in a.window.state.messages.texts()[-1],
-    "generate": lambda a: type(a.window.dialogs.dialog).__name__ == "GenerateMap",
-    "save_map": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
-    "save_map_as": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
-    "save_session": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
-    "save_scenario": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
-    "experiment": lambda a: type(a.window.dialogs.dialog).__name__ == "ExperimentSheet",
+    "paste": lambda a: "Nothing was copied" in a.window.state.messages.queued_texts()[-1],
+    "gallery": lambda a: type(a.window.dialogs.open_one).__name__ == "Gallery",
+    "open": lambda a: type(a.window.dialogs.open_one).__name__ == "OpenFileDialog",
+    "recent": lambda a: type(a.window.dialogs.open_one).__name__ == "RecentFiles",
+    "problems": lambda a: "No problem list" in a.window.state.messages.queued_texts()[-1],
+    "generate": lambda a: type(a.window.dialogs.open_one).__name__ == "MapGeneratorDialog",
+    "save_map": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
+    "save_map_as": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
+    "save_session": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
+    "save_scenario": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
+    "experiment": lambda a: type(a.window.dialogs.open_one).__name__ == "ExperimentDialog",
     "open_menu": lambda a: a.window.state.menu is not None,
-    "settings": lambda a: type(a.window.dialogs.dialog).__name__ == "SettingsDialog",
-    "save_charts": lambda a: type(a.window.dialogs.dialog).__name__ == "Question",
-    "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
-    "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
-    "find_command": lambda a: type(a.window.dialogs.dialog).__name__ == "CommandPalette",
-    "about": lambda a: a.window.state.messages.texts()[-1].startswith("This run has no description"),
-    "help": lambda a: type(a.window.dialogs.dialog).__name__ == "HelpOverlay",
+    "settings": lambda a: type(a.window.dialogs.open_one).__name__ == "SettingsDialog",
+    "save_charts": lambda a: type(a.window.dialogs.open_one).__name__ == "QuestionDialog",
+    "export_csv": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
+    "export_posthoc": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
+    "find_command": lambda a: type(a.window.dialogs.open_one).__name__ == "CommandPalette",
+    "about": lambda a: a.window.state.messages.queued_texts()[-1].startswith("This run has no description"),
+    "help": lambda a: type(a.window.dialogs.open_one).__name__ == "HelpOverlay",
     "cancel": lambda a: a.window.is_open,
     "quit": lambda a: not a.window.is_open,
     "next_control": lambda a: a.window.canvas.focus_id is not None,
     "previous_control": lambda a: a.window.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_key == PanelKey(0, n - 1 if n <= 2 else 0) for n in range(1, 9)},
-    **{f"switch_{n}": lambda a: "no switch" in a.window.state.messages.texts()[-1] for n in range(3, 10)},
-    **{f"layer_{k.key}": lambda a, k=k: a.window.scene.layers.shows(k) != k.is_on for k in LAYERS},
+    **{f"switch_{n}": lambda a: "no switch" in a.window.state.messages.queued_texts()[-1] for n in range(3, 10)},
+    **{f"layer_{k.key}": lambda a, k=k: a.window.map_view.layers.is_layer_on(k) != k.is_on for k in LAYERS},
 }
 EDITING_COMMANDS = {
     f"tool_{name}": lambda a, name=name: a.window.state.tool == name
     for name in ("brush", "eraser", "line", "rectangle", "fill", "select")
 } | {
-    "select_from_cursor": lambda a: a.window.state.selection.has(a.window.state.cursor),
-    "put_down": lambda a: "no pasted cells" in a.window.state.messages.texts()[-1],
+    "select_from_cursor": lambda a: a.window.state.selection.contains_point(a.window.state.cursor),
+    "put_down": lambda a: "no pasted cells" in a.window.state.messages.queued_texts()[-1],
     "mirror_left_right": nothing_selected,
     "mirror_top_bottom": nothing_selected,
     "turn_right": nothing_selected,
@@ -265,41 +269,41 @@ EDITING_COMMANDS = {
 }
 
 
-def fitted_zoom(app: App) -> float:
-    from ui.model.camera import fitted
+def fitted_zoom_of(app: App) -> float:
+    from ui.model.camera import camera_fitting_map
 
-    _, boxes = app.window.scene.panels()[0]
-    return fitted(24, 12, *boxes.map[2:]).zoom
+    _, boxes = app.window.map_view.panels_with_boxes()[0]
+    return camera_fitting_map(24, 12, *boxes.map[2:]).zoom
 
 
-def test_every_command_of_the_table_is_tried():
+def test_every_command_has_a_check_in_this_file():
     assert set(RUNNING_COMMANDS) | set(EDITING_COMMANDS) == {command.id for command in COMMANDS}
 
 
 @pytest.mark.parametrize("command", list(COMMANDS), ids=lambda c: c.id)
-def test_every_key_does_what_its_command_says(command):
+def test_every_shortcut_runs_its_command(command):
     for combination in command.keys:
         app = make_app(setup())
-        if command.mode == EDIT:
+        if command.mode == EDIT_MODE:
             app.window.state.is_editing = True
         press_combination(app, combination)
         check = RUNNING_COMMANDS.get(command.id) or EDITING_COMMANDS[command.id]
         assert check(app), (command.id, combination)
         app.draw()
-        if app.window.dialogs.dialog is not None:
+        if app.window.dialogs.open_one is not None:
             press(app, pygame.K_ESCAPE)
-            assert app.window.dialogs.dialog is None, "Escape closes every dialog"
+            assert app.window.dialogs.open_one is None, "Escape closes every dialog"
         assert app.window.is_open or command.id == "quit"
 
 
-def shown_numbers(view) -> dict[str, str]:
-    return {field.name: field.value for field in hud_fields(view)}
+def hud_values(view) -> dict[str, str]:
+    return {field.name: field.value for field in agent_panel_numbers(view)}
 
 
-def test_trials_are_set_counted_and_drawn():
+def test_trials_can_be_set_and_appear_in_the_trials_chart():
     app = make_app(replace(setup(), agents=(AgentConfig("lss-lrta", "learns"), AgentConfig("tb-wa", "walks"))))
     press_combination(app, "F5")
-    assert not any(spot.id == "chart:trials" for spot in app.window.canvas.spots)
+    assert not any(spot.id == "chart:trials" for spot in app.window.canvas.hit_regions)
     for _ in range(4):
         press_combination(app, "Alt+L")
     assert app.session.run.world.trials == 20
@@ -307,9 +311,9 @@ def test_trials_are_set_counted_and_drawn():
     settle(app)
     learns, walks = (panel.view for panel in app.session.run.panels)
     assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
-    assert shown_numbers(learns)["trial"] == f"{len(learns.trials)} / 20"
-    assert "trial" not in shown_numbers(walks)
-    x, y, width, height = next(spot.box for spot in app.window.canvas.spots if spot.id == "chart:trials")
+    assert hud_values(learns)["trial"] == f"{len(learns.trials)} / 20"
+    assert "trial" not in hud_values(walks)
+    x, y, width, height = next(spot.box for spot in app.window.canvas.hit_regions if spot.id == "chart:trials")
     plot = pygame.surfarray.array3d(app.window.surface.subsurface((x, y, width, height)))
     assert (plot == np.array(SERIES[0])).all(axis=2).sum() > 4 * len(learns.trials), "a dot for each trial"
     assert not (plot == np.array(SERIES[1])).all(axis=2).any()
@@ -321,7 +325,7 @@ def test_escape_never_quits(app):
     assert app.window.is_open
 
 
-def test_letters_choose_tools_only_in_edit_mode(app):
+def test_letter_keys_choose_tools_only_in_edit_mode(app):
     press(app, pygame.K_l, unicode="l")
     assert app.window.state.tool == "brush" and not app.window.cameras.is_linked
     press(app, pygame.K_m, unicode="m")
@@ -337,57 +341,57 @@ def pixels(app):
 
 
 def spots(app):
-    return [(spot.id, spot.box) for spot in app.window.canvas.spots]
+    return [(spot.id, spot.box) for spot in app.window.canvas.hit_regions]
 
 
-def untouched(app, frames, seconds=0.016):
+def run_idle_frames(app, frames, seconds=0.016):
     for _ in range(frames):
         app.frame(seconds)
 
 
-def test_a_window_at_rest_comes_to_the_same_picture():
+def test_partial_redraw_converges_to_the_full_redraw():
     app = make_app(setup(budget=1))
     app.window.player.play()
-    untouched(app, 40)
+    run_idle_frames(app, 40)
     app.window.player.pause()
-    untouched(app, RENEWED_EVERY)
+    run_idle_frames(app, MIN_REDRAW_INTERVAL_FRAMES)
     at_rest, spots_at_rest = pixels(app), spots(app)
     app.draw()
     assert (pixels(app) == at_rest).all()
     assert sorted(spots(app)) == sorted(spots_at_rest)
 
 
-def test_at_rest_each_part_is_drawn_in_turn_and_maps_always(monkeypatch):
+def test_partial_redraw_alternates_bars_and_always_presents_maps(monkeypatch):
     app = make_app(setup(budget=1))
     drawn = []
     for module in (top_bar, transport, sidebar):
-        monkeypatch.setattr(module, "draw", partial(count_draw, drawn, module.__name__, module.draw))
-    untouched(app, 2)
+        monkeypatch.setattr(module, "draw", partial(record_draw, drawn, module.__name__, module.draw))
+    run_idle_frames(app, 2)
     drawn.clear()
     frames = []
-    for _ in range(2 * RENEWED_EVERY):
+    for _ in range(2 * MIN_REDRAW_INTERVAL_FRAMES):
         app.frame(0.016)
         frames.append(len(drawn))
-        maps = {boxes.map for _, boxes in app.window.scene.panels()}
-        assert maps <= set(app.window.canvas.renewed), "what is shown anew holds every map"
+        maps = {boxes.map for _, boxes in app.window.map_view.panels_with_boxes()}
+        assert maps <= set(app.window.canvas.dirty_rects), "what is shown anew holds every map"
     assert sorted(drawn) == sorted([module.__name__ for module in (top_bar, transport, sidebar)] * 2)
     assert max(b - a for a, b in pairwise(frames)) == 1, "never two bars in one frame"
 
 
-def test_at_rest_the_numbers_of_all_panels_and_the_tick_are_drawn_in_one_frame(monkeypatch):
+def test_partial_redraw_updates_all_huds_and_transport_in_one_frame(monkeypatch):
     app = make_app(setup(8, budget=1), (1920, 1080))
     drawn = []
     for module in (top_bar, transport, sidebar):
-        monkeypatch.setattr(module, "draw", partial(count_draw, drawn, module.__name__, module.draw))
-    around = agent_panel.draw_around
+        monkeypatch.setattr(module, "draw", partial(record_draw, drawn, module.__name__, module.draw))
+    around = agent_panel.draw_header_and_numbers
     monkeypatch.setattr(
         agent_panel,
-        "draw_around",
-        lambda desk, boxes, *rest: count_draw(drawn, boxes.whole, partial(around, desk, boxes), *rest),
+        "draw_header_and_numbers",
+        lambda desk, boxes, *rest: record_draw(drawn, boxes.whole, partial(around, desk, boxes), *rest),
     )
     app.window.player.set_speed(AS_FAST_AS_POSSIBLE)
     app.window.player.play()
-    untouched(app, 2)
+    run_idle_frames(app, 2)
     frames = []
     for _ in range(6):
         drawn.clear()
@@ -399,13 +403,13 @@ def test_at_rest_the_numbers_of_all_panels_and_the_tick_are_drawn_in_one_frame(m
     assert transport.__name__ in together and len(set(together)) == 9
 
 
-def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
+def test_partial_redraw_skips_bars_in_the_frame_of_a_map_change(monkeypatch):
     """It has enough to do; but where the map changes in every frame there is nothing to wait for."""
     app = make_app(setup(budget=1))
-    untouched(app, 2 * RENEWED_EVERY)
+    run_idle_frames(app, 2 * MIN_REDRAW_INTERVAL_FRAMES)
     drawn = []
     for module in (top_bar, transport, sidebar):
-        monkeypatch.setattr(module, "draw", partial(count_draw, drawn, module.__name__, module.draw))
+        monkeypatch.setattr(module, "draw", partial(record_draw, drawn, module.__name__, module.draw))
 
     def frames(changes):
         drawn.clear()
@@ -416,55 +420,55 @@ def test_at_rest_nothing_has_its_turn_in_the_frame_of_a_change(monkeypatch):
             counts.append(len(drawn))
         return counts
 
-    assert frames([True] + [False] * RENEWED_EVERY) == [0, 1, 2, 3]
-    assert frames([True] * 2 * RENEWED_EVERY) == [0, 1, 2, 3, 4, 5]
-    assert frames([False] * RENEWED_EVERY) == [1, 2, 3]
+    assert frames([True] + [False] * MIN_REDRAW_INTERVAL_FRAMES) == [0, 1, 2, 3]
+    assert frames([True] * 2 * MIN_REDRAW_INTERVAL_FRAMES) == [0, 1, 2, 3, 4, 5]
+    assert frames([False] * MIN_REDRAW_INTERVAL_FRAMES) == [1, 2, 3]
 
 
-def count_draw(drawn, name, draw, *given):
+def record_draw(drawn, name, draw, *given):
     drawn.append(name)
     return draw(*given)
 
 
-def test_a_tick_is_put_off_while_a_keyframe_is_read_and_made_up_for(monkeypatch):
+def test_player_defers_ticks_during_keyframe_read_and_catches_up(monkeypatch):
     """The frame would have to wait for it; but not for ever, and not where frames are counted."""
     player = Player(Session(setup(budget=1)), 60)
     player.play()
     is_being_read = True
     hurried = []
-    monkeypatch.setattr(Run, "is_being_read", property(lambda run: is_being_read))
-    monkeypatch.setattr(Run, "hurry", lambda run: hurried.append(run.tick))
-    player.pass_time(1 / 60, 1.0)
+    monkeypatch.setattr(Run, "is_reading_keyframe", property(lambda run: is_being_read))
+    monkeypatch.setattr(Run, "stop_reader_yielding", lambda run: hurried.append(run.tick))
+    player.update_frame(1 / 60, 1.0)
     assert player.session.tick == 1, "a test, a film"
-    player.may_put_off = True
+    player.may_postpone_ticks = True
     for frame in range(3):
-        player.pass_time(1 / 60, 1.0)
+        player.update_frame(1 / 60, 1.0)
         assert player.session.tick == 1
-        assert len(hurried) == max(0, frame + 2 - PATIENCE), "it is not told at once"
+        assert len(hurried) == max(0, frame + 2 - MAX_YIELDING_FRAMES), "it is not told at once"
     is_being_read = False
-    player.pass_time(1 / 60, 1.0)
+    player.update_frame(1 / 60, 1.0)
     assert player.session.tick == 5
     is_being_read = True
-    for _ in range(2 * MAX_PUT_OFF):
-        player.pass_time(1 / 60, 1.0)
+    for _ in range(2 * MAX_POSTPONED_FRAMES):
+        player.update_frame(1 / 60, 1.0)
     assert player.session.tick > 5
 
 
-def test_a_window_rests_under_a_tooltip_and_nothing_of_it_stays(monkeypatch):
+def test_partial_redraw_under_tooltip_leaves_no_residue(monkeypatch):
     app = make_app(setup(budget=1))
     app.window.state.messages.waiting.clear()
     monkeypatch.setattr(overlay, "TOOLTIP_DELAY_S", -1.0)
-    untouched(app, 2)
-    header = next(spot for spot in app.window.canvas.spots if spot.tip and spot.id.startswith("panel:"))
+    run_idle_frames(app, 2)
+    header = next(spot for spot in app.window.canvas.hit_regions if spot.tip and spot.id.startswith("panel:"))
     middle = header.box[0] + header.box[2] // 2, header.box[1] + header.box[3] // 2
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: middle)
-    untouched(app, 2 + RENEWED_EVERY)
-    assert app.tooltip.box in app.window.canvas.renewed and not app._full_redraw
+    run_idle_frames(app, 2 + MIN_REDRAW_INTERVAL_FRAMES)
+    assert app.tooltip.box in app.window.canvas.dirty_rects and not app._full_redraw
     at_rest = pixels(app)
     app.draw()
     assert (pixels(app) == at_rest).all()
     monkeypatch.setattr(overlay, "TOOLTIP_DELAY_S", 1e9)  # it goes, though nobody has moved the mouse
-    untouched(app, 2)
+    run_idle_frames(app, 2)
     without = pixels(app)
     assert app.tooltip.box is None and (without != at_rest).any()
     app.draw()
@@ -473,25 +477,25 @@ def test_a_window_rests_under_a_tooltip_and_nothing_of_it_stays(monkeypatch):
 
 @pytest.mark.parametrize("command", ["compare_table", "settings", "gallery", "help"])
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_a_window_rests_behind_a_dialog(command, theme):
+def test_partial_redraw_behind_dialog_equals_full_redraw(command, theme):
     """A veil and the corners of a card let something through: what stands must not get another one."""
     app = make_app(setup(budget=1), theme=theme)
     app.window.state.messages.waiting.clear()
     app.window.player.play()
     app.window.run(command)
-    untouched(app, 20)
+    run_idle_frames(app, 20)
     app.window.player.pause()
-    untouched(app, 3 * RENEWED_EVERY)
+    run_idle_frames(app, 3 * MIN_REDRAW_INTERVAL_FRAMES)
     assert app.window.canvas._is_resting
     at_rest = pixels(app)
     app.draw()
     assert (pixels(app) == at_rest).all()
 
 
-def test_whatever_is_done_is_seen_at_once(monkeypatch):
+def test_command_redraws_the_window_in_the_same_frame(monkeypatch):
     app = make_app(setup(budget=1))
     app.window.state.messages.waiting.clear()
-    untouched(app, 4)
+    run_idle_frames(app, 4)
     before = pixels(app)
     press(app, pygame.K_F5)
     settled = pixels(app)
@@ -500,7 +504,7 @@ def test_whatever_is_done_is_seen_at_once(monkeypatch):
     assert (pixels(app) == settled).all()
 
 
-def test_the_mouse_on_the_maps_lets_the_bars_rest():
+def test_only_plain_mouse_motion_over_maps_skips_the_bars():
     app = make_app(setup(budget=1))
     first, second = at_cell(app, 2, 2), at_cell(app, 4, 3)
     app.window.canvas.mouse = first
@@ -517,9 +521,9 @@ def test_the_mouse_on_the_maps_lets_the_bars_rest():
 # --- the simulation does not know about the window --------------------------------------------------
 
 
-def test_any_pace_gives_the_digest_of_a_headless_run(app):
+def test_any_frame_pacing_gives_the_headless_digest(app):
     begin = setup()
-    world = build_world(begin, BY_KEY)
+    world = build_world(begin, SPECS_BY_KEY)
     world.advance(10_000)
     app.window.player.play()
     for seconds in [0.001, 0.2, 0.016, 0.05, 0.011] * 400:
@@ -530,23 +534,23 @@ def test_any_pace_gives_the_digest_of_a_headless_run(app):
     assert app.session.tick == world.tick
 
 
-def test_space_at_the_end_replays_the_run_and_loses_nothing():
+def test_space_at_the_end_replays_the_run_and_keeps_branches():
     app = make_app(setup())
     session = app.session
     session.advance(4)
     session.do(SetSwitch("gate", True))
     session.advance(2)
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     session.do(SetBudget(3))
     while session.advance(1000):
         pass
     ends = [branch.timeline.tick for branch in session.run.shown_branches]
-    states = [replace(state, tick=0) for state in session.run.tree.states()]
+    states = [replace(state, tick=0) for state in session.run.tree.branch_states()]
     digests, acts = session.run.digests(), len(session.history.done)
     press_combination(app, "Space")
     settle(app)
     assert session.tick < max(ends) and app.window.player.clock.is_running
-    assert [replace(state, tick=0) for state in session.run.tree.states()] == states
+    assert [replace(state, tick=0) for state in session.run.tree.branch_states()] == states
     assert len(session.history.done) == acts and len(session.run.shown) == 2
     for _ in range(4000):
         app.frame(0.05)
@@ -558,13 +562,13 @@ def test_space_at_the_end_replays_the_run_and_loses_nothing():
     assert len(session.run.tree.branches) == 1 and session.tick == 0, "only this begins a new run"
 
 
-def test_a_dragged_edit_is_computed_on_to_the_old_end_without_anybody_playing():
+def test_moved_edit_is_recomputed_to_the_old_end_while_paused():
     app = make_app(setup(script=[(2, SetSwitch("gate", True))]))
     session = app.session
     session.advance(1000)
     end = session.run.end
     press_combination(app, "Home")
-    script.move(session, script.deeds(session.run)[0], 1)
+    script.move_entry(session, script.script_entries(session.run)[0], 1)
     assert session.run.recorded_end < session.run.end == end and not app.is_idle
     for _ in range(200):
         settle(app)
@@ -572,12 +576,12 @@ def test_a_dragged_edit_is_computed_on_to_the_old_end_without_anybody_playing():
     assert not session.run.is_recording
 
 
-def test_the_tick_of_the_window_is_that_of_a_branch_that_still_walks(tmp_path):
+def test_window_tick_is_that_of_the_longest_running_branch(tmp_path):
     app = make_app(setup(1))
     session = app.session
     session.advance(4)
     session.seek(3)
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     session.focus(PanelKey(0, 0))
     session.do(SetBudget(1))  # the slower one is the parent
     session.focus(PanelKey(1, 0))
@@ -599,7 +603,7 @@ def test_the_tick_of_the_window_is_that_of_a_branch_that_still_walks(tmp_path):
     assert run.tree[1].timeline.tick == end
 
 
-def test_full_speed_gives_the_same_digest():
+def test_full_speed_gives_the_same_digest_and_pauses_at_the_end():
     slow, fast = make_app(setup()), make_app(setup())
     slow.session.advance(10_000)
     press(fast, pygame.K_u, unicode="u")
@@ -610,7 +614,7 @@ def test_full_speed_gives_the_same_digest():
     assert not fast.window.player.clock.is_running, "a run that is over pauses"
 
 
-def test_run_until_back_move_stops_at_the_first_one():
+def test_run_until_back_move_stops_at_the_first_back_move():
     app = make_app(setup(budget=1))
     app.window.run("until_back_move")
     for _ in range(400):
@@ -619,7 +623,7 @@ def test_run_until_back_move_stops_at_the_first_one():
             break
     counts = [int(w.metrics[0].back_moves) for w in app.session.run.world.walkers]
     assert max(counts) == 1, counts
-    assert "next back-move" in app.window.state.messages.texts()[-1]
+    assert "next back-move" in app.window.state.messages.queued_texts()[-1]
 
 
 # --- editing with the mouse -------------------------------------------------------------------------
@@ -627,30 +631,30 @@ def test_run_until_back_move_stops_at_the_first_one():
 
 def blocked_cells(app: App) -> set[tuple[int, int]]:
     grid = app.session.run.world.grid
-    start = Grid.from_rows(ROWS).free
+    start = Grid.from_text_rows(ROWS).free
     return {grid.xy(int(c)) for c in range(grid.cells) if start[c] and not grid.is_free(c)}
 
 
-def test_a_click_blocks_a_cell_for_every_agent(app):
+def test_click_blocks_a_cell_for_every_agent(app):
     drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1))
     assert blocked_cells(app) == {(1, 1)}
     assert len(app.session.history.done) == 1
 
 
-def test_a_fast_drag_leaves_an_unbroken_line(app):
+def test_fast_drag_paints_a_connected_line(app):
     drag(app, at_cell(app, 0, 0), at_cell(app, 11, 1), steps=1)
     cells = sorted(blocked_cells(app))
     assert len(cells) == 12
     assert all(abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1 for a, b in pairwise(cells))
 
 
-def test_the_first_cell_decides_for_the_whole_stroke(app):
+def test_first_cell_decides_whether_the_stroke_blocks_or_frees(app):
     drag(app, at_cell(app, 6, 3), at_cell(app, 2, 3))  # begins on a wall: frees
     assert app.session.run.world.grid.is_free(app.session.run.world.grid.cell(6, 3))
     assert blocked_cells(app) == set()
 
 
-def test_undo_and_redo_take_whole_strokes(app):
+def test_undo_and_redo_apply_to_whole_strokes(app):
     drag(app, at_cell(app, 0, 0), at_cell(app, 5, 0))
     drag(app, at_cell(app, 0, 1), at_cell(app, 5, 1))
     press_combination(app, "Ctrl+Z")
@@ -662,30 +666,30 @@ def test_undo_and_redo_take_whole_strokes(app):
     assert blocked_cells(app) == set()
 
 
-def test_right_drag_frees(app):
+def test_right_drag_frees_cells(app):
     drag(app, at_cell(app, 13, 2), at_cell(app, 13, 8), button=3)
     grid = app.session.run.world.grid
     assert all(grid.is_free(grid.cell(13, y)) for y in range(2, 9))
 
 
-def test_rectangle_tool_shows_its_shape_before_it_paints(app):
+def test_rectangle_tool_previews_before_painting_on_release(app):
     app.window.state.choose_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3), release=False)
     assert blocked_cells(app) == set()
-    assert len(app.window.editor.preview(app.window.state.hover)) == 9
+    assert len(app.window.editor.preview_cells(app.window.state.hover)) == 9
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, 17, 3)))
     settle(app)
     assert len(blocked_cells(app)) == 9
 
 
-def test_a_rectangle_begins_where_its_drag_does(app, monkeypatch):
+def test_modifier_rectangle_starts_at_the_drag_start(app, monkeypatch):
     drag(app, at_cell(app, 0, 0), at_cell(app, 1, 0))
     monkeypatch.setattr(pygame.key, "get_mods", lambda: pygame.KMOD_LCTRL | pygame.KMOD_LSHIFT)
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
     assert blocked_cells(app) == {(0, 0), (1, 0)} | {(x, y) for x in (15, 16, 17) for y in (1, 2, 3)}
 
 
-def test_a_line_begins_at_the_last_cell_whatever_tool_draws_it(app, monkeypatch):
+def test_shift_click_draws_a_line_from_the_last_painted_cell(app, monkeypatch):
     drag(app, at_cell(app, 15, 1), at_cell(app, 15, 1))
     monkeypatch.setattr(pygame.key, "get_mods", lambda: pygame.KMOD_LSHIFT)
     for tool, end in (("brush", (18, 1)), ("line", (21, 1))):
@@ -695,7 +699,7 @@ def test_a_line_begins_at_the_last_cell_whatever_tool_draws_it(app, monkeypatch)
 
 
 @pytest.mark.parametrize("leave", ["M", "Escape"])
-def test_leaving_edit_mode_puts_the_tool_away(app, leave):
+def test_leaving_edit_mode_resets_the_tool_to_brush(app, leave):
     press_combination(app, "M")
     press_combination(app, "R")
     assert app.window.state.tool == "rectangle"
@@ -705,7 +709,7 @@ def test_leaving_edit_mode_puts_the_tool_away(app, leave):
     assert len(blocked_cells(app)) < 9, "a stroke, not a rectangle"
 
 
-def test_another_run_begins_with_the_brush_and_no_cell_to_draw_from(app):
+def test_opening_a_run_resets_tool_and_last_painted_cell(app):
     app.window.state.choose_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
     assert app.window.editor.last_painted == (17, 3)
@@ -714,7 +718,7 @@ def test_another_run_begins_with_the_brush_and_no_cell_to_draw_from(app):
     assert app.window.state.tool == "brush" and app.window.editor.last_painted is None
 
 
-def test_a_cell_is_pinned_by_key_under_the_pointer_or_the_cursor(app):
+def test_key_pins_the_cell_under_pointer_or_cursor(app):
     app.window.settings.shows_sidebar = False
     press_combination(app, "Ctrl+Right")
     press_combination(app, "Ctrl+I")
@@ -729,11 +733,11 @@ def test_a_cell_is_pinned_by_key_under_the_pointer_or_the_cursor(app):
     assert app.window.state.pinned == (3, 2), "the pointer comes first"
     press_combination(app, "Ctrl+I")
     assert app.window.state.pinned is None
-    app.window.pin((99, 99))
+    app.window.toggle_pinned_cell((99, 99))
     assert app.window.state.pinned is None, "outside the map there is nothing to tell"
 
 
-def test_escape_takes_a_stroke_back(app):
+def test_escape_cancels_the_current_stroke(app):
     drag(app, at_cell(app, 0, 0), at_cell(app, 5, 0), release=False)
     assert blocked_cells(app)
     press(app, pygame.K_ESCAPE)
@@ -746,14 +750,14 @@ def test_the_goal_can_be_dragged(app):
     assert blocked_cells(app) == set()
 
 
-def test_the_start_can_be_dragged_and_begins_again(app):
+def test_dragging_the_start_restarts_the_run(app):
     app.session.advance(5)
     drag(app, at_cell(app, 8, 4), at_cell(app, 9, 6))
     assert app.session.tick == 0
     assert {w.position for w in app.session.run.world.walkers} == {app.session.run.world.grid.cell(9, 6)}
 
 
-def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
+def test_painting_under_an_agent_is_refused_with_a_message(app):
     while app.session.run.world.walkers[0].position == app.session.run.world.start:
         app.session.advance(1)
     grid = app.session.run.world.grid
@@ -761,10 +765,10 @@ def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
     drag(app, at_cell(app, x, y), at_cell(app, x, y))
     assert grid.is_free(grid.cell(x, y))
     settle(app)
-    assert any("is on it" in text for text in app.window.state.messages.texts())
+    assert any("is on it" in text for text in app.window.state.messages.queued_texts())
 
 
-def test_a_thousand_cells_a_second_reach_the_agents(app):
+def test_many_painted_and_undone_cells_leave_the_map_unchanged(app):
     app.window.player.play()
     for i in range(60):
         drag(app, at_cell(app, 0, 10), at_cell(app, 17, 10 + i % 2), steps=4)
@@ -775,7 +779,7 @@ def test_a_thousand_cells_a_second_reach_the_agents(app):
 # --- time travel ------------------------------------------------------------------------------------
 
 
-def arrive(app: App) -> None:
+def run_frames_until_seek_ends(app: App) -> None:
     """Frames until a seek has got where it goes."""
     for _ in range(1000):
         settle(app)
@@ -784,7 +788,7 @@ def arrive(app: App) -> None:
     raise AssertionError("the seek never arrived")
 
 
-def test_stepping_back_and_forward_shows_the_same_world_again():
+def test_stepping_back_restores_digests_positions_and_trails():
     app = make_app(setup(budget=1))
     seen = {}
     for _ in range(40):
@@ -792,26 +796,26 @@ def test_stepping_back_and_forward_shows_the_same_world_again():
         press_combination(app, ".")
     for tick in range(39, -1, -1):
         press_combination(app, ",")
-        arrive(app)
+        run_frames_until_seek_ends(app)
         now = (app.session.run.world.digest(), [w.position for w in app.session.run.world.walkers])
         assert (app.session.tick, now) == (tick, seen[tick])
         assert all(len(trail) == tick + 1 for trail in app.session.run.trails.values())
     app.draw()
 
 
-def test_dragging_the_scrubber_goes_anywhere():
+def test_clicking_the_scrubber_seeks_to_that_tick():
     app = make_app(setup(budget=1), (1600, 900))
     app.session.advance(120)
     app.draw()
-    spot = app.window.canvas.spot_named("scrubber")
+    spot = app.window.canvas.hit_region_named("scrubber")
     end = app.session.run.recorded_end
     position = (spot.box[0] + spot.box[2] // 2, spot.box[1] + 12)
     drag(app, position, position)
-    arrive(app)
+    run_frames_until_seek_ends(app)
     assert abs(app.session.tick - end / 2) <= 1
 
 
-def test_a_branch_without_edits_gives_the_parents_digests(app):
+def test_unedited_branch_has_the_digests_of_its_parent(app):
     app.session.advance(10)
     press_combination(app, "B")
     for _ in range(30):
@@ -821,34 +825,34 @@ def test_a_branch_without_edits_gives_the_parents_digests(app):
     app.draw()
 
 
-def test_edits_go_to_the_focused_branch_only(app):
+def test_edits_affect_only_the_focused_branch(app):
     app.session.advance(5)
     press_combination(app, "B")
-    turning.flip_switch(app.session, "gate")
+    adjust.toggle_switch(app.session, "gate")
     states = [b.timeline.world.switch_states()["gate"] for b in app.session.run.shown_branches]
     assert states == [False, True]
     app.session.focus(app.session.run.panels[0].key)
     assert app.session.run.world.switch_states()["gate"] is False
 
 
-def test_an_edit_in_the_past_keeps_the_old_future_as_a_branch(app):
+def test_edit_in_the_past_keeps_old_future_as_branch(app):
     app.session.advance(20)
     before = app.session.run.world.digest()
     app.session.seek(8)
-    turning.flip_switch(app.session, "gate")
+    adjust.toggle_switch(app.session, "gate")
     assert app.session.tick == 8
     kept = [b for b in app.session.run.tree.branches.values() if b.number != app.session.run.front]
     assert len(kept) == 1
     kept[0].timeline.seek(20)
     assert kept[0].timeline.world.digest() == before
-    assert any("is kept as the branch" in text for text in app.session.told.messages)
+    assert any("is kept as the branch" in text for text in app.session.user_messages.until_next_edit)
 
 
-def test_moving_an_edit_in_time_recomputes_the_run(app):
+def test_moving_an_edit_in_time_changes_the_tick_it_applies(app):
     app.session.advance(12)
-    turning.flip_switch(app.session, "gate")
+    adjust.toggle_switch(app.session, "gate")
     app.session.advance(5)
-    script.move(app.session, script.deeds(app.session.run)[-1], -10)
+    script.move_entry(app.session, script.script_entries(app.session.run)[-1], -10)
     while app.session.run.is_seeking:
         app.session.continue_seek()
     assert app.session.run.timeline.entries()[0].tick == 2
@@ -858,21 +862,23 @@ def test_moving_an_edit_in_time_recomputes_the_run(app):
     assert app.session.run.world.switch_states()["gate"] is False
 
 
-def test_run_until_the_next_move_looks_at_the_focused_panel_of_any_branch(app):
+def test_run_until_next_move_follows_the_focused_panel_of_a_branch(app):
     app.session.advance(4)
     press_combination(app, "B")
     assert app.session.focused_key.branch > 0
     for _ in range(3):
-        tick, cell = app.session.tick, app.session.focused.position
+        tick, cell = app.session.tick, app.session.focused_walker.position
         press_combination(app, "Alt+M")
         for _ in range(60):
             app.frame(0.05)
         assert (
-            not app.window.player.clock.is_running and app.session.tick > tick and app.session.focused.position != cell
+            not app.window.player.clock.is_running
+            and app.session.tick > tick
+            and app.session.focused_walker.position != cell
         )
 
 
-def test_without_an_agent_every_command_is_harmless(app):
+def test_every_command_is_safe_without_agents(app):
     for _ in range(2):
         press(app, pygame.K_DELETE)
     assert not app.session.run.panels
@@ -883,73 +889,78 @@ def test_without_an_agent_every_command_is_harmless(app):
     assert app.window.is_open
 
 
-def test_a_stroke_is_one_deed_of_the_script(app):
+def test_stroke_over_many_ticks_is_one_script_entry(app):
     """Painted while the run goes on: a command a tick, one line in the list, moved and switched off as one."""
     press_combination(app, "F7")
     app.session.advance(3)
     cells = [app.session.run.world.grid.cell(x, 10) for x in range(2, 9)]
-    app.session.history.begin(is_stroke=True)
+    app.session.history.open_entry(is_stroke=True)
     for cell in cells:
-        painting.paint(app.session, [cell], block=True)
+        painting.block_or_free_cells(app.session, [cell], block=True)
         app.session.advance(2)
     app.session.history.end()
     for weight in (1.4, 1.8):
         agent_edits.set_param(app.session, app.session.focused_key, "weight", weight)
     settle(app)
-    stroke, turn = script.deeds(app.session.run)
+    stroke, turn = script.script_entries(app.session.run)
     assert len(app.session.run.timeline.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
     assert stroke.command.blocked == tuple(cells) and turn.command.value == 1.8
-    assert sum(spot.id.startswith("deed_text:") for spot in app.window.canvas.spots) == 2
-    script.move(app.session, stroke, -10)
-    (moved, _) = script.deeds(app.session.run)
+    assert sum(spot.id.startswith("deed_text:") for spot in app.window.canvas.hit_regions) == 2
+    script.move_entry(app.session, stroke, -10)
+    (moved, _) = script.script_entries(app.session.run)
     assert (moved.tick, moved.last_tick) == (0, 12)
-    script.toggle(app.session, moved)
+    script.toggle_entry(app.session, moved)
     app.session.seek(app.session.tick)
     assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
-    script.toggle(app.session, script.deeds(app.session.run)[0])
-    script.duplicate(app.session, script.deeds(app.session.run)[0])
+    script.toggle_entry(app.session, script.script_entries(app.session.run)[0])
+    script.duplicate_entry(app.session, script.script_entries(app.session.run)[0])
     assert len(app.session.run.timeline.entries()) == 16
-    script.delete(app.session, script.deeds(app.session.run)[0])
+    script.delete_entry(app.session, script.script_entries(app.session.run)[0])
     app.session.seek(5)
     assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
     scripts = []
     while len(scripts) < 5:  # deleted, done again, on, off, moved: all of it can be undone
-        scripts.append([(deed.tick, deed.last_tick, deed.is_enabled) for deed in script.deeds(app.session.run)])
+        scripts.append(
+            [(deed.tick, deed.last_tick, deed.is_enabled) for deed in script.script_entries(app.session.run)]
+        )
         assert app.session.history.undo()
-    assert (script.deeds(app.session.run)[0].tick, script.deeds(app.session.run)[0].last_tick) == (3, 15)
+    assert (script.script_entries(app.session.run)[0].tick, script.script_entries(app.session.run)[0].last_tick) == (
+        3,
+        15,
+    )
     for told in reversed(scripts):
-        assert app.session.history.redo()
-        assert [(deed.tick, deed.last_tick, deed.is_enabled) for deed in script.deeds(app.session.run)] == told
+        assert app.session.history.redo_last_entry()
+        assert [(deed.tick, deed.last_tick, deed.is_enabled) for deed in script.script_entries(app.session.run)] == told
 
 
-def test_a_stroke_across_walls_and_scripted_edits_is_one_deed():
+def test_stroke_across_walls_and_scripted_edits_is_one_script_entry():
     session = make_app(setup(script=((4, SetSwitch("gate", True)),))).session
     session.advance(3)
-    session.history.begin(is_stroke=True)
+    session.history.open_entry(is_stroke=True)
     for x in (1, 2, 15, 16):  # as if walls lay between
-        painting.paint(session, [session.run.world.grid.cell(x, 10)], block=True)
+        painting.block_or_free_cells(session, [session.run.world.grid.cell(x, 10)], block=True)
         session.advance(1)
     session.history.end()
-    assert [len(deed.entries) for deed in script.deeds(session.run)] == [4, 1]
+    assert [len(deed.entries) for deed in script.script_entries(session.run)] == [4, 1]
 
 
-def test_edits_apart_or_of_another_kind_stay_apart():
+def test_separate_edits_stay_separate_script_entries():
     session = make_app(setup()).session
     for cells, block in (([0], True), ([20], True), ([21], True), ([21], False)):
-        painting.paint(session, cells, block=block)
+        painting.block_or_free_cells(session, cells, block=block)
         session.advance(1)
     agent_edits.set_param(session, PanelKey(0, 0), "weight", 1.5)
     agent_edits.set_param(session, PanelKey(0, 1), "weight", 1.5)
-    assert [len(deed.entries) for deed in script.deeds(session.run)] == [1, 1, 1, 1, 1, 1]
+    assert [len(deed.entries) for deed in script.script_entries(session.run)] == [1, 1, 1, 1, 1, 1]
 
 
-def test_splitting_a_policy_shows_the_futures_side_by_side(app):
+def test_splitting_a_policy_opens_one_branch_per_weight(app):
     app.session.advance(6)
     press_combination(app, "Shift+B")
     press(app, pygame.K_RETURN)
     weights = [b.timeline.world.walker(0).params["weight"] for b in app.session.run.shown_branches]
     assert weights == [1.0, 1.4, 3.0]
-    turning.flip_switch(app.session, "gate")
+    adjust.toggle_switch(app.session, "gate")
     assert all(b.timeline.world.switch_states()["gate"] for b in app.session.run.shown_branches)
     app.draw()
 
@@ -977,22 +988,22 @@ def written(app: App, monkeypatch) -> list[tuple[str, tuple[int, int, int]]]:
 
 def badge_colour(app: App, panel: int) -> tuple[int, int, int]:
     """The upper right corner of a map, where a badge would be."""
-    x, y, width, _ = app.window.scene.panels()[panel][1].map
+    x, y, width, _ = app.window.map_view.panels_with_boxes()[panel][1].map
     return tuple(app.window.surface.get_at((x + width - 10, y + 9)))[:3]
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
+def test_difference_heat_compares_branch_agent_with_its_parent(theme):
     app = make_app(setup(), theme=theme)
     app.session.advance(12)
     press_combination(app, "B")
-    turning.flip_switch(app.session, "door")
+    adjust.toggle_switch(app.session, "door")
     app.session.advance(20)
     app.session.focus(app.session.run.panels[3].key)  # the second agent of the branch
     press_combination(app, "Alt+P")
-    assert [panel.key for panel in app.window.scene.compared_panels()] == [(1, 1), (0, 1)]
+    assert [panel.key for panel in app.window.map_view.compared_panels()] == [(1, 1), (0, 1)]
     own = [panel.view.visits for panel in app.session.run.panels]
-    shown = [app.window.scene.cells[panel.key].bands for panel in app.session.run.panels]
+    shown = [app.window.map_view.cells[panel.key].heat_bands for panel in app.session.run.panels]
     assert not shown[0].size and not shown[2].size, "nothing is drawn in the other panels"
     apart = own[3].astype(int) - own[1].astype(int)
     for bands in (shown[1], shown[3]):
@@ -1003,36 +1014,38 @@ def test_a_branch_is_compared_with_its_parent_agent_by_agent(theme):
     assert not {corners[0], corners[2]} & set(BADGE_COLOURS.values())
 
 
-def test_the_sidebar_names_what_is_compared_and_cuts_long_names(monkeypatch):
+def test_sidebar_names_compared_agents_and_truncates_long_names(monkeypatch):
     agents = (AgentConfig("tb-wa", "one cell a tick"), AgentConfig("tb-wa", "sixteen"))
     app = make_app(replace(setup(), agents=agents))
     app.window.settings.sidebar_tab = "layers"
-    app.window.scene.layers.show_heat("difference")
+    app.window.map_view.layers.set_heat_kind("difference")
     texts = [text for text, _ in written(app, monkeypatch)]
     at = texts.index("visits, A - B")
     assert texts[at + 1 : at + 6] == ["A", "one cell a tick", " - ", "B", "sixteen"]
-    branching.branch_here(app.session)
+    branching.create_branch_here(app.session)
     texts = [text for text, _ in written(app, monkeypatch)]
     assert "one cell a tick (branch 1)" in texts and "one cell a tick (run)" in texts
-    branching.rename(app.session, app.session.run.front, "a name that is far too long for the sidebar of any window")
+    branching.rename_branch(
+        app.session, app.session.run.front, "a name that is far too long for the sidebar of any window"
+    )
     places = written(app, monkeypatch)
     at = [text for text, _ in places].index("visits, A - B")
     line = [place for _, place in places[at + 1 : at + 6]]
-    right = app.window.scene.layout.sidebar[0] + app.window.scene.layout.sidebar[2]
+    right = app.window.map_view.layout.sidebar[0] + app.window.map_view.layout.sidebar[2]
     assert all(a[1] <= b[0] + 12 for a, b in pairwise(line)) and line[-1][1] < right, "cut, and not over each other"
     assert line[-1][1] - line[-1][0] > 60, "the other name keeps its room"
 
 
-def test_a_long_branch_name_does_not_lie_on_the_badge():
+def test_long_branch_name_does_not_overlap_the_badge():
     app = make_app(setup())
     app.session.advance(5)
-    branching.branch_here(app.session)
-    branching.rename(app.session, app.session.run.front, "a name that is far too long for the corner of any map")
-    app.window.scene.layers.show_heat("difference")
+    branching.create_branch_here(app.session)
+    branching.rename_branch(app.session, app.session.run.front, "a name that is far too long for the corner of any map")
+    app.window.map_view.layers.set_heat_kind("difference")
     app.draw()
-    place = app.session.panel_of(app.session.focused_key)
-    x, y, width, _ = app.window.scene.panels()[place][1].map
-    chip = app.window.canvas.spot_named(f"branch_of:{app.session.focused_key}").box
+    place = app.session.panel_index(app.session.focused_key)
+    x, y, width, _ = app.window.map_view.panels_with_boxes()[place][1].map
+    chip = app.window.canvas.hit_region_named(f"branch_of:{app.session.focused_key}").box
     inked = [
         (px, py)
         for px in range(x, x + width)
@@ -1045,32 +1058,32 @@ def test_a_long_branch_name_does_not_lie_on_the_badge():
 
 @pytest.mark.parametrize("size", [(1280, 720), (1600, 900)])
 @pytest.mark.parametrize("heat", ["off", "visits", "difference"])
-def test_the_whole_legend_can_be_reached(size, heat, monkeypatch):
+def test_whole_legend_can_be_scrolled_into_view(size, heat, monkeypatch):
     app = make_app(setup(), size)
     app.window.settings.sidebar_tab = "layers"
-    app.window.scene.layers.show_heat(heat)
+    app.window.map_view.layers.set_heat_kind(heat)
     app.draw()
-    x, y, width, height = app.window.scene.layout.sidebar
+    x, y, width, height = app.window.map_view.layout.sidebar
     for _ in range(50):
-        sidebar.scroll(app.window.desk, "layers", -1)
+        sidebar.scroll_tab(app.window.desk, "layers", -1)
     lines = [(text, place) for text, place in written(app, monkeypatch) if x <= place[0] < x + width]
     words = " ".join(text for text, _ in lines)
-    for key, meaning in meanings.meanings(app.window.desk):
+    for key, meaning in map_legend.visible_meanings(app.window.desk):
         assert meaning in words, key
     assert [text for text, _ in lines][-2:] == [LAYERS[-1].name, LAYERS[-1].shortcut], "layers of other agents"
     foot = lines[-1][1][2]
-    is_scrolled = "sidebar:bar" in {each.id for each in app.window.canvas.spots}
+    is_scrolled = "sidebar:bar" in {each.id for each in app.window.canvas.hit_regions}
     assert foot < y + height - 6 and (foot > y + height - 40 or not is_scrolled), "the end is in sight"
-    keys = [key for key, _ in meanings.meanings(app.window.desk)]
+    keys = [key for key, _ in map_legend.visible_meanings(app.window.desk)]
     assert ("heat" in keys) == (heat != "off")
     assert ("closed" in keys) == (heat == "off"), "heat takes its place"
 
 
-def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
+def test_legend_keeps_closed_if_any_panel_has_no_heat():
     app = make_app(setup(3))
-    app.window.scene.layers.show_heat("difference")
+    app.window.map_view.layers.set_heat_kind("difference")
     app.draw()
-    assert "closed" in dict(meanings.meanings(app.window.desk))
+    assert "closed" in dict(map_legend.visible_meanings(app.window.desk))
 
 
 @pytest.mark.parametrize(
@@ -1086,82 +1099,82 @@ def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
         ("tb-wa", "visits", None),
     ],
 )
-def test_an_empty_heat_map_says_why(kind, heat, hint, monkeypatch):
+def test_empty_heat_map_shows_a_hint_instead_of_a_scale(kind, heat, hint, monkeypatch):
     """At tick 0, where LRTA* has not looked ahead yet."""
     app = make_app(replace(setup(), agents=(AgentConfig(kind),)))
     app.window.settings.sidebar_tab = "layers"
-    app.window.scene.layers.show_heat(heat)
+    app.window.map_view.layers.set_heat_kind(heat)
     texts = [text for text, _ in written(app, monkeypatch)]
-    assert [text for text in texts if text in tab_layers.NO_HEAT.values()] == ([hint] if hint else [])
-    has_bar = any(spot.id == "band:0" for spot in app.window.canvas.spots)
+    assert [text for text in texts if text in tab_layers.EMPTY_HEAT_REASONS.values()] == ([hint] if hint else [])
+    has_bar = any(spot.id == "band:0" for spot in app.window.canvas.hit_regions)
     assert has_bar == (hint is None), "a scale only for what is there"
 
 
-def test_the_heat_scale_ends_at_the_largest_value_shown():
+def test_heat_scale_ends_at_the_largest_value_shown_even_after_a_seek():
     """Also after a jump back: a picture of a run does not depend on what was shown before."""
     app = make_app(setup())
     app.session.advance(10)
-    app.window.scene.layers.show_heat("g")
+    app.window.map_view.layers.set_heat_kind("g")
     app.draw()
-    late = app.window.scene.heat_scale.reach
+    late = app.window.map_view.heat_scale.upper_end
     app.session.seek(2)
     app.draw()
-    early = app.window.scene.heat_scale.reach
+    early = app.window.map_view.heat_scale.upper_end
     app.session.seek(10)
     app.draw()
-    assert early < late == app.window.scene.heat_scale.reach
+    assert early < late == app.window.map_view.heat_scale.upper_end
 
 
 # --- parameters, panels, files ----------------------------------------------------------------------
 
 
-def test_the_wheel_over_a_chip_changes_the_weight(app):
-    spot = app.window.canvas.spot_named("chip:0:weight")
+def test_wheel_over_weight_chip_changes_the_weight(app):
+    spot = app.window.canvas.hit_region_named("chip:0:weight")
     position = (spot.box[0] + 3, spot.box[1] + 3)
     pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=1, x=0, pos=position))
     settle(app)
     assert app.session.run.world.walkers[0].params["weight"] == 1.2
 
 
-def test_unsaved_edits_are_marked_and_asked_about(app):
+def test_quitting_with_unsaved_edits_asks_first(app):
     drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1))
     assert app.session.has_unsaved_edits
     press_combination(app, "Ctrl+Q")
-    assert app.window.is_open and type(app.window.dialogs.dialog).__name__ == "UnsavedQuestion"
+    assert app.window.is_open and type(app.window.dialogs.open_one).__name__ == "UnsavedQuestion"
     press(app, pygame.K_ESCAPE)
-    assert app.window.is_open and app.window.dialogs.dialog is None
+    assert app.window.is_open and app.window.dialogs.open_one is None
 
 
 @pytest.mark.parametrize("command", ["save_map_as", "save_scenario", "save_session", "export_csv"])
-def test_a_save_that_fails_keeps_its_dialog_and_says_why(app, tmp_path, command):
-    app.window.settings.remember(tmp_path / "a.map")
+def test_failed_save_keeps_its_dialog_open_with_the_reason(app, tmp_path, command):
+    app.window.settings.add_recent_file(tmp_path / "a.map")
     app.window.run(command)
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     name = dialog.name = f"mine{dialog.suffix}"
     folder = tmp_path / f"gone{dialog.suffix}"
     folder.mkdir()
-    dialog._finish(folder)
-    assert app.window.dialogs.dialog is dialog and dialog.name == name and not app.window.state.messages.waiting
+    dialog._save_and_close(folder)
+    assert app.window.dialogs.open_one is dialog and dialog.name == name and not app.window.state.messages.waiting
     assert str(folder) in dialog.problem and "cannot be written" in dialog.problem
     press(app, pygame.K_RETURN)
     assert (
-        app.window.dialogs.dialog is None
+        app.window.dialogs.open_one is None
         and (tmp_path / name).is_file()
-        and "mine" in app.window.state.messages.texts()[-1]
+        and "mine" in app.window.state.messages.queued_texts()[-1]
     )
 
 
-def test_a_save_that_fails_beside_the_agent_editor_is_told_in_a_message(app, tmp_path):
+def test_failed_save_during_agent_editing_shows_a_message_box(app, tmp_path):
     app.session.path = tmp_path / "gone" / "a.map"
     app.window.run("edit_agent")
     app.window.run("save_map")
     assert (
-        type(app.window.dialogs.dialog).__name__ == "MessageBox"
-        and "cannot be written" in app.window.dialogs.dialog.problems[0]
+        type(app.window.dialogs.open_one).__name__ == "MessageBox"
+        and "cannot be written" in app.window.dialogs.open_one.problems[0]
     )
 
 
-def test_dropping_a_file_opens_it(app, tmp_path):
+def test_dropped_map_file_is_opened(app, tmp_path):
     target = tmp_path / "small.map"
     target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.@@.\n....\n")
     pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
@@ -1170,100 +1183,103 @@ def test_dropping_a_file_opens_it(app, tmp_path):
     assert len(app.session.run.world.walkers) == 4
 
 
-def test_a_broken_file_is_explained_and_nothing_is_lost(app, tmp_path):
+def test_broken_file_shows_a_message_box_and_keeps_the_run(app, tmp_path):
     target = tmp_path / "broken.map"
     target.write_text("type octile\nheight 3\nwidth 4\nmap\n....\n.?@.\n....\n")
     before = app.session.run.world
     pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(target)))
     settle(app)
     assert app.session.run.world is before
-    assert type(app.window.dialogs.dialog).__name__ == "MessageBox"
+    assert type(app.window.dialogs.open_one).__name__ == "MessageBox"
 
 
 @pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
 def test_every_example_opens_and_runs(path):
     from ui.model import files
 
-    app = make_app(files.open_any(path).scenario)
+    app = make_app(files.open_any_file(path).scenario)
     app.session.advance(60)
     app.frame(0.016)
     assert app.session.tick >= 1
 
 
 @pytest.mark.parametrize("path", open_app_files(), ids=lambda p: p.stem)
-def test_a_caption_fits_what_its_example_opens(path):
+def test_example_caption_matches_its_view(path):
     from ui.model import files
 
-    opened = files.open_any(path)
+    opened = files.open_any_file(path)
     caption, tab = opened.scenario.caption, opened.scenario.view.get("sidebar")
     assert "heat" not in caption.split() or opened.scenario.view.get("heat"), "there is no heat to look at"
-    assert not tab or COMMANDS.key_of(f"tab_{tab}") not in caption, "the key would close the tab that is open"
+    assert not tab or COMMANDS.first_key_of(f"tab_{tab}") not in caption, "the key would close the tab that is open"
 
 
 # --- what panels say --------------------------------------------------------------------------------
 
 
-def drawn_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def rendered_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """All texts of a frame as they come out, cut ones with their dots."""
     texts: list[str] = []
-    render = app.window.canvas.fonts.render
+    render = app.window.canvas.fonts.render_text
 
     def listen(text, *more):
         texts.append(text)
         return render(text, *more)
 
-    monkeypatch.setattr(app.window.canvas.fonts, "render", listen)
+    monkeypatch.setattr(app.window.canvas.fonts, "render_text", listen)
     app.draw()
     monkeypatch.undo()
     return texts
 
 
-def test_a_smaller_budget_is_not_held_against_the_last_tick():
+def test_budget_meter_keeps_the_budget_of_the_last_tick():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
-    turn_budget(app.session, PanelKey(0, 0), -1)
-    turn_budget(app.session, PanelKey(0, 0), -1)
+    step_agent_budget(app.session, PanelKey(0, 0), -1)
+    step_agent_budget(app.session, PanelKey(0, 0), -1)
     view = app.session.run.panels[0].view
     assert view.budget == 4
-    assert agent_panel.spent(app.window.desk, view) == (int(view.rows[-1].expanded), 16)
+    assert agent_panel.expansions_and_budget(app.window.desk, view) == (int(view.rows[-1].expanded), 16)
     app.session.advance(1)
-    assert agent_panel.spent(app.window.desk, app.session.run.panels[0].view)[1] == 4
+    assert agent_panel.expansions_and_budget(app.window.desk, app.session.run.panels[0].view)[1] == 4
 
 
-def test_a_split_does_not_hold_a_smaller_budget_against_the_last_tick():
+def test_budget_meter_keeps_the_budget_of_the_last_tick_after_a_split():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
-    branching.split(app.session, [{"budget": 2}, {"budget": 16}])
-    assert [agent_panel.spent(app.window.desk, panel.view)[1] for panel in app.session.run.panels] == [16, 16]
+    branching.split_into_variants(app.session, [{"budget": 2}, {"budget": 16}])
+    assert [agent_panel.expansions_and_budget(app.window.desk, panel.view)[1] for panel in app.session.run.panels] == [
+        16,
+        16,
+    ]
 
 
-def test_a_panel_says_label_and_algorithm_but_not_twice(monkeypatch):
+def test_panel_header_shows_label_and_algorithm_without_repetition(monkeypatch):
     agents = (AgentConfig("tb-wa", "sixteen"), AgentConfig("astar"), AgentConfig("rtb-wa", "RTB-WA* lazy"))
     app = make_app(replace(setup(), agents=agents), (1600, 900))
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert {"sixteen", "TB-WA*", "A*", "RTB-WA* lazy"} <= set(texts)
     assert texts.count("A*") == 1 and "RTB-WA*" not in texts
     app.window.settings.sidebar_tab = "compare"
     app.draw()
-    assert app.window.canvas.spot_named("compare:0").tip.startswith("sixteen (TB-WA*)")
+    assert app.window.canvas.hit_region_named("compare:0").tip.startswith("sixteen (TB-WA*)")
 
 
 @pytest.mark.parametrize(("size", "least"), [((1600, 900), 6), ((1280, 720), 5)])
-def test_eight_panels_show_the_numbers_that_count(size, least):
+def test_eight_panels_show_the_most_important_metrics(size, least):
     app = make_app(setup(8, budget=1), size)
     app.session.advance(40)
     app.draw()
     wanted = ["moves", "back-moves", "cost / optimal", "revisits", "expanded", "cost"]
-    for panel in app.window.scene.shown_panels:
-        assert all(app.window.canvas.spot_named(f"hud:{panel.key}:{name}") for name in wanted[:least])
-        assert app.window.canvas.spot_named(f"meter:{panel.key}")
+    for panel in app.window.map_view.shown_panels:
+        assert all(app.window.canvas.hit_region_named(f"hud:{panel.key}:{name}") for name in wanted[:least])
+        assert app.window.canvas.hit_region_named(f"meter:{panel.key}")
 
 
-def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
+def test_back_move_share_is_shown_with_nonoptimal_moves():
     app = make_app(setup(1, budget=1))
     app.session.advance(40)
     view = app.session.run.panels[0].view
-    fields = {field.name: (field.value, field.tip) for field in hud_fields(view)}
+    fields = {field.name: (field.value, field.tip) for field in agent_panel_numbers(view)}
     assert fields["back-moves"][0] == f"{view.metrics.back_moves}"
     share = f"{view.metrics.back_move_share:.0f}%"
     assert fields["non-optimal"][0] == f"{view.metrics.nonoptimal_moves}, {share} back"
@@ -1271,32 +1287,32 @@ def test_the_share_of_back_moves_stands_with_what_it_is_a_share_of():
 
 
 @pytest.mark.parametrize("scale", [1.75, 2.0])
-def test_states_are_whole_words_at_large_scales(scale, monkeypatch):
+def test_state_words_are_not_truncated_at_large_scales(scale, monkeypatch):
     app = make_app(setup(3, budget=1), (1600, 900), scale=scale)
     for _ in range(30):
         app.session.advance(1)
-        texts = drawn_texts(app, monkeypatch)
-        for panel in app.window.scene.shown_panels:
-            assert app.window.canvas.spot_named(f"state:{panel.key}")
-            assert agent_panel.wording.short_state(panel.view.state_word) in texts or panel.view.state_word in texts
+        texts = rendered_texts(app, monkeypatch)
+        for panel in app.window.map_view.shown_panels:
+            assert app.window.canvas.hit_region_named(f"state:{panel.key}")
+            assert agent_panel.panel_texts.short_state(panel.view.state_word) in texts or panel.view.state_word in texts
 
 
 def test_every_panel_shows_its_number(monkeypatch):
     app = make_app(setup(8), theme="light")
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert {str(n) for n in range(1, 9)} <= set(texts)
-    assert [app.window.canvas.spot_named(f"panel:{panel.key}").key for panel in app.window.scene.shown_panels] == [
-        *"12345678"
-    ]
+    assert [
+        app.window.canvas.hit_region_named(f"panel:{panel.key}").key for panel in app.window.map_view.shown_panels
+    ] == [*"12345678"]
 
 
-def test_a_duplicate_gets_a_name_of_its_own():
+def test_duplicated_agent_gets_a_unique_label():
     app = make_app(replace(setup(), agents=(AgentConfig("tb-wa", "lazy"),)))
     for _ in range(3):
         press_combination(app, "D")
     assert [walker.label for walker in app.session.run.world.walkers] == ["lazy", "lazy 2", "lazy 3", "lazy 4"]
-    assert next_label("w = 3", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
-    assert next_label("w = 3 (2)", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
+    assert next_free_label("w = 3", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
+    assert next_free_label("w = 3 (2)", {"w = 3", "w = 3 (2)"}) == "w = 3 (3)"
 
 
 # --- messages ---------------------------------------------------------------------------------------
@@ -1304,13 +1320,13 @@ def test_a_duplicate_gets_a_name_of_its_own():
 
 @pytest.mark.parametrize("agents", [0, 1, 4, 8])
 @pytest.mark.parametrize(("size", "scale"), [((1280, 720), 1.0), ((1600, 900), 1.0), ((1600, 900), 2.0)])
-def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
+def test_messages_do_not_cover_headers_huds_or_bars(agents, size, scale):
     app = make_app(setup(agents), size, scale=scale)
     for i in range(4):
-        app.window.say(
+        app.window.notify(
             f"message number {i}, long enough to need a line and a half where the window is small, as it may be"
         )
-    plan = app.window.scene.layout
+    plan = app.window.map_view.layout
     kept = [plan.top_bar, plan.transport, *(box for panel in plan.panels for box in (panel.header, panel.hud))]
     before = [pygame.surfarray.array2d(app.window.surface.subsurface(box)) for box in kept]
     overlay.draw_messages(app.window.desk, plan)
@@ -1326,27 +1342,27 @@ def test_messages_cover_no_numbers_and_no_bar(agents, size, scale):
         assert (pygame.surfarray.array2d(app.window.surface.subsurface(upper)) == before).all(), "the map is seen"
 
 
-def test_the_same_message_is_shown_once(app):
+def test_repeated_message_is_shown_once(app):
     for text in ("one", "two", "one"):
-        app.window.say(text)
-    app.session.told.messages.extend(["two", "two"])
+        app.window.notify(text)
+    app.session.user_messages.until_next_edit.extend(["two", "two"])
     settle(app)
-    assert app.window.state.messages.texts() == ["one", "two"]
+    assert app.window.state.messages.queued_texts() == ["one", "two"]
 
 
-def test_panels_without_room_are_counted():
+def test_hidden_panels_are_counted_in_a_message():
     app = make_app(setup(3))
     app.session.advance(2)
     press_combination(app, "B")
-    assert not any("hidden" in text for text in app.window.state.messages.texts())
+    assert not any("hidden" in text for text in app.window.state.messages.queued_texts())
     press_combination(app, "B")
-    assert app.window.state.messages.texts()[-1].startswith("1 of 9 panels is hidden")
+    assert app.window.state.messages.queued_texts()[-1].startswith("1 of 9 panels is hidden")
     press_combination(app, "B")
-    assert app.window.state.messages.texts()[-1].startswith("4 of 12 panels are hidden")
+    assert app.window.state.messages.queued_texts()[-1].startswith("4 of 12 panels are hidden")
     for place in (11, 0, 9, 5):
         app.session.focus(app.session.run.panels[place].key)
         settle(app)
-        keys = [panel.key for panel in app.window.scene.shown_panels]
+        keys = [panel.key for panel in app.window.map_view.shown_panels]
         assert app.session.focused_key in keys and len(keys) == 8, "nobody edits what is not to be seen"
 
 
@@ -1354,65 +1370,67 @@ def test_panels_without_room_are_counted():
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
-def test_slow_motion_says_where_there_is_no_room_for_the_algorithm(size):
+def test_slow_motion_reports_a_window_too_narrow_for_pseudocode(size):
     app = make_app(setup(1), size, scale=1.5)
     press_combination(app, "S")
     settle(app)
-    has_room = app.window.scene.layout.sidebar is not None
+    has_room = app.window.map_view.layout.sidebar is not None
     assert has_room == (size[0] > 800)
-    assert any("too narrow for the pseudocode" in text for text in app.window.state.messages.texts()) == (not has_room)
+    assert any("too narrow for the pseudocode" in text for text in app.window.state.messages.queued_texts()) == (
+        not has_room
+    )
 
 
 @pytest.mark.parametrize(("scale", "can_be_smaller"), [(2.0, True), (0.75, False)])
-def test_a_window_too_narrow_for_the_sidebar_says_what_helps(scale, can_be_smaller):
+def test_window_too_narrow_for_sidebar_suggests_a_smaller_scale(scale, can_be_smaller):
     app = make_app(setup(1), (320, 400), scale=scale)
     press_combination(app, "F3")
     settle(app)
-    text = next(text for text in app.window.state.messages.texts() if "too narrow for the sidebar" in text)
+    text = next(text for text in app.window.state.messages.queued_texts() if "too narrow for the sidebar" in text)
     assert ("Ctrl+Shift+- reduces it" in text) == can_be_smaller
 
 
-def test_slow_motion_says_how_far_it_has_got(monkeypatch):
+def test_slow_motion_shows_its_expansion_number(monkeypatch):
     app = make_app(setup(1, budget=16))
     for n in (1, 2, 3):
         press_combination(app, "Ctrl+.")
         view = app.session.run.panels[0].view
         most = int(view.rows[-1].expanded)
         assert most > 3
-        assert agent_panel.spent(app.window.desk, view) == (n, 16)
-        drawn = drawn_texts(app, monkeypatch)
+        assert agent_panel.expansions_and_budget(app.window.desk, view) == (n, 16)
+        drawn = rendered_texts(app, monkeypatch)
         assert f"expansion {n} of {most}" in drawn and any(text.startswith(f"{n} of 16") for text in drawn)
 
 
-def test_following_leaves_a_map_that_fits_in_the_middle(app):
-    panel, boxes = app.window.scene.panels()[0]
-    still = app.window.scene.camera(panel.key, boxes)
+def test_follow_mode_moves_the_camera_only_if_the_map_does_not_fit(app):
+    panel, boxes = app.window.map_view.panels_with_boxes()[0]
+    still = app.window.map_view.camera_of_panel(panel.key, boxes)
     press_combination(app, "C")
-    assert app.window.scene.camera(panel.key, boxes) == still
+    assert app.window.map_view.camera_of_panel(panel.key, boxes) == still
     for _ in range(8):
         press_combination(app, "Ctrl+=")
-    camera = app.window.scene.camera(panel.key, boxes)
+    camera = app.window.map_view.camera_of_panel(panel.key, boxes)
     x, y = app.session.run.world.grid.xy(panel.view.position)
-    assert camera.to_map(boxes.map[2] / 2, boxes.map[3] / 2) == pytest.approx((x + 0.5, y + 0.5))
+    assert camera.px_to_map(boxes.map[2] / 2, boxes.map[3] / 2) == pytest.approx((x + 0.5, y + 0.5))
 
 
-def test_a_click_on_the_caption_shows_all_of_it():
+def test_click_on_title_or_caption_shows_the_full_caption():
     caption = "A long caption. " * 20
     app = make_app(setup(caption=caption), (1600, 900))
     for name in ("title", "caption"):
-        x, y, width, height = app.window.canvas.spot_named(name).box
+        x, y, width, height = app.window.canvas.hit_region_named(name).box
         drag(app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2))
-        assert type(app.window.dialogs.dialog).__name__ == "MessageBox" and app.window.dialogs.dialog.problems == [
+        assert type(app.window.dialogs.open_one).__name__ == "MessageBox" and app.window.dialogs.open_one.problems == [
             caption
         ]
         press_combination(app, "F8")
-        assert app.window.dialogs.dialog is None, "the key that opens it closes it"
+        assert app.window.dialogs.open_one is None, "the key that opens it closes it"
 
 
 # --- nothing overlaps -------------------------------------------------------------------------------
 
 
-def crossing(a, b) -> bool:
+def overlap_partially(a, b) -> bool:
     """Two boxes that overlap without one holding the other."""
     if not (a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]):
         return False
@@ -1427,17 +1445,17 @@ def inside(a, b) -> bool:
 @pytest.mark.parametrize("scale", [0.75, 1.0, 1.5, 2.0])
 @pytest.mark.parametrize("agents", [1, 4, 8])
 @pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])
-def test_no_control_crosses_another_or_leaves_the_window(size, scale, agents, tab):
+def test_controls_do_not_overlap_or_leave_the_window(size, scale, agents, tab):
     app = make_app(setup(agents, caption="A caption that is long enough to need cutting somewhere"), size, scale=scale)
     app.window.settings.sidebar_tab = tab
     app.window.state.cursor = (8, 4)
     app.session.advance(30)
     app.draw()
     window = (0, 0, *size)
-    for spot in app.window.canvas.spots:
+    for spot in app.window.canvas.hit_regions:
         assert inside(spot.box, window), spot
-    for a, b in combinations(app.window.canvas.spots, 2):
-        assert not crossing(a.box, b.box), (a.id, a.box, b.id, b.box)
+    for a, b in combinations(app.window.canvas.hit_regions, 2):
+        assert not overlap_partially(a.box, b.box), (a.id, a.box, b.id, b.box)
 
 
 # --- what is never left out -------------------------------------------------------------------------
@@ -1447,31 +1465,31 @@ def test_no_control_crosses_another_or_leaves_the_window(size, scale, agents, ta
     ("size", "scale"),
     [((800, 600), 1.0), ((800, 600), 1.25), ((1280, 720), 2.0), ((1280, 720), 1.5), ((3840, 2160), 2.0)],
 )
-def test_open_and_the_line_of_time_are_there_however_narrow_the_window_is(size, scale):
+def test_open_button_and_scrubber_work_in_narrow_windows(size, scale):
     app = make_app(setup(), size, scale=scale)
     app.session.advance(30)
     app.draw()
-    bar, opener = (app.window.canvas.spot_named(name) for name in ("scrubber", "top:open"))
+    bar, opener = (app.window.canvas.hit_region_named(name) for name in ("scrubber", "top:open"))
     assert opener is not None and bar is not None and bar.box[2] >= 150 * scale
     x, y, width, height = bar.box
     drag(app, (x + width - 20, y + height // 2), (x + 1, y + height // 2))
     assert app.session.tick == 0
     drag(app, (opener.box[0] + 5, opener.box[1] + 5), (opener.box[0] + 5, opener.box[1] + 5))
-    assert type(app.window.dialogs.dialog).__name__ == "OpenFile"
+    assert type(app.window.dialogs.open_one).__name__ == "OpenFileDialog"
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1600, 900), (1920, 1080)])
-def test_what_tells_agents_apart_stands_first_and_is_always_there(size, monkeypatch):
+def test_differing_parameter_is_the_first_chip_and_always_visible(size, monkeypatch):
     agents = tuple(AgentConfig("tb-wa", params={"weight": w, "reopen": True}) for w in (1.1, 1.2, 1.3, 1.4))
     app = make_app(replace(setup(), agents=agents), size)
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert {"w 1.1", "w 1.2", "w 1.3", "w 1.4"} <= set(texts)
-    for panel in app.window.scene.shown_panels:
-        chips = [spot for spot in app.window.canvas.spots if spot.id.startswith(f"chip:{panel.key}:")]
+    for panel in app.window.map_view.shown_panels:
+        chips = [spot for spot in app.window.canvas.hit_regions if spot.id.startswith(f"chip:{panel.key}:")]
         assert min(chips, key=lambda spot: spot.box[0]).id == f"chip:{panel.key}:weight"
 
 
-def test_chips_and_numbers_stay_where_they_are_while_states_change():
+def test_chips_and_hud_values_keep_their_position_while_states_change():
     app = make_app(setup(3, budget=1), (1280, 720))
     places: dict[str, set[tuple[int, int]]] = {}
     states = set()
@@ -1479,29 +1497,29 @@ def test_chips_and_numbers_stay_where_they_are_while_states_change():
         app.session.advance(1)
         app.draw()
         states |= {panel.view.state_word for panel in app.session.run.panels}
-        for spot in app.window.canvas.spots:
+        for spot in app.window.canvas.hit_regions:
             if spot.id.startswith(("chip:", "hud:")) and spot.id.split(":")[2] in ("budget", "weight", "moves"):
                 places.setdefault(spot.id, set()).add(spot.box[:2])
     assert len(states) > 2 and places
     assert all(len(found) == 1 for found in places.values())
 
 
-def test_a_ratio_says_so_while_the_walk_is_not_over(monkeypatch):
+def test_cost_ratio_is_labelled_so_far_until_arrival(monkeypatch):
     app = make_app(setup(1, budget=16), (1920, 1080))
     app.session.advance(5)
-    assert "cost / optimal so far" in drawn_texts(app, monkeypatch)
+    assert "cost / optimal so far" in rendered_texts(app, monkeypatch)
     app.session.advance(10_000)
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert "cost / optimal" in texts and "cost / optimal so far" not in texts
 
 
-def test_who_has_not_arrived_has_no_ratio_of_a_whole_walk(monkeypatch):
+def test_cost_ratio_stays_labelled_so_far_if_there_is_no_path(monkeypatch):
     """An agent that had proved that there is no path, and never moved, had 0.00: better than the cheapest way."""
-    grid = Grid.from_rows(["..@.", "..@.", "..@."])
+    grid = Grid.from_text_rows(["..@.", "..@.", "..@."])
     app = make_app(scenario_on(grid, 0, grid.cell(3, 0), (AgentConfig("astar"),), budget=50), (1920, 1080))
     app.session.advance(100)
     assert app.session.run.panels[0].view.status == Status.NO_PATH
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert "cost / optimal so far" in texts and "cost / optimal" not in texts
 
 
@@ -1515,23 +1533,27 @@ def colours_around(app: App, position: tuple[int, int], reach: int = 6) -> set[t
 
 
 @pytest.mark.parametrize("end", ["start", "goal"])
-def test_a_dragged_end_moves_with_the_hand_and_a_refused_one_changes_nothing(app, end):
+def test_dragging_start_or_goal_to_a_blocked_cell_changes_nothing(app, end):
     world = app.session.run.world
     begin = world.grid.xy(getattr(world, end))
     blocked = world.grid.xy(int(np.flatnonzero(~world.grid.free)[0]))
-    log, digest = len(done_by_hand(app.session.run.timeline)), world.digest()
+    log, digest = len(user_commands(app.session.run.timeline)), world.digest()
     drag(app, at_cell(app, *begin), at_cell(app, *blocked), release=False)
-    hand = app.pointer.hand(app.session.run.panels[0])
-    assert hand.carried is not None and hand.carried.is_refused and hand.carried.cell == world.grid.cell(*blocked)
+    hand = app.pointer.tool_preview(app.session.run.panels[0])
+    assert (
+        hand.dragged_marker is not None
+        and hand.dragged_marker.is_refused
+        and hand.dragged_marker.cell == world.grid.cell(*blocked)
+    )
     assert RED in colours_around(app, at_cell(app, *blocked))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, *blocked)))
     settle(app)
-    assert len(done_by_hand(app.session.run.timeline)) == log and app.session.run.world.digest() == digest
-    assert "cannot be" in app.window.state.messages.texts()[-1]
+    assert len(user_commands(app.session.run.timeline)) == log and app.session.run.world.digest() == digest
+    assert "cannot be" in app.window.state.messages.queued_texts()[-1]
     assert RED not in colours_around(app, at_cell(app, *blocked))
 
 
-def test_a_click_that_chooses_a_panel_paints_nothing_and_a_drag_does():
+def test_focusing_click_does_not_paint_but_a_drag_does():
     app = make_app(setup(2))
     free = app.session.run.world.grid.free.copy()
     place = at_cell(app, 8, 6, panel=1)
@@ -1544,15 +1566,15 @@ def test_a_click_that_chooses_a_panel_paints_nothing_and_a_drag_does():
     assert app.session.focused_key == PanelKey(0, 0) and (app.session.run.world.grid.free != free).sum() > 2
 
 
-def test_letters_stand_on_tools_only_while_they_work(monkeypatch):
+def test_tool_shortcuts_are_shown_only_in_edit_mode(monkeypatch):
     app = make_app(setup(1), (1600, 900))
     app.window.settings.sidebar_tab = "edit"
-    assert not {"B", "E", "L", "R", "F"} & set(drawn_texts(app, monkeypatch))
+    assert not {"B", "E", "L", "R", "F"} & set(rendered_texts(app, monkeypatch))
     press_combination(app, "M")
-    assert {"E", "L", "R", "F"} <= set(drawn_texts(app, monkeypatch))
+    assert {"E", "L", "R", "F"} <= set(rendered_texts(app, monkeypatch))
 
 
-def settle_until(app, is_so):
+def run_frames_until(app, is_so):
     """A real screen answers when it likes; the time allowed is only a limit."""
     for _ in range(200):
         settle(app)
@@ -1562,18 +1584,18 @@ def settle_until(app, is_so):
     raise AssertionError("it never came to that")
 
 
-def test_full_screen_twice_gives_the_window_back():
+def test_leaving_full_screen_restores_the_window_size():
     pygame.display.quit()  # a window that another test has left in full screen remembers a size of its own
     app = make_app(setup(1), (1111, 699))
     app.window.toggle_full_screen()
-    settle_until(app, lambda: app.window.surface.get_size() != (1111, 699))
+    run_frames_until(app, lambda: app.window.surface.get_size() != (1111, 699))
     app.window.collect_settings()  # as it happens all the time
     app.window.toggle_full_screen()
-    settle_until(app, lambda: app.window.surface.get_size() == (1111, 699))
+    run_frames_until(app, lambda: app.window.surface.get_size() == (1111, 699))
     assert app.window.surface.get_size() == app.window.settings.window_size == (1111, 699)
 
 
-def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
+def test_mouse_cursor_matches_the_hovered_action(monkeypatch):
     app = make_app(setup(1), (1280, 720))
     app.window.settings.sidebar_tab = "edit"
     place = [(0, 0)]
@@ -1589,7 +1611,7 @@ def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
         return shown[-1]
 
     def middle(name: str) -> tuple[int, int]:
-        x, y, width, height = app.window.canvas.spot_named(name).box
+        x, y, width, height = app.window.canvas.hit_region_named(name).box
         return x + width // 2, y + height // 2
 
     assert over(at_cell(app, 8, 6)) == pygame.SYSTEM_CURSOR_CROSSHAIR
@@ -1599,40 +1621,40 @@ def test_the_cursor_says_what_the_mouse_would_do(monkeypatch):
     assert over((2, 300)) == pygame.SYSTEM_CURSOR_ARROW
 
 
-def test_switches_are_named_on_the_map_and_a_click_on_the_name_turns_them(monkeypatch):
-    app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario, (1600, 900))
+def test_click_on_a_switch_name_on_the_map_flips_the_switch(monkeypatch):
+    app = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario, (1600, 900))
     names = list(app.session.run.world.switch_states())
-    assert set(names) <= set(drawn_texts(app, monkeypatch))
+    assert set(names) <= set(rendered_texts(app, monkeypatch))
     key = app.session.run.panels[1].key
-    x, y, _, height = app.window.canvas.spot_named(f"bridge:{key}:{names[0]}").box
+    x, y, _, height = app.window.canvas.hit_region_named(f"bridge:{key}:{names[0]}").box
     free = int(app.session.run.world.grid.free.sum())
     drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
     assert app.session.run.world.switch_states()[names[0]] and int(app.session.run.world.grid.free.sum()) < free
     app.window.settings.sidebar_tab = "edit"
     app.draw()
-    x, y = app.window.canvas.spot_named(f"switch:{names[1]}").box[:2]
+    x, y = app.window.canvas.hit_region_named(f"switch:{names[1]}").box[:2]
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + 5, y + 5))
     settle(app)
     assert app.window.state.pointed_switch == names[1]
 
 
-def test_the_marked_ticks_stand_on_the_line_of_time(app):
+def test_marked_tick_range_is_drawn_on_the_scrubber(app):
     app.session.advance(30)
     app.window.player.seek(10)
     press_combination(app, "I")
     app.window.player.seek(20)
     press_combination(app, "Shift+I")
-    bar = app.window.canvas.spot_named("scrubber").box
+    bar = app.window.canvas.hit_region_named("scrubber").box
     x, y, width, height = bar
     places = [(x + i, y + j) for i in range(width) for j in range(height)]
     row = [tuple(app.window.surface.get_at(place))[:3] for place in places]
-    assert app.window.scene.palette.arrived in row
+    assert app.window.map_view.palette.arrived in row
 
 
 # --- charts -----------------------------------------------------------------------------------------
 
 
-def comparing(size: tuple[int, int] = (1600, 900)) -> App:
+def make_comparing_app(size: tuple[int, int] = (1600, 900)) -> App:
     app = make_app(setup(2, budget=1), size)
     app.window.settings.sidebar_tab = "compare"
     app.session.advance(60)
@@ -1641,20 +1663,20 @@ def comparing(size: tuple[int, int] = (1600, 900)) -> App:
     return app
 
 
-def test_a_click_on_a_chart_goes_to_its_tick_and_the_playhead_follows():
-    app = comparing()
-    x, y, width, height = app.window.canvas.spot_named("chart:cost").box
-    x, width = x + charts.GUTTER, width - charts.GUTTER
+def test_click_on_a_chart_seeks_and_moves_the_playhead():
+    app = make_comparing_app()
+    x, y, width, height = app.window.canvas.hit_region_named("chart:cost").box
+    x, width = x + charts.GRID_LABEL_WIDTH, width - charts.GRID_LABEL_WIDTH
     drag(app, (x + 2, y + height // 2), (x + width // 2, y + height // 2))
     assert abs(app.session.tick - app.session.run.recorded_end / 2) <= 1
     app.draw()
     column = [tuple(app.window.surface.get_at((x + width // 2, y + j)))[:3] for j in range(height)]
     near = [tuple(app.window.surface.get_at((x + width // 2 + i, y + 30)))[:3] for i in range(-4, 5)]
-    assert app.window.scene.palette.text in column + near
+    assert app.window.map_view.palette.text in column + near
 
 
 @pytest.mark.parametrize("agents", [2, 8])
-def test_numbers_of_charts_lie_on_no_line_and_not_on_each_other(agents, monkeypatch):
+def test_chart_axis_labels_do_not_overlap(agents, monkeypatch):
     app = make_app(setup(agents), (1280, 800))
     app.window.settings.sidebar_tab = "compare"
     app.session.advance(200)
@@ -1666,30 +1688,30 @@ def test_numbers_of_charts_lie_on_no_line_and_not_on_each_other(agents, monkeypa
             type(canvas), "text", lambda *a, **k: (k.get("size") == 11 and numbers.append(a[1])) or write(*a, **k)
         )
         app.draw()
-    plots = [s.box for s in canvas.spots if s.id.startswith("chart:")]
+    plots = [s.box for s in canvas.hit_regions if s.id.startswith("chart:")]
     assert len(numbers) >= len(plots)
     for x, y, _, height in plots:
-        here = sorted(at for right, at in numbers if y <= at < y + height and right == x + charts.GUTTER - 5)
+        here = sorted(at for right, at in numbers if y <= at < y + height and right == x + charts.GRID_LABEL_WIDTH - 5)
         assert here and all(b - a >= 14 for a, b in pairwise(here))
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
-def test_a_chart_has_as_many_round_numbers_as_it_is_asked_for(most):
+def test_round_axis_values_respect_the_maximum_count(most):
     for top in (0.31, 1.0, 4.99, 7.65, 61.4, 1416.0, 9_999_999.0):
-        values = charts.round_values(top, most)
+        values = charts.grid_values(top, most)
         assert 1 <= len(values) <= most and values[-1] <= top
         assert len(values) == 1 or values[0] >= top / most
 
 
-def test_charts_say_the_values_under_the_pointer(monkeypatch):
-    app = comparing()
-    x, y, width, height = app.window.canvas.spot_named("chart:expansions").box
+def test_charts_show_the_hovered_tick(monkeypatch):
+    app = make_comparing_app()
+    x, y, width, height = app.window.canvas.hit_region_named("chart:expansions").box
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + height // 2))
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert any(text.startswith("tick ") and text != f"tick {app.session.tick:,}" for text in texts)
 
 
-def test_charts_and_inspector_go_by_the_goal_of_each_agent():
+def test_charts_and_inspector_use_each_agents_own_goal():
     grid = setup().grid
     lone = AgentConfig("tb-wa", start=(3, 3), goal=(12, 3))
     app = make_app(replace(setup(1), agents=(AgentConfig("tb-wa"), lone)), (1600, 900))
@@ -1699,43 +1721,43 @@ def test_charts_and_inspector_go_by_the_goal_of_each_agent():
         app.frame(0.0)
     walker = app.session.run.world.walkers[1]
     assert walker.has_arrived
-    lines = {chart.key: charts.lines_of(app.window.desk, chart)[1].values for chart in charts.CHARTS}
-    assert lines["cost"][-1] == pytest.approx(app.session.run.world.metrics(walker).suboptimality)
+    lines = {chart.key: charts.chart_lines(app.window.desk, chart)[1].values for chart in charts.TICK_CHARTS}
+    assert lines["cost"][-1] == pytest.approx(app.session.run.world.metrics_of_walker(walker).suboptimality)
     assert lines["distance"][-1] == 0.0
-    assert lines["distance"][0] == pytest.approx(cheapest(grid, walker.start, walker.own_goal))
+    assert lines["distance"][0] == pytest.approx(cheapest_path_cost(grid, walker.start, walker.own_goal))
     cell = grid.cell(14, 5)
     told = [app.window.desk.true_distance(panel, cell) for panel in app.session.run.panels]
-    assert told == [cheapest(grid, cell, goal) for goal in (app.session.run.world.goal, walker.own_goal)]
+    assert told == [cheapest_path_cost(grid, cell, goal) for goal in (app.session.run.world.goal, walker.own_goal)]
 
 
-def test_the_chart_of_costs_is_of_the_present_walk():
+def test_cost_chart_shows_the_current_trial():
     app = make_app(replace(setup(1), agents=(AgentConfig("lrta"),), trials=5), (1600, 900))
     for _ in range(40):
         app.session.advance(20)
-        chart = next(chart for chart in charts.CHARTS if chart.key == "cost")
+        chart = next(chart for chart in charts.TICK_CHARTS if chart.key == "cost")
         app.frame(0.0)
-        line, shown = charts.lines_of(app.window.desk, chart)[0], app.session.run.panels[0].view.metrics
+        line, shown = charts.chart_lines(app.window.desk, chart)[0], app.session.run.panels[0].view.metrics
         assert line.values[-1] == pytest.approx(shown.suboptimality)
     assert shown.trial > 1
 
 
-def test_the_chart_of_distances_is_that_of_an_oracle_and_back_moves_are_rises():
-    app = comparing()
-    chart = next(chart for chart in charts.CHARTS if chart.key == "distance")
-    line = charts.lines_of(app.window.desk, chart)[0]
-    world, trail = app.session.run.world, app.session.run.trails[FIRST]
+def test_distance_chart_shows_true_distances():
+    app = make_comparing_app()
+    chart = next(chart for chart in charts.TICK_CHARTS if chart.key == "distance")
+    line = charts.chart_lines(app.window.desk, chart)[0]
+    world, trail = app.session.run.world, app.session.run.trails[FIRST_PANEL]
     for cell, value in list(zip(trail.cells.tolist(), line.values.tolist(), strict=True))[::7]:
-        assert value == pytest.approx(world.measuring.distance(cell))
+        assert value == pytest.approx(world.optimality.true_distance(cell))
     assert (np.diff(line.values) > 0).any() or not (trail.marks & log.BACK_MOVE).any()
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".csv"])
-def test_charts_are_saved_as_files(tmp_path, suffix):
-    app = comparing()
-    app.window.settings.remember(tmp_path / "any.map")
+def test_charts_can_be_saved_as_svg_png_and_csv(tmp_path, suffix):
+    app = make_comparing_app()
+    app.window.settings.add_recent_file(tmp_path / "any.map")
     press_combination(app, "Ctrl+Shift+E")
-    dialog = app.window.dialogs.dialog
-    next(control for control in dialog.controls if getattr(control, "label", "") == suffix[1:].upper()).press()
+    dialog = app.window.dialogs.open_one
+    next(control for control in dialog.controls if getattr(control, "label", "") == suffix[1:].upper()).press_button()
     press(app, pygame.K_RETURN)
     (path,) = tmp_path.glob(f"*{suffix}")
     data = path.read_bytes()
@@ -1745,11 +1767,11 @@ def test_charts_are_saved_as_files(tmp_path, suffix):
         assert rows[0] == "chart,panel,agent,tick,value" and len(rows) > 4 * 60
 
 
-def test_enter_in_the_agent_editor_keeps_the_letters_for_the_field():
+def test_letters_typed_in_the_agent_editor_trigger_no_commands():
     app = make_app(setup(1))
     app.window.run("edit_agent")
-    dialog = app.window.dialogs.dialog
-    field = next(control for control in dialog.controls if isinstance(control, Field))
+    dialog = app.window.dialogs.open_one
+    field = next(control for control in dialog.controls if isinstance(control, TextField))
     dialog.focus(field)
     field.set("")
     for letter in "3":
@@ -1757,7 +1779,7 @@ def test_enter_in_the_agent_editor_keeps_the_letters_for_the_field():
         pygame.event.post(pygame.event.Event(pygame.TEXTINPUT, text=letter))
         settle(app)
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog and dialog.focused is field
+    assert app.window.dialogs.open_one is dialog and dialog.focused_control is field
     tick, theme = app.session.tick, app.window.settings.theme
     press(app, pygame.K_t, unicode="t")
     press(app, pygame.K_PERIOD, unicode=".")
@@ -1767,7 +1789,7 @@ def test_enter_in_the_agent_editor_keeps_the_letters_for_the_field():
 # --- menus ------------------------------------------------------------------------------------------
 
 
-def test_the_right_button_on_a_cell_opens_its_menu_and_dragged_it_frees(app):
+def test_right_click_on_a_cell_opens_its_menu(app):
     world = app.session.run.world
     free = world.grid.free.copy()
     click(app, at_cell(app, 8, 6), button=3)
@@ -1779,7 +1801,7 @@ def test_the_right_button_on_a_cell_opens_its_menu_and_dragged_it_frees(app):
     assert app.window.state.pinned == (9, 7)
 
 
-def test_a_click_beside_a_menu_closes_it_and_does_nothing_else(app):
+def test_click_outside_a_menu_only_closes_it(app):
     free = app.session.run.world.grid.free.copy()
     click(app, at_cell(app, 8, 6), button=3)
     click(app, at_cell(app, 2, 9))
@@ -1789,7 +1811,7 @@ def test_a_click_beside_a_menu_closes_it_and_does_nothing_else(app):
     assert app.window.state.menu is None
 
 
-def test_an_agent_has_a_menu_by_mouse_and_by_key():
+def test_agent_menu_opens_by_right_click_and_by_key():
     app = make_app(setup(2))
     app.draw()
     click(app, middle_of(app, f"panel:{PanelKey(0, 1)}"), button=3)
@@ -1804,10 +1826,10 @@ def test_an_agent_has_a_menu_by_mouse_and_by_key():
     assert app.window.state.menu is None and len(app.session.run.panels) == 2
 
 
-def test_the_line_of_time_has_a_menu(app):
+def test_scrubber_has_a_context_menu(app):
     app.session.advance(30)
     app.draw()
-    x, y, width, height = app.window.canvas.spot_named("scrubber").box
+    x, y, width, height = app.window.canvas.hit_region_named("scrubber").box
     click(app, (x + width // 2, y + height - 8), button=3)
     tick = int(app.window.state.menu.title.removeprefix("Tick "))
     assert abs(tick - app.session.run.recorded_end / 2) <= 1
@@ -1815,30 +1837,30 @@ def test_the_line_of_time_has_a_menu(app):
     assert [branch.at for branch in app.session.run.tree.branches.values()][-1] == tick
 
 
-def test_a_line_of_the_script_is_dragged_along_the_line_of_time_and_has_a_menu(app):
+def test_script_marker_can_be_dragged_and_has_a_context_menu(app):
     app.session.advance(10)
     drag(app, at_cell(app, 5, 9), at_cell(app, 8, 9))
     app.session.advance(20)
     app.draw()
-    (deed,) = [deed for deed in script.deeds(app.session.run) if deed.tick == 10]
+    (deed,) = [deed for deed in script.script_entries(app.session.run) if deed.tick == 10]
     begin = middle_of(app, f"mark:{deed.id}")
     x, _, width, _ = app.window.state.time_bar
     drag(app, begin, (x + width // 2, begin[1]))
-    moved = script.deeds(app.session.run)[-1]
-    assert moved.tick > 12 and app.window.state.carried_deed is None
+    moved = script.script_entries(app.session.run)[-1]
+    assert moved.tick > 12 and app.window.state.dragged_script_entry is None
     app.window.settings.sidebar_tab = "time"
     app.draw()
-    click(app, middle_of(app, f"deed_text:{script.deeds(app.session.run)[-1].id}"), button=3)
+    click(app, middle_of(app, f"deed_text:{script.script_entries(app.session.run)[-1].id}"), button=3)
     choose(app, "Delete")
-    assert not [deed for deed in script.deeds(app.session.run) if deed.tick == moved.tick]
+    assert not [deed for deed in script.script_entries(app.session.run) if deed.tick == moved.tick]
 
 
 # --- settings ---------------------------------------------------------------------------------------
 
 
-def test_a_command_gets_another_key_and_its_old_one_does_nothing(app):
+def test_rebound_command_ignores_its_old_key(app):
     press_combination(app, "Ctrl+,")
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     ids = [command.id for command in app.window.commands]
     dialog.rows.select(ids.index("step"))
     dialog.focus(dialog.rows)
@@ -1850,19 +1872,19 @@ def test_a_command_gets_another_key_and_its_old_one_does_nothing(app):
     )
     press(app, pygame.K_RETURN)
     press_combination(app, "Alt+F9")
-    assert app.window.settings.keys == {"step": "Alt+F9"} and app.window.desk.key_of("step") == "Alt+F9"
+    assert app.window.settings.keys == {"step": "Alt+F9"} and app.window.desk.shortcut_of("step") == "Alt+F9"
     press_combination(app, "Escape")
     tick = app.session.tick
     press_combination(app, ".")
     assert app.session.tick == tick
     press_combination(app, "Alt+F9")
     assert app.session.tick == tick + 1
-    app.window.rebind("step", None)
+    app.window.assign_keys("step", None)
     press_combination(app, ".")
     assert app.session.tick == tick + 2 and COMMANDS["step"].keys[0] == "."
 
 
-def test_own_keys_are_kept_and_used_at_the_next_start(tmp_path):
+def test_rebound_keys_are_saved_and_work_after_restart(tmp_path):
     kept = Settings(keys={"step": "Alt+F9"})
     assert save_settings(kept, tmp_path / "settings.yaml") is None
     read, complaint = load_settings(tmp_path / "settings.yaml")
@@ -1872,25 +1894,25 @@ def test_own_keys_are_kept_and_used_at_the_next_start(tmp_path):
     assert app.session.tick == 1
 
 
-def test_theme_and_size_of_texts_change_at_once_in_the_settings(app):
+def test_theme_and_scale_apply_while_the_settings_dialog_is_open(app):
     press_combination(app, "Ctrl+,")
-    dialog = app.window.dialogs.dialog
-    choice = next(control for control in dialog.controls if control.name == "theme Choice")
+    dialog = app.window.dialogs.open_one
+    choice = next(control for control in dialog.controls if control.name == "theme ChoiceControl")
     choice.choose("light")
     app.frame(0.1)
-    assert app.window.scene.palette.name == "light" and app.window.dialogs.dialog is dialog
+    assert app.window.map_view.palette.name == "light" and app.window.dialogs.open_one is dialog
     app.window.settings.ui_scale = 1.5
     app.window.apply_settings()
     app.frame(0.1)
-    assert app.window.scene.scale == 1.5 and app.window.dialogs.dialog is dialog
+    assert app.window.map_view.scale == 1.5 and app.window.dialogs.open_one is dialog
 
 
-def test_a_name_on_the_map_of_a_run_that_was_left_does_nothing(app):
-    bridges = files.open_any(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario
+def test_switch_label_of_a_closed_run_does_nothing(app):
+    bridges = files.open_any_file(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario
     app.window.documents.open_scenario(bridges)
     app.draw()
-    spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:")]
-    app.session.open(setup())
+    spots = [spot for spot in app.window.canvas.hit_regions if spot.id.startswith("bridge:")]
+    app.session.open_scenario(setup())
     digest = app.session.run.world.digest()
     for spot in spots:
         spot.action()
@@ -1900,14 +1922,14 @@ def test_a_name_on_the_map_of_a_run_that_was_left_does_nothing(app):
 # --- names ------------------------------------------------------------------------------------------
 
 
-def test_a_click_on_the_name_renames_the_agent_at_every_tick():
+def test_renaming_an_agent_applies_to_every_tick():
     app = make_app(setup(2))
     key = app.session.run.panels[1].key
     app.session.advance(5)
     settle(app)
-    x, y, _, height = app.window.canvas.spot_named(f"name:{key}").box
+    x, y, _, height = app.window.canvas.hit_region_named(f"name:{key}").box
     drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert type(dialog).__name__ == "TextPrompt" and dialog.text == app.session.run.panels[1].view.label
     digest = app.session.run.world.digest()
     dialog.text = "hasty"
@@ -1916,67 +1938,67 @@ def test_a_click_on_the_name_renames_the_agent_at_every_tick():
     assert app.session.run.world.digest() == digest, "a name changes nothing that happens"
     app.session.seek(2)
     assert app.session.run.panels[1].view.label == "hasty", "also before it was given"
-    assert configs_of(app.session.run)[1].label == "hasty"
+    assert current_agent_configs(app.session.run)[1].label == "hasty"
     app.session.seek(5)
     press_combination(app, "Ctrl+Z")
     assert app.session.run.panels[1].view.label == "TB-WA*"
 
 
-def test_another_name_is_kept_in_files(tmp_path):
+def test_agent_name_survives_saving_and_loading(tmp_path):
     app = make_app(setup(2))
-    agent_edits.name_agent(app.session, app.session.run.panels[0].key, "w: 1")
-    saved = saving.save(app.session, tmp_path / "s.yaml", {})
-    opened = files.open_any(saved)
+    agent_edits.rename_agent(app.session, app.session.run.panels[0].key, "w: 1")
+    saved = session_saving.save_session(app.session, tmp_path / "s.yaml", {})
+    opened = files.open_any_file(saved)
     again = make_app(opened.scenario)
-    saving.restore(again.session, opened.saved, saved)
+    session_saving.restore_session(again.session, opened.saved_session, saved)
     assert again.session.run.panels[0].view.label == "w: 1"
     place = files.save_session_scenario(app.session, tmp_path / "b.yaml")
-    assert load_scenario(place, BY_KEY).agents[0].label == "w: 1"
+    assert load_scenario(place, SPECS_BY_KEY).agents[0].label == "w: 1"
 
 
-def test_where_there_is_no_room_what_tells_agents_apart_stands_in_place_of_a_name_that_several_have(monkeypatch):
+def test_narrow_header_shows_differing_parameter_instead_of_shared_name(monkeypatch):
     agents = tuple(AgentConfig("tb-wa", params={"weight": w}) for w in (1.1, 1.2, 1.3, 1.4))
     app = make_app(replace(setup(), agents=agents), (800, 600), scale=1.75)
-    assert {"w 1.1", "w 1.2", "w 1.3", "w 1.4"} <= set(drawn_texts(app, monkeypatch))
+    assert {"w 1.1", "w 1.2", "w 1.3", "w 1.4"} <= set(rendered_texts(app, monkeypatch))
 
 
-def test_a_name_of_its_own_is_not_cut_for_what_it_says_already(monkeypatch):
+def test_unique_label_is_not_truncated_for_a_redundant_chip(monkeypatch):
     agents = tuple(AgentConfig("tb-wa", f"w = {w}", {"weight": w}) for w in (1.0, 1.8, 3.0, 4.0))
     app = make_app(replace(setup(), agents=agents), (700, 420))
-    assert {"w = 1.0", "w = 1.8", "w = 3.0", "w = 4.0"} <= set(drawn_texts(app, monkeypatch))
+    assert {"w = 1.0", "w = 1.8", "w = 3.0", "w = 4.0"} <= set(rendered_texts(app, monkeypatch))
 
 
-def test_buttons_of_what_cannot_be_done_are_dim_and_say_why(app):
+def test_disabled_buttons_have_no_action_and_give_a_reason(app):
     spots = app.window.canvas
     app.window.settings.sidebar_tab = "time"
     app.draw()
     for name, reason in (("time:delete_branch", "only one branch"), ("time:compare_branch", "no parent")):
-        assert spots.spot_named(name).action is None and reason in spots.spot_named(name).tip
-    assert spots.spot_named("transport:step_back").action is None
+        assert spots.hit_region_named(name).action is None and reason in spots.hit_region_named(name).tip
+    assert spots.hit_region_named("transport:step_back").action is None
     press_combination(app, "B")
     app.session.advance(1)
     app.draw()
     for name in ("time:delete_branch", "time:compare_branch", "transport:step_back"):
-        assert spots.spot_named(name).action is not None
+        assert spots.hit_region_named(name).action is not None
 
 
 @pytest.mark.parametrize("size", [(1400, 800), (1000, 700)])
 @pytest.mark.parametrize("panel", [0, 1])
 @pytest.mark.parametrize("has_sidebar", [True, False])
-def test_the_editor_does_not_cover_its_panel(size, panel, has_sidebar):
+def test_agent_editor_does_not_cover_the_edited_panel(size, panel, has_sidebar):
     app = make_app(setup(2), size)
     app.window.settings.shows_sidebar = has_sidebar
     app.session.focus(app.session.run.panels[panel].key)
     app.window.run("edit_agent")
-    whole = app.window.scene.panels()[panel][1].whole
-    assert not app.window.dialogs.dialog.card.colliderect(whole)
+    whole = app.window.map_view.panels_with_boxes()[panel][1].whole
+    assert not app.window.dialogs.open_one.card.colliderect(whole)
 
 
-def test_names_of_switches_keep_clear_of_each_other(app):
+def test_switch_labels_do_not_overlap(app):
     for n in range(3):
-        app.session.do(NameSwitch(f"door {n}", (app.session.run.world.grid.cell(10, 10 - n),)))
+        app.session.do(DefineSwitch(f"door {n}", (app.session.run.world.grid.cell(10, 10 - n),)))
     app.draw()
-    boxes = [pygame.Rect(s.box) for s in app.window.canvas.spots if s.id.startswith(f"bridge:{FIRST}:")]
+    boxes = [pygame.Rect(s.box) for s in app.window.canvas.hit_regions if s.id.startswith(f"bridge:{FIRST_PANEL}:")]
     assert len(boxes) == 5
     assert all(not a.colliderect(b) for a, b in combinations(boxes, 2))
 
@@ -1985,7 +2007,7 @@ def test_names_of_switches_keep_clear_of_each_other(app):
     ("agents", "size"), [(3, (1280, 800)), (8, (1280, 800)), (3, (800, 600)), (8, (800, 600)), (4, (1920, 1080))]
 )
 @pytest.mark.parametrize("label", ["", "a name of forty characters, as it may be"])
-def test_every_state_can_be_seen_beside_a_name(agents, size, label):
+def test_state_word_fits_next_to_any_label(agents, size, label):
     configs = tuple(AgentConfig("tb-wa", label, {"weight": 1.0 + i}) for i in range(agents))
     app = make_app(replace(setup(), agents=configs), size)
     canvas = app.window.canvas
@@ -1994,23 +2016,23 @@ def test_every_state_can_be_seen_beside_a_name(agents, size, label):
             patch.setattr(Walker, "state_word", word)
             app.session.advance(1)
             app.draw()
-        least = canvas.text_width(agent_panel.wording.short_state(word), 12)
-        for panel in app.window.scene.shown_panels:
-            state = canvas.spot_named(f"state:{panel.key}")
+        least = canvas.text_width(agent_panel.panel_texts.short_state(word), 12)
+        for panel in app.window.map_view.shown_panels:
+            state = canvas.hit_region_named(f"state:{panel.key}")
             assert state is not None and state.box[2] > least
-            assert canvas.spot_named(f"name:{panel.key}") or canvas.spot_named(f"chip:{panel.key}:weight")
+            assert canvas.hit_region_named(f"name:{panel.key}") or canvas.hit_region_named(f"chip:{panel.key}:weight")
 
 
-def test_a_name_that_two_agents_have_stands_beside_what_tells_them_apart(monkeypatch):
+def test_shared_label_is_shown_with_the_differing_parameter(monkeypatch):
     configs = tuple(AgentConfig("tb-wa", "my_agent.py", {"weight": 1.0 + i}) for i in range(8))
     app = make_app(replace(setup(), agents=configs), (1280, 800))
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert sum(text.startswith("my_") for text in texts) == 8 and "w 8" in texts
 
 
 @pytest.mark.parametrize("start", [(0, 0), (0, 11), (23, 0), (23, 11)])
 @pytest.mark.parametrize("size", [(1280, 720), (800, 600)])
-def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size):
+def test_branch_label_does_not_cover_start_goal_or_agent(start, size):
     goal = (23 - start[0], start[1])
     app = make_app(replace(setup(), start=start, goal=goal), size)
     app.window.run("branch")
@@ -2018,8 +2040,8 @@ def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size
     for _ in range(12):
         app.session.advance(1)
         app.draw()
-        for place, (panel, boxes) in enumerate(app.window.scene.panels()):
-            chip = pygame.Rect(app.window.canvas.spot_named(f"branch_of:{panel.key}").box)
+        for place, (panel, boxes) in enumerate(app.window.map_view.panels_with_boxes()):
+            chip = pygame.Rect(app.window.canvas.hit_region_named(f"branch_of:{panel.key}").box)
             assert pygame.Rect(boxes.map).contains(chip)
             grid = app.session.run.world.grid
             for cell in (panel.view.start, panel.view.goal, panel.view.position):
@@ -2029,136 +2051,138 @@ def test_the_name_of_a_branch_hides_neither_start_nor_goal_nor_agent(start, size
 @pytest.mark.parametrize(
     ("size", "scale"), [((800, 600), 1.0), ((800, 600), 1.25), ((640, 480), 1.0), ((760, 600), 1.0)]
 )
-def test_every_end_of_a_run_and_the_names_of_marks_are_there_in_a_small_window(size, scale, monkeypatch):
+def test_small_window_shows_all_run_until_buttons_and_mark_names(size, scale, monkeypatch):
     app = make_app(setup(), size, scale=scale)
-    texts = drawn_texts(app, monkeypatch)
-    assert all(app.window.canvas.spot_named(f"transport:{command}") for command, _ in transport.UNTIL)
+    texts = rendered_texts(app, monkeypatch)
+    assert all(app.window.canvas.hit_region_named(f"transport:{command}") for command, _ in transport.RUN_UNTIL_BUTTONS)
     assert {"edit", "restart", "back-move", "no path", "arrival"} <= set(texts)
 
 
-def test_what_is_said_about_the_run_goes_with_the_next_thing_done_to_it(app):
+def test_messages_about_the_run_disappear_after_the_next_edit(app):
     def told() -> list[str]:
         settle(app)
-        return app.window.state.messages.current(app.session.history.deeds)
+        return app.window.state.messages.current_texts(app.session.history.action_count)
 
     press_combination(app, "B")
     assert "begins at tick" in told()[-1]
     press_combination(app, "Shift+1")
     assert len(told()) == 1 and "door blocked" in told()[-1]
-    app.window.say("saved a picture")
+    app.window.notify("saved a picture")
     assert len(told()) == 2
     press_combination(app, "Ctrl+Z")
     assert [text.split(":")[0] for text in told()] == ["saved a picture", "Undid"]
     press_combination(app, "Ctrl+Y")
     assert [text.split(":")[0] for text in told()] == ["saved a picture", "Redid"]
-    painting.paint(app.session, [app.session.run.world.goal], block=True)
+    painting.block_or_free_cells(app.session, [app.session.run.world.goal], block=True)
     assert any("the goal is blocked" in text for text in told())
-    painting.paint(app.session, [app.session.run.world.goal], block=False)
+    painting.block_or_free_cells(app.session, [app.session.run.world.goal], block=False)
     assert told() == ["saved a picture"]
 
 
-def test_messages_lie_on_no_numbers_beside_a_map():
-    plan = lay_out((1280, 800), 1.0, 4, map_size=(64, 64))
-    assert plan.panels[0].has_side
+def test_message_area_does_not_overlap_side_huds():
+    plan = lay_out_window((1280, 800), 1.0, 4, map_size=(64, 64))
+    assert plan.panels[0].has_side_hud
     area = pygame.Rect(overlay.message_area(plan))
     assert not any(area.colliderect(panel.hud) or area.colliderect(panel.header) for panel in plan.panels)
 
 
 @pytest.mark.parametrize("tab", ["layers", "compare", "edit", "time", "inspect"])
-def test_words_and_controls_of_the_sidebar_keep_clear_of_its_bar(tab):
+def test_sidebar_content_does_not_overlap_its_scroll_bar(tab):
     app = make_app(setup(8), (1280, 600))
     app.session.advance(60)
     app.window.settings.sidebar_tab = tab
     app.draw()
-    side, canvas = app.window.scene.layout.sidebar, app.window.canvas
-    right = side[0] + side[2] - sidebar.SCROLLS
-    controls = [spot for spot in canvas.spots if inside(spot.box, side) and not spot.id.startswith(("sidebar", "tab_"))]
+    side, canvas = app.window.map_view.layout.sidebar, app.window.canvas
+    right = side[0] + side[2] - sidebar.SCROLL_BAR_SPACE
+    controls = [
+        spot for spot in canvas.hit_regions if inside(spot.box, side) and not spot.id.startswith(("sidebar", "tab_"))
+    ]
     assert all(spot.box[0] + spot.box[2] <= right for spot in controls)
-    bar = canvas.spot_named("sidebar:bar")
+    bar = canvas.hit_region_named("sidebar:bar")
     if bar is not None:
         x, y, _, height = bar.box
         strip = pygame.surfarray.array2d(app.window.surface.subsurface((x - 2, y, 2, height)))
         assert len(np.unique(strip)) == 1
 
 
-def test_an_agent_is_named_in_what_was_taken_back(app):
+def test_undo_entry_of_a_rename_names_the_agent(app):
     old = app.session.run.panels[0].view.label
-    agent_edits.name_agent(app.session, app.session.run.panels[0].key, "careful")
+    agent_edits.rename_agent(app.session, app.session.run.panels[0].key, "careful")
     assert str(app.session.history.done[-1]).startswith(f"{old} renamed to careful")
 
 
-def test_without_an_agent_the_hint_stands_where_panels_would(monkeypatch):
+def test_empty_hint_is_centred_in_the_panel_area(monkeypatch):
     app = make_app(setup(0))
-    plan = app.window.scene.layout
-    button = app.window.canvas.spot_named("empty:add_agent").box
+    plan = app.window.map_view.layout
+    button = app.window.canvas.hit_region_named("empty:add_agent").box
     assert abs(button[0] + button[2] / 2 - plan.sidebar[0] / 2) <= 2
 
 
-def test_the_name_of_a_switch_is_cut_with_dots_and_never_by_the_panels_edge(monkeypatch):
+def test_long_switch_name_is_truncated_with_dots_inside_the_panel(monkeypatch):
     app = make_app(setup(2), (1280, 720))
     name = "a name with " + "W" * 48
-    app.session.do(NameSwitch(name, (app.session.run.world.grid.cell(20, 10),)))
-    texts = drawn_texts(app, monkeypatch)
+    app.session.do(DefineSwitch(name, (app.session.run.world.grid.cell(20, 10),)))
+    texts = rendered_texts(app, monkeypatch)
     assert any(text.startswith("a name with W") and text.endswith("...") for text in texts)
-    for panel, boxes in app.window.scene.panels():
-        assert inside(app.window.canvas.spot_named(f"bridge:{panel.key}:{name}").box, boxes.map)
+    for panel, boxes in app.window.map_view.panels_with_boxes():
+        assert inside(app.window.canvas.hit_region_named(f"bridge:{panel.key}:{name}").box, boxes.map)
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
-def test_the_tip_of_the_line_of_time_covers_no_button(size):
+def test_scrubber_tooltip_covers_no_button(size):
     app = make_app(setup(2), size)
     app.session.advance(30)
     app.draw()
     canvas = app.window.canvas
-    tip = pygame.Rect(canvas.tooltip(canvas.spot_named("scrubber")))
-    buttons = [spot for spot in canvas.spots if spot.id.startswith("transport:until")]
+    tip = pygame.Rect(canvas.draw_tooltip(canvas.hit_region_named("scrubber")))
+    buttons = [spot for spot in canvas.hit_regions if spot.id.startswith("transport:until")]
     assert len(buttons) == 5 and not any(tip.colliderect(button.box) for button in buttons)
     assert app.window.surface.get_rect().contains(tip)
 
 
-def test_a_session_taken_up_after_a_crash_has_the_speed_and_the_heat_of_its_file(tmp_path):
+def test_recovered_session_keeps_speed_and_heat_of_its_file(tmp_path):
     crashed = make_app(setup(view={"speed": 15, "heat": "visits"}))
-    saved = saving.describe(crashed.session.run)
+    saved = session_saving.session_content(crashed.session.run)
     app = make_app(setup())
-    app.window.documents.restore(saved, tmp_path / "one.journal")
-    assert app.window.player.speed == 15 and app.window.scene.layers.heat.kind == "visits"
+    app.window.documents.restore_session(saved, tmp_path / "one.journal")
+    assert app.window.player.speed == 15 and app.window.map_view.layers.heat.kind == "visits"
     app.window.collect_settings()
     assert app.window.settings.speed != 15, "the user's own stays"
 
 
-def test_where_not_all_lines_of_an_algorithm_have_room_the_one_at_hand_is_seen(monkeypatch):
+def test_pseudocode_scrolls_to_the_current_line(monkeypatch):
     app = make_app(replace(setup(), agents=(AgentConfig("knn-lrta", params={"records": 5}),)), (800, 600))
     app.session.advance(1)
     app.window.run("slow_motion")
-    texts = drawn_texts(app, monkeypatch)
+    texts = rendered_texts(app, monkeypatch)
     assert "move to b" in texts and "every tick, standing on s, heading for y:" not in texts
 
 
 @pytest.mark.parametrize("scale", [0.75, 1.0, 1.5, 2.0])
-def test_the_sidebar_has_room_for_every_line_of_an_algorithm(scale):
+def test_every_pseudocode_line_fits_into_the_sidebar(scale):
     canvas = make_app(setup(), (1280, 800), scale=scale).window.canvas
-    for kind, spec in BY_KEY.items():
-        for setting in settings_of(spec):
-            for line in lines_of(kind, {p.name: p.default for p in spec.params} | setting):
-                room = canvas.px(SIDEBAR) - code_card.left_of(canvas, line) - canvas.px(code_card.MARGIN)
-                assert canvas.text_width(line.text, code_card.SIZE) <= room, f"{kind}: {line.text}"
+    for kind, spec in SPECS_BY_KEY.items():
+        for setting in parameter_sets(spec):
+            for line in pseudocode_lines_of(kind, {p.name: p.default for p in spec.params} | setting):
+                room = canvas.px(SIDEBAR_WIDTH) - code_card.line_indentation(canvas, line) - canvas.px(code_card.MARGIN)
+                assert canvas.text_width(line.text, code_card.CODE_FONT_SIZE) <= room, f"{kind}: {line.text}"
 
 
-def test_over_its_lines_the_name_of_an_algorithm_stands_once(monkeypatch):
+def test_algorithm_name_appears_once_above_its_pseudocode(monkeypatch):
     app = make_app(replace(setup(), agents=(AgentConfig("lrta"),)), (1280, 800))
     app.session.advance(1)
     app.window.run("slow_motion")
     app.window.run("step_expansion")
-    assert not any("LRTA*: LRTA*" in text for text in drawn_texts(app, monkeypatch))
+    assert not any("LRTA*: LRTA*" in text for text in rendered_texts(app, monkeypatch))
 
 
-def test_slow_motion_shows_the_search_of_the_first_example_instead_of_its_heat(monkeypatch):
-    app = make_app(files.open_any(files.examples()[0]).scenario, (1600, 900))
-    app.window.documents.complete(files.open_any(files.examples()[0]))
+def test_slow_motion_replaces_the_heat_of_the_first_example(monkeypatch):
+    app = make_app(files.open_any_file(files.example_files()[0]).scenario, (1600, 900))
+    app.window.documents.apply_opened_parts(files.open_any_file(files.example_files()[0]))
     app.session.advance(60)
-    layers, key = app.window.scene.layers, app.session.run.panels[0].key
+    layers, key = app.window.map_view.layers, app.session.run.panels[0].key
     assert layers.heat.kind == "scrub"
-    box = app.window.scene.panels()[0][1].map
+    box = app.window.map_view.panels_with_boxes()[0][1].map
 
     def drawn() -> bytes:
         app.window.state.messages.waiting.clear()
@@ -2168,42 +2192,44 @@ def test_slow_motion_shows_the_search_of_the_first_example_instead_of_its_heat(m
     hot = drawn()
     press_combination(app, "S")
     in_slow_motion = drawn()
-    assert in_slow_motion != hot and app.window.scene.cells[key].bands.size == 0
-    assert tab_layers.HIDDEN_HEAT in drawn_texts(app, monkeypatch), "the sidebar says where the heat is"
-    layers.show_heat("off")
+    assert in_slow_motion != hot and app.window.map_view.cells[key].heat_bands.size == 0
+    assert tab_layers.HIDDEN_HEAT_REASON in rendered_texts(app, monkeypatch), "the sidebar says where the heat is"
+    layers.set_heat_kind("off")
     assert drawn() == in_slow_motion, "all that the search has done is seen"
-    layers.show_heat("scrub")
+    layers.set_heat_kind("scrub")
     press_combination(app, "S")
     assert drawn() == hot, "it comes back"
 
 
-def test_a_budget_slider_that_acts_on_no_agent_says_so_and_records_nothing():
+def test_budget_slider_without_affected_agents_is_disabled():
     app = make_app(
         replace(setup(1), agents=(AgentConfig("tb-wa", budget=4), AgentConfig("tba", budget=8))), (1600, 900)
     )
     before = app.session.run.world.budget
-    spot = app.window.canvas.spot_named("budget")
-    assert spot.drag is None and spot.wheel is None and "own" in spot.tip
+    spot = app.window.canvas.hit_region_named("budget")
+    assert spot.drag is None and spot.on_wheel is None and "own" in spot.tip
     drag(app, middle_of(app, "budget"), (spot.box[0] + spot.box[2], spot.box[1] + 5))
     press_combination(app, "K")
     assert app.session.run.world.budget == before and not app.session.history.done
-    assert any("own" in text for text in app.window.state.messages.texts())
+    assert any("own" in text for text in app.window.state.messages.queued_texts())
 
 
-def test_the_budget_slider_names_the_agents_that_it_acts_on():
+def test_budget_slider_tooltip_names_the_affected_agents():
     app = make_app(
         replace(setup(1), agents=(AgentConfig("tb-wa", "slow"), AgentConfig("tba", "fast", budget=8))), (1600, 900)
     )
-    spot = app.window.canvas.spot_named("budget")
+    spot = app.window.canvas.hit_region_named("budget")
     assert "slow" in spot.tip and "fast" not in spot.tip
     drag(app, middle_of(app, "budget"), (spot.box[0] + spot.box[2], spot.box[1] + 5))
     slow, fast = (panel.view.budget for panel in app.session.run.panels)
-    assert slow == transport.MAX_BUDGET and fast == 8 and len(app.session.history.done) == 1
+    assert slow == transport.MAX_SLIDER_BUDGET and fast == 8 and len(app.session.history.done) == 1
 
 
-def test_a_shared_budget_that_an_agent_cannot_have_is_refused_and_not_recorded():
-    spec = next(spec for spec in BY_KEY.values() if spec.check_budget(1, {p.name: p.default for p in spec.params}))
+def test_shared_budget_invalid_for_an_agent_is_refused():
+    spec = next(
+        spec for spec in SPECS_BY_KEY.values() if spec.check_budget(1, {p.name: p.default for p in spec.params})
+    )
     app = make_app(replace(setup(1), agents=(AgentConfig(spec.key),), budget=100))
-    turning.set_budget(app.session, 1)
+    adjust.set_shared_budget(app.session, 1)
     assert app.session.run.world.budget == 100 and not app.session.history.done
-    assert app.session.told.messages
+    assert app.session.user_messages.until_next_edit

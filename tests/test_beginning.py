@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, Command, TimedCommand
 from sim.grid import Grid
 from tests.runs import changed, scenario_on
-from tests.test_session import arrive, setup
+from tests.test_session import finish_seek, setup
 from tests.test_session import stroke as painted
 from ui.model import branching, files, script
 from ui.model.session import Session
 
-from .conftest import random_rows
+from .conftest import random_map_rows
 
 SIDE = 9
 AGENTS = (
@@ -28,7 +28,7 @@ AGENTS = (
 
 def settings_of(session: Session) -> list[object]:
     """All that a run begins with but its map, as its world has it."""
-    world, names = session.run.world, session.run.timeline.log.given_names()
+    world, names = session.run.world, session.run.timeline.log.names_of_agents()
     agents = [
         (w.spec.key, names.get(w.id, w.config.label), w.params, w.budget, w.config.group, w.start, world.goal_of(w))
         for w in sorted(world.walkers, key=lambda walker: walker.id)
@@ -37,7 +37,7 @@ def settings_of(session: Session) -> list[object]:
     return [agents, world.budget, world.goal, world.switches, changes, world.trials, world.tick_ms]
 
 
-def some_command(chance: random.Random, cells: int) -> Command:
+def random_command(chance: random.Random, cells: int) -> Command:
     """One that means nothing for the map; half of those about an agent are refused."""
     agent, cell = chance.randrange(9), chance.randrange(cells)
     setting = chance.choice(
@@ -53,60 +53,60 @@ def some_command(chance: random.Random, cells: int) -> Command:
         [
             setting,
             setting,
-            commands.ToGroup(chance.choice(["crowd", "nobody"]), setting),
+            commands.ApplyToGroup(chance.choice(["crowd", "nobody"]), setting),
             commands.MoveGoal(cell),
             commands.MoveGoal(cell, agent),
             commands.SetBudget(chance.choice([1, 2, 30])),
-            commands.NameAgent(agent, chance.choice(["", "other"])),
+            commands.RenameAgent(agent, chance.choice(["", "other"])),
             commands.AddAgent(AgentConfig("tb-gbfs", start=chance.choice([None, (4, 4)]))),
-            commands.NameSwitch(chance.choice(["gate", "new"]), chance.choice([(), (cell,)])),
-            commands.SetChanges(4, chance.choice([0.0, 20.0])),
+            commands.DefineSwitch(chance.choice(["gate", "new"]), chance.choice([(), (cell,)])),
+            commands.SetRandomChanges(4, chance.choice([0.0, 20.0])),
             commands.SetTrials(chance.choice([1, 5])),
         ]
     )
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_run_begins_again_as_its_world_was_set(seed: int) -> None:
+def test_reset_keeps_all_settings_of_the_world(seed: int) -> None:
     chance = random.Random(seed)
-    rows = random_rows(seed, SIDE, SIDE, 0.2)
+    rows = random_map_rows(seed, SIDE, SIDE, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
-    session = Session(scenario_on(Grid.from_rows(rows), 0, SIDE * SIDE - 1, AGENTS, switches={"gate": (5, 6)}))
+    session = Session(scenario_on(Grid.from_text_rows(rows), 0, SIDE * SIDE - 1, AGENTS, switches={"gate": (5, 6)}))
     for _ in range(chance.randint(1, 9)):
         session.advance(chance.randrange(3))
-        session.do(some_command(chance, SIDE * SIDE))
-    for deed in script.deeds(session.run):
+        session.do(random_command(chance, SIDE * SIDE))
+    for deed in script.script_entries(session.run):
         if chance.random() < 0.2:
-            script.toggle(session, deed)
-    arrive(session)
+            script.toggle_entry(session, deed)
+    finish_seek(session)
     session.seek(chance.randint(0, session.tick))
     want = settings_of(session)
-    session.reset(keeps_map=False)
+    session.start_over(keeps_map=False)
     assert settings_of(session) == want
     scenario = session.run.scenario  # a file says only what matters
     assert scenario.changes is None or scenario.changes.rate
     for config in scenario.agents:
-        defaults = {param.name: param.default for param in BY_KEY[config.kind].params}
+        defaults = {param.name: param.default for param in SPECS_BY_KEY[config.kind].params}
         assert not config.params.items() & defaults.items()
 
 
 # --- what a script does -----------------------------------------------------------------------------------
 
 
-def test_whom_the_user_has_removed_the_script_neither_adds_nor_tells_of() -> None:
+def test_reset_drops_script_edits_of_agents_removed_by_the_user() -> None:
     edits = (
         (2, commands.AddAgent(AgentConfig("tba", "first"), 7)),
         (2, commands.AddAgent(AgentConfig("tba", "second"), 4)),
         (3, commands.AddAgent(AgentConfig("lrta", "third"))),
         (4, commands.SetBudget(9, 8)),
-        (5, commands.ToGroup("crowd", commands.SetBudget(9, 0))),
+        (5, commands.ApplyToGroup("crowd", commands.SetBudget(9, 0))),
     )
-    session = Session(changed(scenario_on(Grid.from_rows(["." * SIDE] * SIDE), 0, 80, AGENTS), edits))
+    session = Session(changed(scenario_on(Grid.from_text_rows(["." * SIDE] * SIDE), 0, 80, AGENTS), edits))
     session.advance(6)
     assert {w.label: w.budget for w in session.run.world.walkers}["third"] == 9
     session.do(commands.RemoveAgent(7))
-    session.do(commands.ToGroup("crowd", commands.RemoveAgent(0)))
-    session.reset(keeps_map=False)
+    session.do(commands.ApplyToGroup("crowd", commands.RemoveAgent(0)))
+    session.start_over(keeps_map=False)
     session.advance(6)
     assert {w.label: w.budget for w in session.run.world.walkers} == {
         "TBA*": 10,
@@ -118,32 +118,32 @@ def test_whom_the_user_has_removed_the_script_neither_adds_nor_tells_of() -> Non
     assert not session.run.timeline.notes()
 
 
-def test_one_without_a_panel_keeps_its_place_among_the_others() -> None:
+def test_reset_keeps_order_of_agent_without_panel() -> None:
     """Before the next one by number: the script has removed it for now, and the user has moved the others."""
     edits = (TimedCommand(2, commands.RemoveAgent(1)),)
     session = Session(changed(setup(), [(edit.tick, edit.command) for edit in edits]))
     session.seek(3)
-    session.run.arrange([panel.key for panel in session.run.panels[::-1]])
-    session.reset(keeps_map=False)
+    session.run.order_panels([panel.key for panel in session.run.panels[::-1]])
+    session.start_over(keeps_map=False)
     assert [config.kind for config in session.run.scenario.agents] == ["rtb-wa", "tb-gbfs", "tba"]
 
 
 # --- what would be lost -----------------------------------------------------------------------------------
 
 
-def test_a_saved_map_is_not_all_where_there_is_another_branch(tmp_path: Path) -> None:
+def test_saving_the_map_leaves_branches_unsaved(tmp_path: Path) -> None:
     session = Session(setup())
     session.advance(3)
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     painted(session, [100], True)
     files.save_map(session, tmp_path / "mine")
     assert session.has_unsaved_edits
 
 
-def test_after_a_crash_the_least_setting_is_worth_a_question_and_what_a_script_does_is_not() -> None:
+def test_recovered_session_asks_to_save_even_minor_settings() -> None:
     session = Session(setup(script=((1, commands.AddAgent(AgentConfig("tba"))),)))
     session.advance(3)
     session.do(commands.SetBudget(9))
-    assert session.unsaved.is_any and not session.unsaved.is_worth_asking
+    assert session.unsaved.has_changes and not session.unsaved.has_work_worth_saving
     session.unsaved.mark_unsaved()
-    assert session.unsaved.is_worth_asking
+    assert session.unsaved.has_work_worth_saving

@@ -9,7 +9,7 @@ WORLD = "from tests.test_world import run_everything; [run_everything(watched) f
 
 
 @pytest.mark.slow
-def test_no_kernel_leaves_its_arrays() -> None:
+def test_compiled_kernels_pass_bounds_checks() -> None:
     """With bounds checks on: an index out of range may else go unseen, or crash.
 
     Two thirds of a minute of compiling. Without the compiler the same kernels do the same work in the quick tests below
@@ -18,6 +18,6 @@ def test_no_kernel_leaves_its_arrays() -> None:
     assert run_python(f"{WORLD}\n{CORE}", NUMBA_BOUNDSCHECK="1").strip() == "done"
 
 
-def test_uncompiled_kernels_overflow_nowhere() -> None:
+def test_uncompiled_kernels_do_not_overflow() -> None:
     """Without the JIT numpy tells of overflows, and warnings are errors. (The agents: test_world.py.)"""
     assert run_python(CORE, NUMBA_DISABLE_JIT="1").strip() == "done"

@@ -9,15 +9,15 @@ from sim.time.history import DIGEST_EVERY
 from sim.world import World
 
 from .runs import assert_as_plain
-from .test_keyframes import big_world
-from .test_sessionfile import RIVER, tree_of
+from .test_keyframes import make_world_setup
+from .test_sessionfile import RIVER, make_tree
 
 
-def long_tree() -> BranchTree:
+def make_long_tree() -> BranchTree:
     """A run that goes on for a thousand ticks at least."""
 
     def setup() -> World:
-        world = big_world("rtb-wa", "tba", side=32, budget=20)
+        world = make_world_setup("rtb-wa", "tba", side=32, budget=20)
         world.switches = {"gate": (5, 6, 37)}
         world.submit(EditCells((40,)), 1000)
         return world
@@ -25,8 +25,8 @@ def long_tree() -> BranchTree:
     return BranchTree(setup)
 
 
-def test_a_branch_without_edits_gives_its_parents_digests_for_ever():
-    tree = long_tree()
+def test_unedited_branch_has_the_digests_of_its_parent():
+    tree = make_long_tree()
     parent = tree[0].timeline
     parent.advance(150)
     tree.do(0, SetSwitch("gate", True))
@@ -45,8 +45,8 @@ def test_a_branch_without_edits_gives_its_parents_digests_for_ever():
         assert child.world.digest() == parent.world.digest()
 
 
-def test_branches_share_their_past():
-    tree = long_tree()
+def test_branches_share_keyframes_of_their_past():
+    tree = make_long_tree()
     tree[0].timeline.advance(900)
     tree[0].timeline.seek(450)
     held, frames = tree.store.held, tree.store.count
@@ -57,8 +57,8 @@ def test_branches_share_their_past():
     assert tree.store.held == held
 
 
-def test_an_edit_goes_to_the_focused_branch_alone():
-    tree = long_tree()
+def test_edit_affects_only_its_branch():
+    tree = make_long_tree()
     tree[0].timeline.advance(200)
     tree.branch(0, 100, "blocked")
     tree.do(1, SetSwitch("gate", True))
@@ -70,8 +70,8 @@ def test_an_edit_goes_to_the_focused_branch_alone():
         assert_as_plain(branch.timeline)
 
 
-def test_what_is_done_in_the_past_keeps_the_old_future_as_a_branch():
-    tree = long_tree()
+def test_edit_in_the_past_keeps_old_future_as_branch():
+    tree = make_long_tree()
     line = tree[0].timeline
     line.advance(50)
     tree.do(0, EditCells((70,)))
@@ -93,8 +93,8 @@ def test_what_is_done_in_the_past_keeps_the_old_future_as_a_branch():
     assert len(tree.branches) == 2, "a second command at the end of the record overwrites nothing"
 
 
-def test_a_future_that_another_branch_has_is_not_kept_once_more():
-    tree = long_tree()
+def test_future_shared_with_a_branch_is_not_kept_twice():
+    tree = make_long_tree()
     tree[0].timeline.advance(300)
     child = tree.branch(0, 100)
     child.timeline.do(EditCells((70,)))
@@ -104,8 +104,8 @@ def test_a_future_that_another_branch_has_is_not_kept_once_more():
     assert len(tree.branches) == 3, "the child has gone its own way, so nobody has this future now"
 
 
-def test_later_commands_stay_when_they_are_to():
-    tree = long_tree()
+def test_keeps_later_preserves_later_commands():
+    tree = make_long_tree()
     line = tree[0].timeline
     line.advance(100)
     tree.do(0, EditCells((70,)))
@@ -116,17 +116,17 @@ def test_later_commands_stay_when_they_are_to():
     assert len(tree.branches) == 1
 
 
-def test_deleting_and_renaming():
-    tree = long_tree()
+def test_branches_can_be_deleted_and_renamed():
+    tree = make_long_tree()
     with pytest.raises(ConfigError, match="only branch"):
         tree.delete(0)
     tree.branch(0)
     tree.branch(1)
-    tree.rename(2, "the last")
-    tree.link([1, 2])
+    tree.rename_branch(2, "the last")
+    tree.link_branches([1, 2])
     tree.delete(1)
     assert tree[2].parent == 0
-    assert tree.mates(2) == (2,)
+    assert tree.linked_branches(2) == (2,)
     assert tree.branch(0).name == "branch 1"
     assert tree.branch(0).number == 4, "numbers are never used twice"
     tree.delete(0)
@@ -135,10 +135,10 @@ def test_deleting_and_renaming():
     assert_as_plain(tree[2].timeline)
 
 
-def test_splitting_a_policy_gives_futures_that_get_the_same_later_edits():
-    tree = tree_of(RIVER)
+def test_policy_split_makes_linked_branches_with_shared_later_edits():
+    tree = make_tree(RIVER)
     tree[0].timeline.advance(3)
-    lazy, eager = tree.split_policy(0, 0, [{"restart": "lazy"}, {"restart": "eager"}])
+    lazy, eager = tree.create_variants(0, 0, [{"restart": "lazy"}, {"restart": "eager"}])
     assert (lazy.number, eager.number) == (0, 1), "the branch itself is the lazy one"
     assert eager.name == "restart eager"
     tree.do(1, EditCells((30, 31)))
@@ -153,25 +153,27 @@ def test_splitting_a_policy_gives_futures_that_get_the_same_later_edits():
     assert any(e.command == SetSwitch("bridge", True) and e.tick == 6 for e in eager.timeline.entries())
 
 
-def test_splitting_by_budget_and_weight():
-    tree = tree_of(RIVER)
-    futures = tree.split_policy(0, 0, [{"weight": 1.0}, {"weight": 3.0, "budget": 7}, {"budget": None, "weight": 2.0}])
+def test_policy_split_sets_budget_and_weight_per_branch():
+    tree = make_tree(RIVER)
+    futures = tree.create_variants(
+        0, 0, [{"weight": 1.0}, {"weight": 3.0, "budget": 7}, {"budget": None, "weight": 2.0}]
+    )
     assert [branch.number for branch in futures] == [1, 2, 0]
     walkers = [branch.timeline.world.walker(0) for branch in futures]
     assert [(w.params["weight"], w.budget) for w in walkers] == [(1.0, None), (3.0, 7), (2.0, None)]
     assert futures[1].name == "weight 3.0, budget 7"
     for variant, message in [({"weight": 0.5}, "from 1 to 100"), ({"wight": 2}, "did you mean 'weight'")]:
         with pytest.raises(ConfigError, match=message):
-            tree.split_policy(0, 0, [{"weight": 1.5}, variant])
+            tree.create_variants(0, 0, [{"weight": 1.5}, variant])
     with pytest.raises(ConfigError, match="a whole number"):
-        tree.split_policy(0, 0, [{"budget": 0}])
+        tree.create_variants(0, 0, [{"budget": 0}])
     with pytest.raises(ConfigError, match="agent 9 does not exist"):
-        tree.split_policy(0, 9, [{"weight": 2.0}])
+        tree.create_variants(0, 9, [{"weight": 2.0}])
     assert len(tree.branches) == 3, "nothing is made when anything is wrong"
 
 
-def test_the_number_of_an_agent_is_its_own_whatever_becomes_of_others():
-    tree = tree_of(RIVER)
+def test_agent_ids_stay_stable_when_other_agents_change():
+    tree = make_tree(RIVER)
     line = tree[0].timeline
     first = line.do(AddAgent(AgentConfig("tba", "first")))
     second = line.do(AddAgent(AgentConfig("rtb-wa", "second")))
@@ -183,18 +185,18 @@ def test_the_number_of_an_agent_is_its_own_whatever_becomes_of_others():
     line.seek(20)
     assert line.world.walker(number).label == "second"
     assert line.records[number].rows["cell"].tolist() == before
-    assert not line.complaints()
+    assert not line.rejection_reasons()
     line.set_enabled(second.id, False)
-    line.settle()
-    assert f"there is no agent {number}" in line.complaints().values()
+    line.finish_seek()
+    assert f"there is no agent {number}" in line.rejection_reasons().values()
     line.do(RemoveAgent(1))
-    assert line.do(SetBudget(3, 1)).id in line.complaints()
+    assert line.do(SetBudget(3, 1)).id in line.rejection_reasons()
 
 
-def test_digests_are_of_every_hundred_ticks():
-    tree = long_tree()
+def test_timeline_records_a_digest_every_hundred_ticks():
+    tree = make_long_tree()
     tree[0].timeline.advance(250)
     assert len(tree[0].timeline.digests()) == 3
-    again = long_tree()
+    again = make_long_tree()
     again[0].timeline.advance(DIGEST_EVERY)
     assert again[0].timeline.world.digest() == tree[0].timeline.digests()[1]

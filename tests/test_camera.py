@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, fitted
+from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, camera_fitting_map
 
 zooms = st.floats(MIN_ZOOM, MAX_ZOOM)
 places = st.floats(-2000, 2000)
@@ -14,28 +14,28 @@ sides = st.integers(1, 4000)
 
 
 @given(cameras, pixels, pixels)
-def test_pixels_and_map_positions_are_each_others_inverse(camera, px, py):
-    assert camera.to_px(*camera.to_map(px, py)) == pytest.approx((px, py), abs=1e-6)
+def test_to_map_and_to_px_are_inverse(camera, px, py):
+    assert camera.map_to_px(*camera.px_to_map(px, py)) == pytest.approx((px, py), abs=1e-6)
 
 
 @given(cameras, st.integers(0, 1900), st.integers(0, 1000))
-def test_the_cell_at_a_pixel_covers_its_middle(camera, px, py):
+def test_cell_at_returns_the_cell_covering_the_pixel_centre(camera, px, py):
     x, y = camera.cell_at(px, py)
-    left, top = camera.to_px(x, y)
-    right, bottom = camera.to_px(x + 1, y + 1)
+    left, top = camera.map_to_px(x, y)
+    right, bottom = camera.map_to_px(x + 1, y + 1)
     assert left - 1e-6 <= px + 0.5 <= right + 1e-6
     assert top - 1e-6 <= py + 0.5 <= bottom + 1e-6
 
 
 @given(cameras, st.floats(0, 2000), st.floats(0, 2000), st.floats(0.2, 5))
-def test_zooming_keeps_the_place_under_the_pointer(camera, px, py, factor):
+def test_zooming_keeps_the_point_under_the_pointer(camera, px, py, factor):
     zoomed = camera.zoomed_at(px, py, factor)
-    assert zoomed.to_map(px, py) == pytest.approx(camera.to_map(px, py), abs=1e-6)
+    assert zoomed.px_to_map(px, py) == pytest.approx(camera.px_to_map(px, py), abs=1e-6)
     assert MIN_ZOOM <= zoomed.zoom <= MAX_ZOOM
     assert zoomed.zoom < 3 or zoomed.zoom == round(zoomed.zoom), "cells all look alike where they are large"
 
 
-def test_every_turn_of_the_wheel_changes_the_zoom():
+def test_every_zoom_step_changes_the_zoom():
     camera = Camera(MIN_ZOOM)
     seen = [camera.zoom]
     while camera.zoom < MAX_ZOOM:
@@ -49,16 +49,16 @@ def test_every_turn_of_the_wheel_changes_the_zoom():
 
 
 @given(cameras, pixels, pixels)
-def test_panning_moves_the_map_with_the_hand(camera, dx, dy):
-    x, y = camera.to_px(3, 5)
-    assert camera.panned(dx, dy).to_px(3, 5) == pytest.approx((x + dx, y + dy), abs=1e-6)
+def test_panning_moves_the_map_by_the_drag_distance(camera, dx, dy):
+    x, y = camera.map_to_px(3, 5)
+    assert camera.panned_by(dx, dy).map_to_px(3, 5) == pytest.approx((x + dx, y + dy), abs=1e-6)
 
 
 @given(sides, sides, st.integers(1, 3840), st.integers(1, 2160))
-def test_the_whole_map_fits_and_lies_in_the_middle(map_width, map_height, width, height):
-    camera = fitted(map_width, map_height, width, height)
-    left, top = camera.to_px(0, 0)
-    right, bottom = camera.to_px(map_width, map_height)
+def test_fitted_camera_shows_the_whole_map_centred(map_width, map_height, width, height):
+    camera = camera_fitting_map(map_width, map_height, width, height)
+    left, top = camera.map_to_px(0, 0)
+    right, bottom = camera.map_to_px(map_width, map_height)
     assert left + right == pytest.approx(width, abs=1e-6)
     assert top + bottom == pytest.approx(height, abs=1e-6)
     if camera.zoom > MIN_ZOOM:
@@ -67,10 +67,10 @@ def test_the_whole_map_fits_and_lies_in_the_middle(map_width, map_height, width,
 
 
 @given(cameras, sides, sides, st.integers(50, 3840), st.integers(50, 2160))
-def test_the_map_is_never_lost(camera, map_width, map_height, width, height):
-    near = camera.kept_near(map_width, map_height, width, height)
-    left, top = near.to_px(0, 0)
-    right, bottom = near.to_px(map_width, map_height)
+def test_kept_near_keeps_the_map_partly_visible(camera, map_width, map_height, width, height):
+    near = camera.clamped_to_map(map_width, map_height, width, height)
+    left, top = near.map_to_px(0, 0)
+    right, bottom = near.map_to_px(map_width, map_height)
     assert left <= 0.75 * width + 1e-6
     assert right >= 0.25 * width - 1e-6
     assert top <= 0.75 * height + 1e-6
@@ -79,15 +79,15 @@ def test_the_map_is_never_lost(camera, map_width, map_height, width, height):
 
 
 @given(cameras, places, places, sides, sides)
-def test_centring_puts_a_place_in_the_middle(camera, x, y, width, height):
-    assert camera.centred_on(x, y, width, height).to_px(x, y) == pytest.approx((width / 2, height / 2), abs=1e-6)
+def test_centred_on_puts_the_point_in_the_middle(camera, x, y, width, height):
+    assert camera.centred_on(x, y, width, height).map_to_px(x, y) == pytest.approx((width / 2, height / 2), abs=1e-6)
 
 
 @given(
     st.floats(1, 60), sides, sides, st.integers(50, 3840), st.integers(50, 2160), st.floats(0, 0.99), st.floats(0, 0.99)
 )
-def test_following_goes_along_an_axis_that_does_not_fit(zoom, map_width, map_height, width, height, x, y):
+def test_following_scrolls_only_along_axes_that_do_not_fit(zoom, map_width, map_height, width, height, x, y):
     cell = int(x * map_width), int(y * map_height)
-    seen = Camera(zoom).following(cell, (map_width, map_height), (width, height)).to_map(width / 2, height / 2)
+    seen = Camera(zoom).centred_on_cell(cell, (map_width, map_height), (width, height)).px_to_map(width / 2, height / 2)
     for place, whole, room, middle in zip(cell, (map_width, map_height), (width, height), seen, strict=True):
         assert middle == pytest.approx(whole / 2 if whole * zoom <= room else place + 0.5, abs=1e-6)

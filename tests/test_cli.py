@@ -17,19 +17,19 @@ from typing import Any
 import pytest
 
 import main
-from agents.registry import BY_KEY, SPECS
-from cli.arguments import Arguments, cell
-from cli.interrupts import Interrupts
-from cli.progress import Progress
-from cli.stride import Stride
+from agents.registry import SPECS, SPECS_BY_KEY
+from cli.arguments import CommandParser, parse_cell
+from cli.interrupts import InterruptFlag
+from cli.progress import ProgressBar
+from cli.stride import AdaptiveStride
+from sim.agent_checks import seed_of_problem
 from sim.files.agent_text import parse_agent
-from sim.files.map import read_map, row_numbers
+from sim.files.movingai import read_map, select_row_indices
 from sim.files.scenario import build_world, load_scenario
-from sim.files.trace import Trace
-from sim.joining import seed_of_problem
+from sim.files.trace import TraceWriter
 from sim.params import ConfigError
-from sim.program import version
-from sim.world import BULK, World
+from sim.program import program_version
+from sim.world import MAX_TICKS_PER_CALL, World
 
 from .conftest import ROOT
 
@@ -57,7 +57,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
     return call
 
 
-def objects(text: str) -> list[dict[str, Any]]:
+def parse_json_lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line, parse_constant=_refuse_constant) for line in text.splitlines()]
 
 
@@ -68,7 +68,7 @@ def _refuse_constant(name: str) -> None:
 def solve(run: Any, *more: str) -> list[dict[str, Any]]:
     code, out, _ = run("solve", "--map", ROOMS, "--from", "0,0", "--to", "31,31", *more)
     assert code == 0
-    return objects(out)
+    return parse_json_lines(out)
 
 
 # --- agents ---------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_agents_as_text(run: Any) -> None:
 # --- solve ----------------------------------------------------------------------------------------
 
 
-def test_one_line_for_each_agent(run: Any) -> None:
+def test_solve_prints_one_line_per_agent(run: Any) -> None:
     lines = solve(run, "--agent", "tb-wa:weight=3,reopen=true", "--agent", "astar:label=best", "--budget", "4")
     assert [line["agent"] for line in lines] == ["tb-wa", "astar"]
     for line in lines:
@@ -108,7 +108,7 @@ def test_one_line_for_each_agent(run: Any) -> None:
     assert lines[1]["first_move"] == lines[1]["waits"]
 
 
-def test_what_the_data_of_an_agent_takes_is_in_its_line(run: Any) -> None:
+def test_result_line_reports_size_and_cost_of_agent_data(run: Any) -> None:
     """For each part its size and what making it took; nothing of agents without data."""
     database, records, plain = solve(run, "--agent", "d-lrta", "--agent", "knn-lrta:records=9", "--agent", "lrta")
     assert [part["kind"] for part in database["data"]] == ["abstraction", "database column"]
@@ -120,41 +120,41 @@ def test_what_the_data_of_an_agent_takes_is_in_its_line(run: Any) -> None:
     assert "data" not in plain
 
 
-def test_results_are_those_of_the_world_and_the_same_twice(run: Any) -> None:
+def test_solve_results_match_world_and_are_repeatable(run: Any) -> None:
     first, second = (solve(run, "--agent", "tb-wa", "--budget", "2")[0] for _ in range(2))
     assert {**first, "planning_ms": 0} == {**second, "planning_ms": 0}
     grid = read_map(ROOMS)
-    world = World(grid, grid.cell(0, 0), grid.cell(31, 31), BY_KEY, budget=2)
-    walker = world.add(parse_agent("tb-wa", BY_KEY, 2))
+    world = World(grid, grid.cell(0, 0), grid.cell(31, 31), SPECS_BY_KEY, budget=2)
+    walker = world.add(parse_agent("tb-wa", SPECS_BY_KEY, 2))
     world.advance(100_000)
-    metrics = world.metrics(walker)
+    metrics = world.metrics_of_walker(walker)
     assert (first["cost"], first["moves"], first["expansions"]) == (metrics.cost, metrics.moves, metrics.expansions)
     assert first["digest"] == world.walker_digest(walker)
 
 
 @pytest.mark.parametrize("limit", [1, 7, 60])
-def test_the_move_limit_is_exact(run: Any, limit: int) -> None:
+def test_move_limit_is_exact(run: Any, limit: int) -> None:
     line = solve(run, "--agent", "tb-wa", "--budget", "1", "--max-moves", str(limit))[0]
     assert line["moves"] == limit and line["outcome"] == "move_limit"
 
 
-def test_a_goal_reached_with_the_last_move_is_reached(run: Any) -> None:
+def test_goal_reached_with_the_last_allowed_move_counts(run: Any) -> None:
     moves = solve(run, "--agent", "astar")[0]["moves"]
     assert solve(run, "--agent", "astar", "--max-moves", str(moves))[0]["outcome"] == "reached"
     assert solve(run, "--agent", "astar", "--max-moves", str(moves - 1))[0]["outcome"] == "move_limit"
 
 
-def test_no_path_is_null_in_json(run: Any, tmp_path: Path) -> None:
+def test_missing_path_has_null_optimal_in_json(run: Any, tmp_path: Path) -> None:
     (tmp_path / "cut.map").write_text("type octile\nheight 1\nwidth 5\nmap\n..@..\n")
     code, out, _ = run("solve", "--map", tmp_path / "cut.map", "--from", "0,0", "--to", "4,0", "--agent", "tb-wa")
-    line = objects(out)[0]
+    line = parse_json_lines(out)[0]
     assert code == 0 and line["outcome"] == "no_path"
     assert line["optimal"] is None and line["suboptimality"] is None and line["no_path_tick"] == 0
 
 
-def test_an_agent_that_never_moves_is_stuck(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.results._PATIENCE", 0)
-    monkeypatch.setattr("sim.results.BULK", 10)
+def test_agent_that_never_moves_is_reported_stuck(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.results._STUCK_TICKS_PER_CELL", 0)
+    monkeypatch.setattr("sim.results.MAX_TICKS_PER_CALL", 10)
     line = solve(run, "--agent", "astar", "--budget", "1")[0]
     assert line["outcome"] == "stuck" and line["moves"] == 0
 
@@ -171,9 +171,9 @@ def scen(tmp_path: Path) -> Path:
     return tmp_path / "small.map.scen"
 
 
-def test_rows_of_a_scen_file(run: Any, scen: Path) -> None:
+def test_solve_runs_selected_rows_of_scen_file(run: Any, scen: Path) -> None:
     code, out, err = run("solve", "--scen", scen, "--rows", "4,0:2", "--agent", "astar", "--agent", "gbfs")
-    lines = objects(out)
+    lines = parse_json_lines(out)
     assert code == 0 and not err
     assert [(line["row"], line["agent"]) for line in lines] == [
         (4, "astar"),
@@ -187,20 +187,20 @@ def test_rows_of_a_scen_file(run: Any, scen: Path) -> None:
     assert Path(lines[0]["map"]).name == "small.map"
 
 
-def test_each_row_of_a_list_draws_lots_of_its_own(run: Any, tmp_path: Path) -> None:
+def test_each_scen_row_has_its_own_random_seed(run: Any, tmp_path: Path) -> None:
     """Delayed A* shuttles beside the start in a direction that it draws: once in the same one in nearly all rows."""
     rows = "".join(f"0\t{ROOMS}\t32\t32\t0\t0\t31\t31\t49.0\n" for _ in range(8))
     (tmp_path / "same.scen").write_text(f"version 1\n{rows}")
     asked = ("--agent", "delayed-astar", "--budget", "5")
 
-    def of_rows(*more: str) -> list[dict[str, Any]]:
-        return objects(run("solve", "--map", ROOMS, "--scen", tmp_path / "same.scen", *asked, *more)[1])
+    def lines_of_rows(*more: str) -> list[dict[str, Any]]:
+        return parse_json_lines(run("solve", "--map", ROOMS, "--scen", tmp_path / "same.scen", *asked, *more)[1])
 
-    usual, other = of_rows(), of_rows("--seed", "7")
+    usual, other = lines_of_rows(), lines_of_rows("--seed", "7")
     assert [line["seed"] for line in usual] == [seed_of_problem(0, row) for row in range(8)]
     assert [line["seed"] for line in other] == [seed_of_problem(7, row) for row in range(8)]
     assert len({line["digest"] for line in usual}) == 3, "the start has three free neighbours"
-    assert of_rows("--rows", "5:7")[0]["digest"] == usual[5]["digest"], "a row keeps its seed"
+    assert lines_of_rows("--rows", "5:7")[0]["digest"] == usual[5]["digest"], "a row keeps its seed"
     for line in (usual[5], other[5]):
         (alone,) = solve(run, *asked, "--seed", str(line["seed"]))
         assert (alone["seed"], alone["digest"]) == (line["seed"], line["digest"])
@@ -208,20 +208,20 @@ def test_each_row_of_a_list_draws_lots_of_its_own(run: Any, tmp_path: Path) -> N
     assert alone["seed"] == 0 and alone["digest"] == usual[0]["digest"]
 
 
-def test_run_takes_another_seed(run: Any, tmp_path: Path) -> None:
+def test_run_seed_option_overrides_scenario_seed(run: Any, tmp_path: Path) -> None:
     text = SCRIPT.split("agents:")[0].replace('"......", "......"', ", ".join(['"......"'] * 6))
     (tmp_path / "lots.yaml").write_text(f"{text}seed: 3\nagents: [{{kind: rtb-wa}}]\nchanges: {{every: 1, rate: 30}}\n")
     lines = [
-        objects(run("run", tmp_path / "lots.yaml", *more, "--keep", tmp_path / "kept.yaml")[1])[0]
+        parse_json_lines(run("run", tmp_path / "lots.yaml", *more, "--keep", tmp_path / "kept.yaml")[1])[0]
         for more in ((), ("--seed", "3"), ("--seed", "4"))
     ]
     assert [line["seed"] for line in lines] == [3, 3, 4]
     assert lines[0]["world_digest"] == lines[1]["world_digest"] != lines[2]["world_digest"]
-    again = objects(run("run", tmp_path / "kept.yaml")[1])[0]
+    again = parse_json_lines(run("run", tmp_path / "kept.yaml")[1])[0]
     assert again["world_digest"] == lines[2]["world_digest"], "what --keep writes has the seed of the run"
 
 
-def test_a_listed_length_that_is_wrong_is_told_and_not_used(run: Any, scen: Path) -> None:
+def test_wrong_listed_length_is_reported_and_ignored(run: Any, scen: Path) -> None:
     grid = "type octile\nheight 2\nwidth 3\nmap\n..@\n.@.\n"
     scen.with_name("cut.map").write_text(grid)
     rows = ["0 cut.map 3 2 0 0 1 0 1.01", "0 cut.map 3 2 0 0 1 0 1.5", "0 cut.map 3 2 0 0 2 1 2.83"]
@@ -233,34 +233,35 @@ def test_a_listed_length_that_is_wrong_is_told_and_not_used(run: Any, scen: Path
         "row 2: the file lists the length 2.83, but the cheapest path does not exist",
     ]
     found = [
-        (line["row"], line["listed_optimal"], line["optimal"], line["suboptimality"]) for line in objects(out)[::2]
+        (line["row"], line["listed_optimal"], line["optimal"], line["suboptimality"])
+        for line in parse_json_lines(out)[::2]
     ]
     assert found == [(0, 1.01, 1.0, 1.0), (1, 1.5, 1.0, 1.0), (2, 2.83, None, None)]
 
 
-def test_bad_rows_are_named_and_the_others_run(run: Any, scen: Path) -> None:
+def test_bad_scen_rows_are_reported_and_others_run(run: Any, scen: Path) -> None:
     code, out, err = run("solve", "--scen", scen, "--map", scen.with_name("small.map"), "--agent", "astar")
     assert code == 2
-    assert [line["row"] for line in objects(out)] == [0, 1, 4]
+    assert [line["row"] for line in parse_json_lines(out)] == [0, 1, 4]
     wrong = err.splitlines()
     assert len(wrong) == 2
     assert wrong[0].startswith(f"{scen}:4: row 2: start: expected a free cell")
     assert wrong[1].startswith(f"{scen}:5: row 3: ")
 
 
-def test_a_map_that_is_missing_stops_only_the_rows_that_name_it(run: Any, scen: Path) -> None:
+def test_missing_map_skips_only_its_rows(run: Any, scen: Path) -> None:
     rows = scen.read_text() + "0 gone.map 5 3 3 1 4 1 1\n0 small.map 5 3 3 1 4 1 1\n"
     scen = scen.with_name("list.scen")  # else its own name would lead to a map
     scen.write_text(rows)
     code, out, err = run("solve", "--scen", scen, "--rows", "0,5,6", "--agent", "astar")
-    assert code == 2 and [line["row"] for line in objects(out)] == [0, 6]
+    assert code == 2 and [line["row"] for line in parse_json_lines(out)] == [0, 6]
     assert err.startswith(f"{scen}:7: row 5: expected the map 'gone.map', found none at ") and err.count("\n") == 1
     code, out, err = run("solve", "--scen", scen, "--map", "gone.map", "--agent", "astar")
     assert (code, out, err) == (2, "", "gone.map: expected a .map file, got no such file\n")
 
 
 @pytest.mark.parametrize("rows", [(), ("--rows", "0")])
-def test_a_list_without_problems_is_one_message(run: Any, tmp_path: Path, rows: tuple[str, ...]) -> None:
+def test_empty_scen_file_is_one_message(run: Any, tmp_path: Path, rows: tuple[str, ...]) -> None:
     path = tmp_path / "none.scen"
     path.write_text("version 1\n")
     said = f"{path}: expected a list with at least one problem, got none\n"
@@ -279,36 +280,36 @@ def test_a_list_without_problems_is_one_message(run: Any, tmp_path: Path, rows: 
         (" 1 , :1", [1, 0]),
     ],
 )
-def test_row_numbers(text: str | None, rows: list[int]) -> None:
-    assert row_numbers(text, 4, "x.scen") == rows
+def test_row_numbers_are_parsed(text: str | None, rows: list[int]) -> None:
+    assert select_row_indices(text, 4, "x.scen") == rows
 
 
 @pytest.mark.parametrize("text", ["4", "0:5", "x", "", "1,,2", "3:3", "3:1", "-1", "1:2:3", "9" * 5000])
-def test_bad_row_numbers(text: str) -> None:
+def test_bad_row_numbers_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^--rows: expected rows "):
-        row_numbers(text, 4, "x.scen")
+        select_row_indices(text, 4, "x.scen")
 
 
 # --- run ------------------------------------------------------------------------------------------
 
 
-def test_run_prints_a_line_for_each_agent(run: Any) -> None:
+def test_run_prints_one_line_per_agent(run: Any) -> None:
     code, out, err = run("run", BRIDGES)
-    lines = objects(out)
+    lines = parse_json_lines(out)
     assert code == 0 and not err
     assert [line["label"] for line in lines] == ["lazy", "eager"]
     assert all(list(line)[: len(PUBLISHED)] == PUBLISHED for line in lines)
-    world = build_world(load_scenario(BRIDGES, BY_KEY), BY_KEY)
+    world = build_world(load_scenario(BRIDGES, SPECS_BY_KEY), SPECS_BY_KEY)
     world.advance(10_000)
     assert lines[0]["world_digest"] == world.digest()
     assert lines[1]["digest"] == world.walker_digest(world.walkers[1])
 
 
-def test_run_says_why_it_ended(run: Any) -> None:
+def test_run_reports_outcome_of_each_agent(run: Any) -> None:
     outcomes = {}
     for ticks in (50, 205, 1000):
         _, out, _ = run("run", NO_PATH, "--ticks", ticks)
-        lines = objects(out)
+        lines = parse_json_lines(out)
         outcomes[ticks] = [line["outcome"] for line in lines]
         assert all(line["ticks"] <= ticks for line in lines)
         assert all((line["no_path_tick"] is not None) == line["outcome"].endswith("no_path") for line in lines)
@@ -317,11 +318,11 @@ def test_run_says_why_it_ended(run: Any) -> None:
     assert outcomes[1000] == ["reached"] * 3 + ["no_path"]
 
 
-def test_the_tick_of_a_proof_is_that_of_the_trace(run: Any, tmp_path: Path) -> None:
+def test_no_path_tick_matches_the_trace(run: Any, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     _, out, _ = run("run", NO_PATH, "--ticks", "205", "--trace", trace)
-    last = {entry["id"]: entry["tick"] for entry in objects(trace.read_text())}
-    assert [line["no_path_tick"] for line in objects(out)] == [last[i] for i in range(4)]
+    last = {entry["id"]: entry["tick"] for entry in parse_json_lines(trace.read_text())}
+    assert [line["no_path_tick"] for line in parse_json_lines(out)] == [last[i] for i in range(4)]
 
 
 SCRIPT = """\
@@ -340,15 +341,18 @@ edits:
 """
 
 
-def test_notes_and_removed_agents_are_told(run: Any, tmp_path: Path) -> None:
+def test_run_reports_notes_and_removed_agents(run: Any, tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text(SCRIPT)
     code, out, err = run("run", tmp_path / "script.yaml")
     assert code == 0
-    assert [(line["label"], line["outcome"]) for line in objects(out)] == [("walker", "reached"), ("brief", "removed")]
+    assert [(line["label"], line["outcome"]) for line in parse_json_lines(out)] == [
+        ("walker", "reached"),
+        ("brief", "removed"),
+    ]
     assert err.splitlines() == ["tick 2: (2, 0) stays free: walker is on it"]
 
 
-def test_a_scenario_without_agents_says_so(run: Any, tmp_path: Path) -> None:
+def test_run_reports_scenario_without_agents(run: Any, tmp_path: Path) -> None:
     (tmp_path / "empty.yaml").write_text(SCRIPT.split("agents:")[0] + "agents: []\n")
     assert run("run", tmp_path / "empty.yaml") == (0, "", "the scenario has no agents\n")
 
@@ -356,13 +360,13 @@ def test_a_scenario_without_agents_says_so(run: Any, tmp_path: Path) -> None:
 # --- trace ----------------------------------------------------------------------------------------
 
 
-def test_a_trace_adds_up_to_the_result(run: Any, tmp_path: Path) -> None:
+def test_trace_totals_match_the_result(run: Any, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     _, out, _ = run("run", BRIDGES, "--trace", trace)
-    entries = objects(trace.read_text())
+    entries = parse_json_lines(trace.read_text())
     assert all(list(entry)[: len(TRACED)] == TRACED for entry in entries)
     assert [entry["tick"] for entry in entries] == sorted(entry["tick"] for entry in entries)
-    for line in objects(out):
+    for line in parse_json_lines(out):
         own = [entry for entry in entries if entry["agent"] == line["label"]]
         assert [entry["tick"] for entry in own] == list(range(line["ticks"]))
         assert sum(entry["expanded"] for entry in own) == line["expansions"]
@@ -371,26 +375,26 @@ def test_a_trace_adds_up_to_the_result(run: Any, tmp_path: Path) -> None:
         assert own[-1]["cell"] == line["goal"] and not any(entry["refused"] for entry in own)
 
 
-def test_several_agents_stand_behind_one_option_or_several(run: Any) -> None:
+def test_agent_option_accepts_lists_and_repeats(run: Any) -> None:
     agents = ("--agent", "tba", "tb-wa:weight=3", "--budget", "8", "--agent", "astar")
     _, out, _ = run("solve", "--map", "rooms-32", "--from", "0,0", "--to", "31,31", *agents)
-    assert [line["agent"] for line in objects(out)] == ["tba", "tb-wa", "astar"]
-    assert {line["map"] for line in objects(out)} == {"rooms-32"}
+    assert [line["agent"] for line in parse_json_lines(out)] == ["tba", "tb-wa", "astar"]
+    assert {line["map"] for line in parse_json_lines(out)} == {"rooms-32"}
 
 
-def test_a_trace_of_solve_tells_rows_apart(run: Any, scen: Path, tmp_path: Path) -> None:
+def test_solve_trace_contains_the_scen_row(run: Any, scen: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     code, out, _ = run("solve", "--scen", scen, "--rows", "0,1", "--agent", "gbfs", "--trace", trace)
-    entries = objects(trace.read_text())
+    entries = parse_json_lines(trace.read_text())
     assert code == 0
-    for line in objects(out):
+    for line in parse_json_lines(out):
         assert sum(entry["row"] == line["row"] for entry in entries) == line["ticks"]
 
 
 # --- trials ---------------------------------------------------------------------------------------
 
 
-def test_trials_have_a_line_each_until_nothing_is_left_to_learn(run: Any) -> None:
+def test_trials_print_one_line_each_until_convergence(run: Any) -> None:
     lines = solve(run, "--agent", "lss-lrta:lookahead=20", "--trials", "1000", "--budget", "20")
     assert [line["trial"] for line in lines] == list(range(1, len(lines) + 1)) and len(lines) > 3
     assert [line["converged"] for line in lines] == [False] * (len(lines) - 1) + [True]
@@ -404,7 +408,7 @@ def test_trials_have_a_line_each_until_nothing_is_left_to_learn(run: Any) -> Non
     assert {key: lines[0][key] for key in same} == {key: once[key] for key in same}
 
 
-def test_a_trial_that_is_cut_off_has_a_line_too(run: Any) -> None:
+def test_trial_stopped_by_move_limit_is_printed(run: Any) -> None:
     first, *_ = solve(run, "--agent", "lrta", "--trials", "9")
     lines = solve(run, "--agent", "lrta", "--trials", "9", "--max-moves", str(first["moves"] + 5))
     assert [(line["trial"], line["outcome"], line["moves"]) for line in lines] == [
@@ -414,15 +418,15 @@ def test_a_trial_that_is_cut_off_has_a_line_too(run: Any) -> None:
     assert not lines[-1]["converged"]
 
 
-def test_agents_that_learn_nothing_walk_once(run: Any) -> None:
+def test_agent_without_learning_runs_one_trial(run: Any) -> None:
     (line,) = solve(run, "--agent", "tb-wa", "--trials", "5")
     assert "trial" not in line and line["suboptimality"] == line["cost"] / line["optimal"]
 
 
-def test_a_scenario_with_trials_tells_totals_and_the_last_trial(run: Any) -> None:
+def test_run_with_trials_reports_totals_and_last_trial(run: Any) -> None:
     code, out, _ = run("run", ROOT / "assets" / "scenarios" / "learning.yaml")
     assert code == 0
-    for line in objects(out):
+    for line in parse_json_lines(out):
         assert line["converged"] and line["trial"] > 3 and line["suboptimality"] is None
         assert line["trial_cost"] == line["optimal"] and line["trial_suboptimality"] == 1.0
         assert line["cost"] > line["trial"] * line["optimal"]
@@ -431,10 +435,10 @@ def test_a_scenario_with_trials_tells_totals_and_the_last_trial(run: Any) -> Non
 # --- which program, which Python --------------------------------------------------------------------
 
 
-def test_the_version_is_that_of_the_package_and_of_the_citation(run: Any) -> None:
+def test_version_matches_package_and_citation_file(run: Any) -> None:
     code, out, _ = run("--version")
-    assert code == 0 and out.startswith(f"Backmove {version()}, Python ")
-    assert f"\nversion: {version()}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert code == 0 and out.startswith(f"Backmove {program_version()}, Python ")
+    assert f"\nversion: {program_version()}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -444,7 +448,7 @@ def test_the_version_is_that_of_the_package_and_of_the_citation(run: Any) -> Non
         ("sys.version_info = (3, 10, 1); ", "Backmove needs Python 3.11 or later; "),
     ],
 )
-def test_a_python_that_cannot_run_it_is_told_in_one_line(before: str, words: str) -> None:
+def test_unsupported_python_is_reported_in_one_line(before: str, words: str) -> None:
     code = f"import runpy, sys; {before}sys.argv[1:] = ['agents']; runpy.run_path('main.py', run_name='__main__')"
     result = subprocess.run(
         [sys.executable, "-S", "-c", code],
@@ -596,22 +600,22 @@ SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; d
         (["run", ROOMS], [f"{ROOMS}: expected a scenario, got a map; {MAP_TAKERS}"]),
     ],
 )
-def test_bad_input(run: Any, arguments: list[str], messages: list[str] | None) -> None:
+def test_bad_input_exits_with_messages(run: Any, arguments: list[str], messages: list[str] | None) -> None:
     code, out, err = run(*arguments)
     assert code == 2 and not out and "Traceback" not in err
     assert err and (messages is None or err.splitlines() == messages)
 
 
 @pytest.mark.parametrize("label", ["a\nb", "\x1b[2J", "x" * 61])
-def test_a_label_that_would_upset_a_terminal_is_refused(label: str) -> None:
+def test_label_with_control_characters_is_refused(label: str) -> None:
     with pytest.raises(ConfigError, match="label: expected printable text of at most 60 characters"):
-        parse_agent(f"lrta:label={label}", BY_KEY, 2)
+        parse_agent(f"lrta:label={label}", SPECS_BY_KEY, 2)
 
 
 @pytest.mark.parametrize("text", ["1", "1,2,3", "a,b", "-1,2", "", "1,", "9999999,1"])
-def test_bad_cells(text: str) -> None:
+def test_bad_cell_is_refused(text: str) -> None:
     with pytest.raises(Exception, match="expected a cell as X,Y"):
-        cell(text)
+        parse_cell(text)
 
 
 @pytest.mark.parametrize(
@@ -647,7 +651,7 @@ def test_bad_cells(text: str) -> None:
         ),
     ],
 )
-def test_another_kind_of_file_is_called_by_its_name(
+def test_wrong_file_kind_is_named_in_the_message(
     run: Any, tmp_path: Path, command: str, file: str, message: str
 ) -> None:
     path = ROOT / "assets" / file
@@ -659,7 +663,7 @@ def test_another_kind_of_file_is_called_by_its_name(
     assert (code, out) == (2, "") and err.startswith(f"{path}: expected {message}") and err.count("\n") == 1
 
 
-def test_a_bad_scenario_says_everything(run: Any) -> None:
+def test_bad_scenario_reports_all_mistakes(run: Any) -> None:
     path = ROOT / "tests" / "bad" / "scenarios" / "everything.yaml"
     code, out, err = run("run", path)
     assert code == 2 and not out
@@ -668,7 +672,7 @@ def test_a_bad_scenario_says_everything(run: Any) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell that closes streams")
 @pytest.mark.parametrize("command", ["agents", "run bridges", "--help", "agents 2>&-"])
-def test_a_closed_output_is_one_line(command: str) -> None:
+def test_closed_stdout_is_reported_in_one_line(command: str) -> None:
     words = f'exec "{sys.executable}" "{ROOT / "main.py"}" {command} >&-'
     ended = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert ended.returncode == 2
@@ -678,11 +682,11 @@ def test_a_closed_output_is_one_line(command: str) -> None:
     assert ended.stderr == ("" if "2>&-" in command else what)
 
 
-def test_help_after_a_file_is_help(run: Any) -> None:
+def test_help_option_after_file_prints_help(run: Any) -> None:
     assert run("bridges", "--help") == run("--help")
 
 
-def test_help(run: Any) -> None:
+def test_help_lists_commands_and_their_usage(run: Any) -> None:
     code, out, _ = run("--help")
     assert code == 0 and all(f"\n    {command} " in out for command in (*main.COMMANDS, *main.OWN))
     for command in ("agents", "solve", "run"):
@@ -699,11 +703,9 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("command", [*main.COMMANDS, *main.OWN])
-def test_help_explains_each_option_and_says_what_it_is_where_nobody_says(
-    command: str, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parsers: list[Arguments] = []
-    monkeypatch.setattr(Arguments, "parse_args", lambda parser, argv: parsers.append(parser) or sys.exit(0))
+def test_help_describes_each_option_and_its_default(command: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsers: list[CommandParser] = []
+    monkeypatch.setattr(CommandParser, "parse_args", lambda parser, argv: parsers.append(parser) or sys.exit(0))
     assert run(command)[0] == 0
     for action in parsers[0]._actions:
         assert action.help, action.dest
@@ -713,7 +715,7 @@ def test_help_explains_each_option_and_says_what_it_is_where_nobody_says(
 
 
 @pytest.mark.parametrize("module", ["thumbs", "readme", "shots", "papers", "train_tree"])
-def test_modules_for_those_who_work_on_it_have_help_and_refuse_what_they_do_not_know(
+def test_developer_modules_print_help_and_refuse_unknown_options(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refusing in a program of its own: elsewhere somebody else may have imported what a module forgot."""
@@ -731,15 +733,15 @@ def test_modules_for_those_who_work_on_it_have_help_and_refuse_what_they_do_not_
 # --- the window -----------------------------------------------------------------------------------
 
 
-def test_a_file_or_nothing_opens_the_window(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_window_opens_with_or_without_file(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path | None] = []
-    app = types.SimpleNamespace(run=lambda path: opened.append(path) or 0)
+    app = types.SimpleNamespace(run_until_closed=lambda path: opened.append(path) or 0)
     monkeypatch.setitem(sys.modules, "ui.start", app)
     assert run() == (0, "", "") and run(BRIDGES) == (0, "", "")
     assert opened == [None, Path(BRIDGES)]
 
 
-def test_without_a_screen_the_window_says_so() -> None:
+def test_window_without_display_exits_with_message() -> None:
     hidden = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     hidden.pop("SDL_VIDEODRIVER", None)
     ended = subprocess.run(
@@ -773,20 +775,20 @@ def interrupt_after(
 
 
 @needs_signals
-def test_ctrl_c_prints_what_there_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_prints_partial_results(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = {
         ("run", BRIDGES): [("rtb-wa", "interrupted")] * 2,
         ("solve", "--map", ROOMS, *ENDS, "--agent", "tb-wa", "tba", "--budget", "2"): [("tb-wa", "interrupted")],
     }
     for command, outcomes in commands.items():
         with monkeypatch.context() as patch:
-            interrupt_after(patch, Trace, "write")
+            interrupt_after(patch, TraceWriter, "write")
             code, out, err = run(*command)
         assert code == 130 and not err
-        assert [(line["agent"], line["outcome"]) for line in objects(out)] == outcomes
+        assert [(line["agent"], line["outcome"]) for line in parse_json_lines(out)] == outcomes
 
 
-def test_an_agent_at_its_own_limit_is_no_interruption(run: Any) -> None:
+def test_agent_at_its_own_limit_does_not_interrupt_solve(run: Any) -> None:
     """IDA* with `most` once ended `solve` like Ctrl+C, and the agents and rows after it were left out."""
     lines = solve(run, "--agent", "ida:most=100", "astar", "tba")
     outcomes = [(line["agent"], line["outcome"]) for line in lines]
@@ -794,9 +796,9 @@ def test_an_agent_at_its_own_limit_is_no_interruption(run: Any) -> None:
 
 
 MOMENTS = [
-    ("cli.solve.Trace", "begin", 1, ["interrupted"]),
-    ("cli.solve.Trace", "write", 1, ["interrupted"]),
-    ("cli.solve.Trace", "write", 2, ["reached"]),  # the agent is at its goal: once the interruption was lost here
+    ("cli.solve.TraceWriter", "reset_counters", 1, ["interrupted"]),
+    ("cli.solve.TraceWriter", "write", 1, ["interrupted"]),
+    ("cli.solve.TraceWriter", "write", 2, ["reached"]),  # the agent is at its goal: once the interruption was lost here
     ("cli.solve", "print_result", 1, ["reached"]),
     ("cli.solve", "print_result", 2, ["reached", "reached"]),
     ("os", "fsync", 1, ["reached", "reached"]),  # the trace takes its place
@@ -806,7 +808,7 @@ MOMENTS = [
 @needs_signals
 @pytest.mark.parametrize(("sign", "code"), SIGNALS)
 @pytest.mark.parametrize(("owner", "name", "call", "outcomes"), MOMENTS)
-def test_an_interruption_of_solve_counts_at_any_moment(
+def test_solve_handles_interrupt_at_any_stage(
     run: Any,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -823,28 +825,30 @@ def test_an_interruption_of_solve_counts_at_any_moment(
         "solve", "--map", ROOMS, *ENDS, "--agent", "astar", "tba", "--trace", tmp_path / "t", "--budget", "9999"
     )
     assert ended == code and not err
-    assert [line["outcome"] for line in objects(out)] == outcomes
-    traced = dict.fromkeys(entry["agent"] for entry in objects((tmp_path / "t").read_text()))
+    assert [line["outcome"] for line in parse_json_lines(out)] == outcomes
+    traced = dict.fromkeys(entry["agent"] for entry in parse_json_lines((tmp_path / "t").read_text()))
     assert list(traced) == ["A*", "TBA*"][: len(outcomes)]
 
 
 @needs_signals
 @pytest.mark.parametrize(("sign", "code"), SIGNALS)
-@pytest.mark.parametrize(("owner", "name"), [("cli.run.Trace", "write"), ("cli.run", "print_result"), ("os", "fsync")])
-def test_an_interruption_of_run_counts_at_any_moment(
+@pytest.mark.parametrize(
+    ("owner", "name"), [("cli.run.TraceWriter", "write"), ("cli.run", "print_result"), ("os", "fsync")]
+)
+def test_run_handles_interrupt_at_any_stage(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owner: str, name: str, sign: signal.Signals, code: int
 ) -> None:
     interrupt_after(monkeypatch, pkgutil.resolve_name(owner), name, sign)
     ended, out, err = run("run", BRIDGES, "--trace", tmp_path / "t")
     assert ended == code and not err
     outcome = "interrupted" if name == "write" else "reached"
-    assert [line["outcome"] for line in objects(out)] == [outcome, outcome]
-    assert objects((tmp_path / "t").read_text())
+    assert [line["outcome"] for line in parse_json_lines(out)] == [outcome, outcome]
+    assert parse_json_lines((tmp_path / "t").read_text())
 
 
 @needs_signals
 @pytest.mark.parametrize(("sign", "code"), SIGNALS)
-def test_an_interruption_before_the_first_tick_prints_nothing(
+def test_interrupt_before_first_tick_prints_nothing(
     run: Any, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals, code: int
 ) -> None:
     """Compiling kernels and building data may take minutes, so that a signal ends them at once."""
@@ -852,51 +856,51 @@ def test_an_interruption_before_the_first_tick_prints_nothing(
         ("cli.solve", ("solve", "--map", ROOMS, *ENDS, *TWO_AGENTS)),
         ("cli.run", ("run", BRIDGES)),
     ):
-        for name in ("warm_up", "prepare"):
+        for name in ("warm_up_agents", "prepare_agents"):
             with monkeypatch.context() as patch:
                 interrupt_after(patch, pkgutil.resolve_name(module), name, sign)
                 assert run(*command) == (code, "", ""), (module, name)
 
 
 @needs_signals
-def test_a_second_signal_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Interrupts() as interrupts:
+def test_second_signal_exits_immediately(monkeypatch: pytest.MonkeyPatch) -> None:
+    with InterruptFlag() as interrupts:
         os.kill(os.getpid(), signal.SIGTERM)
         assert interrupts.exit_code == 143
         begun: list[int] = []
-        assert not interrupts.finishes(lambda: begun.append(1)) and not begun, "nothing more is begun"
+        assert not interrupts.run_interruptibly(lambda: begun.append(1)) and not begun, "nothing more is begun"
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
         assert interrupts.exit_code == 143, "the first signal says how the program ends"
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)  # a program in the background of a shell
-    with Interrupts():
+    with InterruptFlag():
         monkeypatch.undo()
         assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_steps_become_as_long_as_fits_between_two_looks_at_the_signals() -> None:
+def test_stride_adapts_step_length_to_signal_polling_interval() -> None:
     now = 0.0
-    stride = Stride(lambda: now)
+    stride = AdaptiveStride(lambda: now)
     steps = []
     for tick_s in (1e-6,) * 8 + (1.0,) * 8:
         steps.append(stride())
         now += steps[-1] * tick_s
-    assert steps[0] <= 16 and BULK in steps and steps[-1] == 1
-    assert max(steps) == BULK
+    assert steps[0] <= 16 and MAX_TICKS_PER_CALL in steps and steps[-1] == 1
+    assert max(steps) == MAX_TICKS_PER_CALL
 
 
-def test_a_full_disk_is_one_line(run: Any) -> None:
+def test_full_disk_is_reported_in_one_line(run: Any) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no /dev/full")
     for command, lines in ((("run", BRIDGES), 2), (("solve", "--map", ROOMS, *ENDS, *TWO_AGENTS), 2)):
         code, out, err = run(*command, "--trace", "/dev/full")
         assert code == 2 and err == "/dev/full: cannot be written: No space left on device\n"
-        assert len(objects(out)) == lines, "what was found is worth more than the files beside it"
+        assert len(parse_json_lines(out)) == lines, "what was found is worth more than the files beside it"
 
 
 @pytest.mark.parametrize("option", ["--keep", "--trace", "--posthoc"])
-def test_a_place_that_cannot_be_written_is_found_before_the_run(
+def test_unwritable_output_is_refused_before_the_run(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
 ) -> None:
     monkeypatch.setattr(World, "advance", lambda *_: pytest.fail("it has begun"))
@@ -908,7 +912,7 @@ def test_a_place_that_cannot_be_written_is_found_before_the_run(
 
 
 @pytest.mark.parametrize("fails", ["--keep", "--posthoc"])
-def test_results_are_printed_whatever_becomes_of_the_files_beside_them(
+def test_results_are_printed_even_if_output_files_fail(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fails: str
 ) -> None:
     """A disk that gets full while the run goes on: one file is lost, and told."""
@@ -916,15 +920,17 @@ def test_results_are_printed_whatever_becomes_of_the_files_beside_them(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sim.files.disk.os.fsync" if fails == "--keep" else "cli.posthoc.Posthoc._put", full)
-    monkeypatch.setattr("sim.files.posthoc.Posthoc.end", full)
+    monkeypatch.setattr(
+        "sim.files.disk.os.fsync" if fails == "--keep" else "cli.posthoc.PosthocWriter._write_events", full
+    )
+    monkeypatch.setattr("sim.files.posthoc.PosthocWriter.end", full)
     more = ("--keep", tmp_path / "k.yaml") if fails == "--keep" else ("--posthoc", tmp_path / "a.trace.yaml")
     code, out, err = run("run", BRIDGES, *more)
-    assert code == 2 and len(objects(out)) == 2
+    assert code == 2 and len(parse_json_lines(out)) == 2
     assert err.count("No space left on device") == len(err.splitlines()) and not list(tmp_path.iterdir())
 
 
-def test_an_output_is_no_input_and_no_other_output(run: Any, tmp_path: Path) -> None:
+def test_output_file_must_differ_from_inputs_and_other_outputs(run: Any, tmp_path: Path) -> None:
     scenario, board, other = tmp_path / "a.yaml", tmp_path / "a.map", tmp_path / "link.jsonl"
     scenario.write_text(SCRIPT.replace('{rows: ["......", "......"]}', "{file: a.map}"))
     board.write_text("type octile\nheight 2\nwidth 6\nmap\n......\n......\n")
@@ -948,13 +954,13 @@ def test_an_output_is_no_input_and_no_other_output(run: Any, tmp_path: Path) -> 
     assert run("run", scenario, "--keep", "/dev/null", "--trace", "/dev/null")[0] == 0
 
 
-def test_a_trace_takes_its_place_when_it_is_whole(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_trace_keeps_the_existing_file(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = tmp_path / "trace.jsonl"
     trace.write_text("what was there")
-    monkeypatch.setattr("sim.files.trace.Trace._lines", lambda *_: [(0, "x" * 10)])
+    monkeypatch.setattr("sim.files.trace.TraceWriter._agent_lines", lambda *_: [(0, "x" * 10)])
     monkeypatch.setattr("sim.files.disk.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
     code, out, err = run("run", BRIDGES, "--trace", trace)
-    assert code == 2 and len(objects(out)) == 2 and err == f"{trace}: cannot be written: No space left\n"
+    assert code == 2 and len(parse_json_lines(out)) == 2 and err == f"{trace}: cannot be written: No space left\n"
     assert trace.read_text() == "what was there" and [path.name for path in tmp_path.iterdir()] == [trace.name]
 
 
@@ -967,14 +973,14 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize(("path", "code", "lines", "messages"), [(BRIDGES, 0, 2, 0), ("nope.yaml", 2, 0, 1)])
-def test_as_a_program_from_another_folder(path: str, code: int, lines: int, messages: int) -> None:
+def test_main_runs_from_another_folder(path: str, code: int, lines: int, messages: int) -> None:
     with start("run", path) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == code, err
-    assert len(objects(out)) == lines and err.count("\n") == messages
+    assert len(parse_json_lines(out)) == lines and err.count("\n") == messages
 
 
-def test_a_closed_pipe_ends_quietly() -> None:
+def test_closed_pipe_exits_without_message() -> None:
     with start("agents", "--json") as process:
         assert process.stdout and process.stderr
         process.stdout.close()
@@ -984,7 +990,7 @@ def test_a_closed_pipe_ends_quietly() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently on Windows")
 @pytest.mark.parametrize(("sign", "code"), SIGNALS)
-def test_a_real_interrupt_ends_quietly(tmp_path: Path, sign: signal.Signals, code: int) -> None:
+def test_real_interrupt_exits_quietly_and_keeps_complete_files(tmp_path: Path, sign: signal.Signals, code: int) -> None:
     """An agent that never gets there, because the changes of its map change nothing. Files are kept, and no half."""
     (tmp_path / "endless.yaml").write_text(
         SCRIPT.split("agents:")[0].replace('"......", "......"', '"..@..."')
@@ -1000,9 +1006,9 @@ def test_a_real_interrupt_ends_quietly(tmp_path: Path, sign: signal.Signals, cod
         finally:
             process.kill()  # or the end of this block would wait for one that heeds no interrupt
     assert process.returncode == code and not err
-    assert objects(out)[0]["outcome"] == "waiting_no_path"
+    assert parse_json_lines(out)[0]["outcome"] == "waiting_no_path"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.yaml", "p.trace.json", "t.jsonl"]
-    assert objects((tmp_path / "t.jsonl").read_text())
+    assert parse_json_lines((tmp_path / "t.jsonl").read_text())
     assert json.loads((tmp_path / "p.trace.json").read_text())["events"][-1]["type"] == "end"
 
 
@@ -1014,14 +1020,14 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_shows_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bar_is_shown_only_on_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.progress._INTERVAL_S", 0.0)
     plain, terminal = io.StringIO(), Terminal()
     for stream in (plain, terminal):
-        progress = Progress(stream)
-        progress.show("row 1", 0.5)
-        progress.show("row 2")
-        progress.say("a line")
+        progress = ProgressBar(stream)
+        progress.update_bar("row 1", 0.5)
+        progress.update_bar("row 2")
+        progress.print_line("a line")
     assert plain.getvalue() == "a line\n"
     shown = terminal.getvalue().split("\r")
     assert shown[1] == "[============            ] row 1"

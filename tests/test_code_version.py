@@ -54,14 +54,14 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("old", "new"), SAME)
-def test_descriptions_and_local_names_do_not_count(old: str, new: str) -> None:
+def test_canonical_source_ignores_docstrings_and_local_names(old: str, new: str) -> None:
     changed = FUNCTION.replace(old, new)
     assert changed != FUNCTION
     assert canonical_source(changed) == canonical_source(FUNCTION)
 
 
 @pytest.mark.parametrize(("old", "new"), DIFFERENT)
-def test_everything_else_counts(old: str, new: str) -> None:
+def test_canonical_source_reflects_all_other_changes(old: str, new: str) -> None:
     changed = FUNCTION.replace(old, new)
     assert changed != FUNCTION
     assert canonical_source(changed) != canonical_source(FUNCTION)
@@ -81,7 +81,7 @@ def test_everything_else_counts(old: str, new: str) -> None:
         ),
     ],
 )
-def test_names_of_different_variables_are_distinguished(one: str, other: str) -> None:
+def test_canonical_source_distinguishes_swapped_variables(one: str, other: str) -> None:
     assert canonical_source(one) != canonical_source(other)
 
 
@@ -104,11 +104,11 @@ def test_names_of_different_variables_are_distinguished(one: str, other: str) ->
         ("def f(a):\n    k = 2\n    return lambda b: b + k", "def f(a):\n    j = 2\n    return lambda b: b + j"),
     ],
 )
-def test_every_way_to_bind_a_local_name_is_known(one: str, other: str) -> None:
+def test_canonical_source_renames_locals_of_every_binding_kind(one: str, other: str) -> None:
     assert canonical_source(one) == canonical_source(other)
 
 
-def test_a_constant_changed_in_any_source_is_noticed() -> None:
+def test_changed_constant_changes_canonical_source() -> None:
     """Change one number in some of the sources that results depend on; each must give another text."""
     chosen = random.Random(7)
     sources = sorted((ROOT / "sim" / "kernels").glob("*.py")) + sorted((ROOT / "agents").glob("*.py"))
@@ -120,20 +120,20 @@ def test_a_constant_changed_in_any_source_is_noticed() -> None:
         ]
         if not numbers:
             continue
-        changed = _with_number(text, chosen.choice(numbers))
+        changed = _source_with_incremented_number(text, chosen.choice(numbers))
         assert canonical_source(changed) != canonical_source(text), source
         noticed += 1
     assert noticed >= 8
 
 
-def _with_number(text: str, number: ast.Constant) -> str:
+def _source_with_incremented_number(text: str, number: ast.Constant) -> str:
     lines = text.encode().split(b"\n")
     row = number.lineno - 1
     lines[row] = lines[row][: number.col_offset] + b"971" + lines[row][number.end_col_offset :]
     return b"\n".join(lines).decode()
 
 
-def test_results_depend_on_agents_and_kernels_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_version_depends_only_on_agents_and_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources that only store or show results do not count."""
     from sim.experiments import code_version as module
 

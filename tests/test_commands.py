@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim import commands
-from sim.commands import AgentConfig, Command, TimedCommand, together
-from sim.files.commands import TABLE
-from sim.files.edits import EditReader, Roster, edits_data, read_edits
-from sim.files.fields import Field, Problems
-from sim.files.log import UNKNOWN, LogReader, entry_data
+from sim.commands import AgentConfig, Command, TimedCommand, merge_commands
+from sim.files.commands import COMMAND_FORMS
+from sim.files.document_fields import DocumentField, DocumentProblems
+from sim.files.log_entries import UNKNOWN_STROKE, LogReader, entry_data
+from sim.files.timed_commands import Roster, TimedCommandReader, read_timed_commands, timed_commands_data
 from sim.files.yaml import read_yaml, write_yaml
-from sim.time.log import Entry
+from sim.time.log import LogEntry
 
 WIDTH = 20
 LAZY = AgentConfig("rtb-wa", "lazy", group="units")
@@ -24,10 +24,10 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.SetTerrain((3, 4), "T."), "2 cells changed"),
     (commands.SetSwitch("north bridge", True), "north bridge blocked"),
     (commands.SetSwitch("north bridge", False), "north bridge open"),
-    (commands.NameSwitch("gate: 1", (3, 4)), "2 cells named gate: 1"),
-    (commands.NameSwitch("gate: 1", ()), "switch gate: 1 removed"),
-    (commands.NameAgent(0, "w: 3"), "agent renamed to w: 3"),
-    (commands.NameAgent(0, ""), "agent renamed to its algorithm"),
+    (commands.DefineSwitch("gate: 1", (3, 4)), "2 cells named gate: 1"),
+    (commands.DefineSwitch("gate: 1", ()), "switch gate: 1 removed"),
+    (commands.RenameAgent(0, "w: 3"), "agent renamed to w: 3"),
+    (commands.RenameAgent(0, ""), "agent renamed to its algorithm"),
     (commands.MoveGoal(41), "goal moved to (1, 2)"),
     (commands.MoveGoal(41, 0), "lazy: goal moved to (1, 2)"),
     (commands.SetBudget(1600), "budget 1,600 a tick"),
@@ -38,18 +38,18 @@ EXAMPLES: list[tuple[Command, str]] = [
     (commands.AddAgent(AgentConfig("tba"), 7), "TBA* added"),
     (commands.AddAgent(AgentConfig("tba", "second")), "second added"),
     (commands.RemoveAgent(0), "lazy removed"),
-    (commands.SetChanges(10, 5.0), "random changes: 5 % every 10 ticks"),
-    (commands.SetChanges(1, 5.0), "random changes: 5 % every 1 tick"),
-    (commands.SetChanges(10, 0.0), "random changes stopped"),
-    (commands.ToGroup("units", commands.SetParam(0, "weight", 3.0)), "units: weight 3.0"),
-    (commands.ToGroup("units", commands.SetBudget(4, 0)), "units: budget 4 a tick"),
-    (commands.ToGroup("units", commands.SetBudget(None, 0)), "units: shared budget"),
-    (commands.ToGroup("units", commands.RemoveAgent(0)), "units removed"),
-    (commands.ToGroup("units", commands.MoveGoal(41, 0)), "units: goal moved to (1, 2)"),
+    (commands.SetRandomChanges(10, 5.0), "random changes: 5 % every 10 ticks"),
+    (commands.SetRandomChanges(1, 5.0), "random changes: 5 % every 1 tick"),
+    (commands.SetRandomChanges(10, 0.0), "random changes stopped"),
+    (commands.ApplyToGroup("units", commands.SetParam(0, "weight", 3.0)), "units: weight 3.0"),
+    (commands.ApplyToGroup("units", commands.SetBudget(4, 0)), "units: budget 4 a tick"),
+    (commands.ApplyToGroup("units", commands.SetBudget(None, 0)), "units: shared budget"),
+    (commands.ApplyToGroup("units", commands.RemoveAgent(0)), "units removed"),
+    (commands.ApplyToGroup("units", commands.MoveGoal(41, 0)), "units: goal moved to (1, 2)"),
     (commands.SetTickMs(2.5), "time limit 2.5 ms a tick"),
     (commands.SetTickMs(0.0), "no time limit of ticks"),
-    (commands.Serve(120), "120 agents planned"),
-    (commands.Serve(1), "1 agent planned"),
+    (commands.LimitPlanners(120), "120 agents planned"),
+    (commands.LimitPlanners(1), "1 agent planned"),
     (commands.SetTrials(20), "20 trials"),
     (commands.SetTrials(1), "one trial"),
 ]
@@ -57,56 +57,56 @@ each_example = pytest.mark.parametrize(("command", "said"), EXAMPLES)
 
 
 @dataclass(frozen=True)
-class SomeNames:
+class ExampleNames:
     def cell(self, cell: int) -> str:
         return f"({cell % WIDTH}, {cell // WIDTH})"
 
     def agent(self, agent: int) -> str:
         return {0: "lazy"}.get(agent, f"agent {agent}")
 
-    def algorithm(self, kind: str) -> str:
-        return BY_KEY[kind].name
+    def algorithm_name(self, kind: str) -> str:
+        return SPECS_BY_KEY[kind].name
 
 
-def document(data: Any) -> Field:
+def make_field(data: Any) -> DocumentField:
     found = read_yaml(write_yaml(data), "x.yaml")
-    return Field(Problems(found), (), found.data)
+    return DocumentField(DocumentProblems(found), (), found.data)
 
 
-def test_every_command_has_a_row_and_an_example() -> None:
+def test_every_command_class_has_a_table_row_and_an_example() -> None:
     kinds = {*Command.__subclasses__(), *commands.MapEdit.__subclasses__()} - {commands.MapEdit}
-    assert {row.kind for row in TABLE} == kinds == {type(command) for command, _ in EXAMPLES}
+    assert {row.kind for row in COMMAND_FORMS} == kinds == {type(command) for command, _ in EXAMPLES}
 
 
 @each_example
-def test_a_command_is_said(command: Command, said: str) -> None:
-    assert command.say(SomeNames()) == said
+def test_command_description_matches(command: Command, said: str) -> None:
+    assert command.describe_change(ExampleNames()) == said
 
 
 @each_example
-def test_a_command_of_a_scenario_reads_back_equal(command: Command, said: str) -> None:
-    root = document(edits_data([LAZY], [TimedCommand(5, command)], WIDTH))
-    roster = Roster(BY_KEY, 16)
-    roster.join(LAZY)
-    read = read_edits(root, EditReader(WIDTH, WIDTH, {"north bridge": ()}, roster))
+def test_scenario_command_round_trips(command: Command, said: str) -> None:
+    root = make_field(timed_commands_data([LAZY], [TimedCommand(5, command)], WIDTH))
+    roster = Roster(SPECS_BY_KEY, 16)
+    roster.add_agent(LAZY)
+    read = read_timed_commands(root, TimedCommandReader(WIDTH, WIDTH, {"north bridge": ()}, roster))
     root.problems.raise_any()
     assert read == (TimedCommand(5, command),)
 
 
 @each_example
-def test_a_command_of_a_log_reads_back_equal(command: Command, said: str) -> None:
-    entry = Entry(9, 5, command, is_scripted=True, is_enabled=False)
-    root = document(entry_data(entry, WIDTH))
+def test_log_entry_round_trips(command: Command, said: str) -> None:
+    entry = LogEntry(9, 5, command, is_scripted=True, is_enabled=False)
+    root = make_field(entry_data(entry, WIDTH))
     read = LogReader(WIDTH, WIDTH).entry(root)
     root.problems.raise_any()
     assert read == entry
 
 
 @pytest.mark.parametrize("is_blocked", [True, False])
-def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> None:
-    root = document({"id": 1, "tick": 2, "switch": "bridge", "block": is_blocked})
+def test_switch_entries_of_older_logs_are_read(is_blocked: bool) -> None:
+    root = make_field({"id": 1, "tick": 2, "switch": "bridge", "block": is_blocked})
     read = LogReader(WIDTH, WIDTH).entry(root)
-    assert read == Entry(1, 2, commands.SetSwitch("bridge", is_blocked), stroke=UNKNOWN)
+    assert read == LogEntry(1, 2, commands.SetSwitch("bridge", is_blocked), stroke=UNKNOWN_STROKE)
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> 
         ({"switch": "bridge"}, "block: expected true or false, got nothing"),
     ],
 )
-def test_what_is_no_command_is_refused(data: dict[str, Any], complaint: str) -> None:
-    root = document({"id": 1, "tick": 2, **data})
+def test_invalid_command_is_refused(data: dict[str, Any], complaint: str) -> None:
+    root = make_field({"id": 1, "tick": 2, **data})
     assert LogReader(WIDTH, WIDTH).entry(root) is None
-    assert complaint in "\n".join(root.problems.texts())
+    assert complaint in "\n".join(root.problems.sorted_messages())
 
 
-def test_pieces_of_a_stroke_are_one_thing() -> None:
+def test_commands_of_one_stroke_are_merged() -> None:
     pieces = [commands.EditCells((1, 2)), commands.MoveGoal(7), commands.EditCells((2, 3), (9,))]
-    assert together(pieces) == [commands.EditCells((1, 2, 3), (9,)), commands.MoveGoal(7)]
-    assert together([commands.SetTerrain((1, 2), "T."), commands.SetTerrain((2,), "@")]) == [
+    assert merge_commands(pieces) == [commands.EditCells((1, 2, 3), (9,)), commands.MoveGoal(7)]
+    assert merge_commands([commands.SetTerrain((1, 2), "T."), commands.SetTerrain((2,), "@")]) == [
         commands.SetTerrain((1, 2), "T@")
     ]

@@ -33,7 +33,7 @@ def run_hook(tmp_path: Path, message: str) -> str:
         'Revert "layout: prefer plans"\n',
     ],
 )
-def test_a_subject_that_names_its_area_is_accepted(tmp_path: Path, message: str) -> None:
+def test_subject_with_area_is_accepted(tmp_path: Path, message: str) -> None:
     assert run_hook(tmp_path, message) == ""
 
 
@@ -47,6 +47,6 @@ def test_a_subject_that_names_its_area_is_accepted(tmp_path: Path, message: str)
         ("\n", "area: imperative"),
     ],
 )
-def test_another_subject_is_refused_with_an_example(tmp_path: Path, message: str, expected: str) -> None:
+def test_subject_without_area_is_refused_with_example(tmp_path: Path, message: str, expected: str) -> None:
     said = run_hook(tmp_path, message)
     assert expected in said and "example: layout:" in said

@@ -13,25 +13,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contract import judged_tick, must_end_well
-from agents.registry import BY_KEY
+from agents.contract import check_final_status, check_tick
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec, AgentView, Status
 from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
-from sim.files.journal import Journal, restore
-from sim.files.session import Saved, describe
+from sim.files.journal import Journal, restore_session
+from sim.files.session import SavedSession, create_saved_session
 from sim.grid import Grid
-from sim.movement import CUT, FOUR, SQUEEZE, USUAL, Movement
+from sim.movement import CUT, DEFAULT_MOVEMENT, FOUR, SQUEEZE, Movement
 from sim.params import Param, Value
 from sim.time.branches import BranchTree
 from sim.world import World
 
-from .conftest import budget_for, drawn, every_setting, make_world, movements, problems, random_rows, settings_of
+from .conftest import (
+    drawn,
+    every_setting,
+    make_world,
+    movements,
+    parameter_sets,
+    problems,
+    random_map_rows,
+    smallest_budget,
+)
 from .runs import scenario_on
-from .test_journal import assert_same, crash
-from .test_sessionfile import reopened
+from .test_journal import assert_same_trees, simulate_crash
+from .test_sessionfile import dump_and_parse
 
 every_setting_of_every_agent = pytest.mark.parametrize("spec, params", every_setting())
-every_agent = pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
+every_agent = pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
 
 Problem = tuple[list[str], int, int]
 
@@ -41,7 +50,7 @@ RULES = tuple(Movement(rule) for rule in (FOUR, CUT, SQUEEZE))
 
 
 def random_problem(seed: int, width: int, height: int, density: float) -> Problem:
-    rows = random_rows(seed, width, height, density)
+    rows = random_map_rows(seed, width, height, density)
     free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
     chance = random.Random(seed)
     return rows, chance.choice(free), chance.choice(free)
@@ -68,85 +77,85 @@ PROBLEMS = [
 
 
 def world_of(problem: Problem, spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1, **more: Any) -> World:
-    return make_world(*problem, (spec.key, params), budget=budget_for(spec, params, at_least), **more)
+    return make_world(*problem, (spec.key, params), budget=smallest_budget(spec, params, at_least), **more)
 
 
-def patience(world: World) -> int:
+def max_ticks(world: World) -> int:
     """Ticks after which a complete agent must be done, generous enough for agents that learn."""
     return 200 * world.grid.cells + 1000
 
 
 @every_setting_of_every_agent
-def test_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Value]) -> None:
+def test_agent_is_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Value]) -> None:
     for number, problem in enumerate(PROBLEMS):
-        movement = RULES[number % len(RULES)] if number >= len(PROBLEMS) - len(RULES) else USUAL
+        movement = RULES[number % len(RULES)] if number >= len(PROBLEMS) - len(RULES) else DEFAULT_MOVEMENT
         world = world_of(problem, spec, params, at_least=BUDGETS[number % len(BUDGETS)], movement=movement)
-        for _ in range(patience(world)):
-            if not judged_tick(world):
+        for _ in range(max_ticks(world)):
+            if not check_tick(world):
                 break
-        must_end_well(world)
-        metrics = world.metrics(world.walkers[0])
+        check_final_status(world)
+        metrics = world.metrics_of_walker(world.walkers[0])
         assert world.walkers[0].agent.status is not Status.AT_GOAL or metrics.cost >= metrics.optimal
 
 
 @every_agent
 @settings(max_examples=25)
 @given(problem=problems(side=9), movement=movements, choice=st.integers(0, 99), budget=st.sampled_from(BUDGETS))
-def test_legal_within_budget_and_complete_on_any_map(
+def test_agent_is_legal_within_budget_and_complete_on_random_maps(
     spec: AgentSpec, problem: Problem, movement: Movement, choice: int, budget: int
 ) -> None:
-    chosen = settings_of(spec)
+    chosen = parameter_sets(spec)
     world = world_of(problem, spec, chosen[choice % len(chosen)], at_least=budget, movement=movement)
-    for _ in range(patience(world)):
-        if not judged_tick(world):
+    for _ in range(max_ticks(world)):
+        if not check_tick(world):
             break
-    must_end_well(world)
+    check_final_status(world)
 
 
 @every_setting_of_every_agent
-def test_legal_and_complete_while_the_map_changes(spec: AgentSpec, params: dict[str, Value]) -> None:
+def test_agent_is_legal_and_complete_while_the_map_changes(spec: AgentSpec, params: dict[str, Value]) -> None:
     """An edit in every tick for a while, the goal's neighbourhood included; then the agent must end well."""
-    for seed, movement in enumerate((USUAL, *RULES)):
+    for seed, movement in enumerate((DEFAULT_MOVEMENT, *RULES)):
         problem = random_problem(seed, 9, 8, 0.2)
         world = world_of(problem, spec, params, at_least=1 + 3 * seed, movement=movement)
         chance = random.Random(seed)
-        for tick in range(patience(world)):
+        for tick in range(max_ticks(world)):
             if tick < 25:
                 cells = chance.sample(range(world.grid.cells), 2)
                 free = [c for c in cells if world.grid.is_free(c)]
                 world.submit(EditCells(blocked=tuple(free), freed=tuple(set(cells) - set(free))), world.tick)
-            if not judged_tick(world) and tick >= 25:
+            if not check_tick(world) and tick >= 25:
                 break
         if world.walkers[0].agent.status is not Status.GAVE_UP:
             world.submit(EditCells(freed=(world.goal,)))
-            for _ in range(patience(world)):
-                if not judged_tick(world):
+            for _ in range(max_ticks(world)):
+                if not check_tick(world):
                     break
-            must_end_well(world)
+            check_final_status(world)
 
 
 @every_setting_of_every_agent
-def test_moved_goals_and_parameters_are_heeded(spec: AgentSpec, params: dict[str, Value]) -> None:
+def test_agent_adopts_moved_goals_and_changed_parameters(spec: AgentSpec, params: dict[str, Value]) -> None:
     """In the middle of the run, one after the other, every parameter gets every value; the goal moves between."""
     world = world_of(drawn(TRAP), spec, params, at_least=30)
     walker = world.walkers[0]
-    for number, setting in enumerate(settings_of(spec)):
+    for number, setting in enumerate(parameter_sets(spec)):
         for _ in range(2):
-            judged_tick(world)
+            check_tick(world)
         for name, value in setting.items():
             world.submit(SetParam(walker.id, name, value))
         world.submit(MoveGoal((world.start, 8, 62, 35)[number % 4]))
         world.submit(EditCells(blocked=(40,)) if number % 2 else EditCells(freed=(40,)))
-    for _ in range(patience(world)):
-        if not judged_tick(world):
+    for _ in range(max_ticks(world)):
+        if not check_tick(world):
             break
-    must_end_well(world)
+    check_final_status(world)
     refused = [note for note in world.notes if "budget" in note.text or "stays free" in note.text]
     assert len(refused) == len(world.notes), (
         "only a budget too small for a value, or the agent on the cell, may stop it"
     )
     for name in walker.params:
-        assert walker.params[name] == spec.param(name).parse(walker.params[name])  # type: ignore[union-attr]
+        assert walker.params[name] == spec.param(name).parse_value(walker.params[name])  # type: ignore[union-attr]
 
 
 def script_for(spec: AgentSpec, seed: int, cells: int) -> list[tuple[int, Command]]:
@@ -158,47 +167,56 @@ def script_for(spec: AgentSpec, seed: int, cells: int) -> list[tuple[int, Comman
         script.append((chance.randrange(40), EditCells(blocked=some[:3], freed=some[3:])))
     script.append((chance.randrange(5, 20), MoveGoal(chance.randrange(cells))))
     script.append((chance.randrange(5, 20), SetBudget(40)))
-    for setting in settings_of(spec)[1:]:
+    for setting in parameter_sets(spec)[1:]:
         script += [(chance.randrange(20, 60), SetParam(0, name, value)) for name, value in setting.items()]
     return sorted(script, key=lambda timed: timed[0])
 
 
-def facts(world: World) -> tuple[object, ...]:
+def state_of_run(world: World) -> tuple[object, ...]:
     walker = world.walkers[0]
-    return world.digest(), world.tick, world.metrics(walker), walker.agent.status, walker.visits.tolist(), world.notes
+    return (
+        world.digest(),
+        world.tick,
+        world.metrics_of_walker(walker),
+        walker.agent.status,
+        walker.visits.tolist(),
+        world.notes,
+    )
 
 
 @every_setting_of_every_agent
-def test_same_run_tick_by_tick_in_bulk_pickled_and_watched(spec: AgentSpec, params: dict[str, Value]) -> None:
+def test_run_is_the_same_stepped_in_bulk_pickled_and_instrumented(spec: AgentSpec, params: dict[str, Value]) -> None:
     rows, start, goal = random_problem(4, 11, 10, 0.25)
     script = script_for(spec, 1, 110)
 
     def fresh(**more: object) -> World:
         world = world_of((rows, start, goal), spec, params, at_least=2, seed=3, **more)
-        world.submit_all(script)
+        world.queue_commands(script)
         return world
 
     bulk = fresh()
     bulk.advance(2000)
     single = fresh()
     while single.tick < 2000 and single.advance(1):
-        single.apply_now()  # looking at a paused world changes nothing
-    assert facts(single) == facts(bulk)
+        single.apply_due_changes()  # looking at a paused world changes nothing
+    assert state_of_run(single) == state_of_run(bulk)
     for cut in (7, 33):
         cut_short = fresh()
         cut_short.advance(cut)
         copy: World = pickle.loads(pickle.dumps(cut_short))
         copy.advance(2000 - cut)
-        assert facts(copy) == facts(bulk), f"pickled at tick {cut}"
+        assert state_of_run(copy) == state_of_run(bulk), f"pickled at tick {cut}"
     watched = fresh(watched=True)
     watched.advance(2000)
-    assert facts(watched) == facts(bulk)
+    assert state_of_run(watched) == state_of_run(bulk)
 
 
-def settings_after_a_change() -> list[object]:
+def after_change_settings() -> list[object]:
     """Every agent as it is, and those with data computed before the run with each way to do when that is stale."""
-    param = {spec.key: spec.param("after_change") for spec in BY_KEY.values()}
-    chosen = [(spec, {"after_change": c} if c else {}) for spec in BY_KEY.values() for c in choices(param[spec.key])]
+    param = {spec.key: spec.param("after_change") for spec in SPECS_BY_KEY.values()}
+    chosen = [
+        (spec, {"after_change": c} if c else {}) for spec in SPECS_BY_KEY.values() for c in choices(param[spec.key])
+    ]
     return [pytest.param(spec, p, id=f"{spec.key}{''.join(f'-{v}' for v in p.values())}") for spec, p in chosen]
 
 
@@ -206,59 +224,65 @@ def choices(param: Param | None) -> tuple[str, ...]:
     return ("",) if param is None else param.choices
 
 
-@pytest.mark.parametrize("spec, params", settings_after_a_change())
+@pytest.mark.parametrize("spec, params", after_change_settings())
 @pytest.mark.parametrize("tick", [3, 12, 60])
-def test_it_goes_on_from_session_and_journal(
+def test_restored_session_and_journal_continue_identically(
     spec: AgentSpec, params: dict[str, Value], tick: int, tmp_path: Path
 ) -> None:
     """Kept before, soon after and long after a change of the map; brought back, both walk on to the same end."""
     rows, start, goal = random_problem(4, 11, 10, 0.25)
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     wall = next(c for c in range(grid.cells) if grid.is_free(c) and c not in (start, goal))
     script = [(6, EditCells((wall,))), (25, MoveGoal(start)), (70, EditCells((), (wall,)))]
-    budget = budget_for(spec, params, 2)
+    budget = smallest_budget(spec, params, 2)
     scenario = scenario_on(grid, start, goal, [AgentConfig(spec.key, params=params)], budget, seed=3, script=script)
-    tree = BranchTree(Saved(scenario, ()).setup(BY_KEY))
+    tree = BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
     journal = Journal(scenario, tree, folder=tmp_path)
     tree[0].timeline.advance(tick)
-    journal.progress(tree.branches, now=True)
-    for saved in (reopened(describe(scenario, tree)), restore(crash(journal), BY_KEY)):
-        again = saved.plant(BY_KEY)
-        assert_same(tree, again)
+    journal.write_progress(tree.branches, now=True)
+    for saved in (
+        dump_and_parse(create_saved_session(scenario, tree)),
+        restore_session(simulate_crash(journal), SPECS_BY_KEY),
+    ):
+        again = saved.build_tree(SPECS_BY_KEY)
+        assert_same_trees(tree, again)
         for each in (tree, again):
             each[0].timeline.advance(2000)
         assert again[0].timeline.world.digest() == tree[0].timeline.world.digest()
         tree[0].timeline.seek(tick)
 
 
-@pytest.mark.parametrize("spec, params", settings_after_a_change())
+@pytest.mark.parametrize("spec, params", after_change_settings())
 @pytest.mark.parametrize("is_watched", [False, True])
-def test_an_edit_that_changes_no_arc_changes_nothing(
+def test_edit_that_changes_no_arc_leaves_the_digest_unchanged(
     spec: AgentSpec, params: dict[str, Value], is_watched: bool
 ) -> None:
     """A cell inside a rock is freed and blocked again: while it searches and walks, while data is made anew, after."""
-    rows = [list(row) for row in random_rows(2, 14, 12, 0.2)]
+    rows = [list(row) for row in random_map_rows(2, 14, 12, 0.2)]
     for x, y in ((x, y) for x in (6, 7, 8) for y in (5, 6, 7)):
         rows[y][x] = "@"
-    grid = Grid.from_rows(["".join(row) for row in rows])
+    grid = Grid.from_text_rows(["".join(row) for row in rows])
     free = grid.free.nonzero()[0].tolist()
     start, goal, wall, inside = free[0], free[-1], free[len(free) // 3], grid.cell(7, 6)
     for opened in (1, 4, 8, 30):
         digests = []
         for edits in ((), ((opened, EditCells((), (inside,))), (opened + 2, EditCells((inside,))))):
-            world = World(Grid.from_rows(["".join(row) for row in rows]), start, goal, BY_KEY, watched=is_watched,
-                          budget=budget_for(spec, params, 2))  # fmt: skip
+            grid = Grid.from_text_rows(["".join(row) for row in rows])
+            world = World(grid, start, goal, SPECS_BY_KEY, watched=is_watched,
+                          budget=smallest_budget(spec, params, 2))  # fmt: skip
             walker = world.add(AgentConfig(spec.key, params=params))
-            world.submit_all([(3, EditCells((wall,))), *edits])
+            world.queue_commands([(3, EditCells((wall,))), *edits])
             world.advance(opened + 4)
             left = getattr(walker.agent, "left", 0.0)  # of making data anew
             world.advance(300)
-            digests.append((world.walker_digest(walker), left, world.metrics(walker).restarts, walker.state_word))
+            digests.append(
+                (world.walker_digest(walker), left, world.metrics_of_walker(walker).restarts, walker.state_word)
+            )
         assert digests[0] == digests[1], opened
 
 
 @every_agent
-def test_watching_counts_every_expansion(spec: AgentSpec) -> None:
+def test_instrumented_search_counts_every_expansion(spec: AgentSpec) -> None:
     world = world_of(drawn(TRAP), spec, {}, at_least=3, watched=True)
     walker = world.walkers[0]
     search = walker.agent.view().search
@@ -269,22 +293,22 @@ def test_watching_counts_every_expansion(spec: AgentSpec) -> None:
         assert len(noted) == walker.rows[0].expanded
         assert all(search.heat[cell] > 0 for cell in noted)
         search.control[0].noted = 0  # whoever draws takes the notes
-    assert int(search.heat.sum()) == world.metrics(walker).expansions
+    assert int(search.heat.sum()) == world.metrics_of_walker(walker).expansions
 
 
 @every_agent
-def test_memory_of_an_agent_without_watchers_is_not_touched(spec: AgentSpec) -> None:
+def test_uninstrumented_agent_allocates_no_view_arrays(spec: AgentSpec) -> None:
     """Arrays for watchers have no cells when nobody looks."""
     view: AgentView = world_of(drawn(TRAP), spec, {}).walkers[0].agent.view()
     assert view.search is None or (view.search.heat.size, view.search.order.size) == (0, 0)
 
 
 @every_agent
-def test_an_agent_takes_only_what_its_spec_declares(spec: AgentSpec) -> None:
+def test_agent_spec_parameters_are_valid_and_unique(spec: AgentSpec) -> None:
     names = [param.name for param in spec.params]
     assert len(set(names)) == len(names)
     for param in spec.params:
-        assert param.parse(param.default) == param.default
+        assert param.parse_value(param.default) == param.default
         assert param.help and param.describe()["default"] == param.default
-    assert BY_KEY[spec.key] is spec and spec.summary.endswith(".")
+    assert SPECS_BY_KEY[spec.key] is spec and spec.summary.endswith(".")
     pickle.loads(pickle.dumps(spec))

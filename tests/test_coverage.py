@@ -9,86 +9,89 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim import coverage, records
 from sim.agent_api import Problem
 from sim.commands import SetParam
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.grid import Grid
-from sim.kernels.climb import count_climbed
+from sim.kernels.climb import count_climbable_pairs
 from sim.movement import Movement
-from sim.prepared import fetch
-from ui.panels.tab_inspect import data_lines
+from sim.prepared import fetch_data
+from ui.panels.tab_inspect import prepared_data_sentences
 
 from . import naive_databases as naive
 from .conftest import board_of, movements, problems, solo
 
 
 def share_of(grid: Grid, cap: int = 250) -> float:
-    return float(fetch(coverage.recipe(cap), grid).tables.share[0])
+    return float(fetch_data(coverage.coverage_recipe(cap), grid).tables.share[0])
 
 
 @settings(max_examples=30)
 @given(problem=problems(side=10), movement=movements, cap=st.sampled_from([1, 4, 250]))
-def test_climbed_pairs_are_those_of_the_slow_version(
+def test_climbed_pair_count_matches_naive_version(
     problem: tuple[list[str], int, int], movement: Movement, cap: int
 ) -> None:
-    grid = Grid.from_rows(problem[0], movement=movement)
+    grid = Grid.from_text_rows(problem[0], movement=movement)
     board = board_of(grid)
-    pairs = np.array(records.draw_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
+    pairs = np.array(records.draw_problem_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
     expected = sum(naive.climb(board, board.at(int(a)), board.at(int(b)), cap) is not None for a, b in pairs)
-    assert count_climbed(grid.ground, pairs, cap) == expected
+    assert count_climbable_pairs(grid.ground, pairs, cap) == expected
 
 
-def test_an_empty_map_wants_few_records_and_a_maze_many() -> None:
-    empty, wall = Grid.from_rows(["." * 20] * 20), Grid.from_rows([".@."])
-    assert share_of(empty) == 1.0 and coverage.wanted_records(1.0) == coverage.WANTED_FITS
-    assert share_of(wall) == 0.0 and coverage.wish(0.0) == "no number of records is enough for this map"
-    cave = generate("caves", {"width": 64, "height": 64, "seed": 3}).grid
+def test_empty_map_needs_few_records_and_maze_many() -> None:
+    empty, wall = Grid.from_text_rows(["." * 20] * 20), Grid.from_text_rows([".@."])
+    assert share_of(empty) == 1.0 and coverage.recommended_records(1.0) == coverage.WANTED_FITS
+    assert (
+        share_of(wall) == 0.0
+        and coverage.describe_recommended_records(0.0) == "no number of records is enough for this map"
+    )
+    cave = generate_map("caves", {"width": 64, "height": 64, "seed": 3}).grid
     assert 0.0 < share_of(cave) < 0.5
     assert share_of(empty, cap=3) < 0.5, "a climb that needs more steps than the cap fails"
 
 
 @pytest.mark.parametrize("share, wanted", [(1.0, 30), (0.1, 3000), (0.054, 11_000), (0.3, 340)])
-def test_wanted_records_go_as_one_over_the_share_squared(share: float, wanted: int) -> None:
-    assert coverage.wanted_records(share) == wanted
-    assert coverage.expected_fits(wanted, share) >= coverage.WANTED_FITS * 0.999
-    assert coverage.wish(share) == f"this map needs about {wanted:,} records"
+def test_wanted_records_scale_with_inverse_square_of_share(share: float, wanted: int) -> None:
+    assert coverage.recommended_records(share) == wanted
+    assert coverage.expected_fitting_records(wanted, share) >= coverage.WANTED_FITS * 0.999
+    assert coverage.describe_recommended_records(share) == f"this map needs about {wanted:,} records"
 
 
-def test_the_agent_says_how_many_records_fit() -> None:
+def test_agent_data_lines_report_expected_fits() -> None:
     """In the inspector, and while records are made."""
-    made = generate("caves", {"width": 48, "height": 48, "seed": 4})
+    made = generate_map("caves", {"width": 48, "height": 48, "seed": 4})
     start, goal = made.grid.cell(*made.start), made.grid.cell(*made.goal)
     share = share_of(made.grid)
-    params = {p.name: p.default for p in BY_KEY["knn-lrta"].params} | {"records": 77}
-    texts = [step.text for step in BY_KEY["knn-lrta"].prepare(Problem(made.grid, start, goal), params, None)]
-    assert texts and all(text == f"solving problems; {coverage.wish(share)}" for text in texts)
+    params = {p.name: p.default for p in SPECS_BY_KEY["knn-lrta"].params} | {"records": 77}
+    texts = [step.text for step in SPECS_BY_KEY["knn-lrta"].prepare(Problem(made.grid, start, goal), params, None)]
+    assert texts and all(text == f"solving problems; {coverage.describe_recommended_records(share)}" for text in texts)
     _, walker = solo(made.grid.rows(), start, goal, "knn-lrta", 1, records=77)
     numbers = walker.agent.view().numbers
     assert numbers["pairs climbed, %"] == 100.0 * share and numbers["expected fits"] == 77 * share**2
-    line = data_lines(walker.agent.view())[-1]
+    line = prepared_data_sentences(walker.agent.view())[-1]
     assert f"{share:.1%} of pairs can be climbed: about {77 * share**2:,.1f} records fit" in line
     plain: Any = SimpleNamespace(prepared=(), numbers={})
-    assert data_lines(plain) == []
+    assert prepared_data_sentences(plain) == []
 
 
-def test_records_may_be_as_many_as_the_map_wants() -> None:
+def test_record_count_can_follow_map_coverage() -> None:
     """On two maps of one size; changed while running, too; never more than the largest number of records."""
     made: dict[str, int] = {}
-    for rows in (["." * 24] * 24, generate("caves", {"width": 24, "height": 24, "seed": 4}).grid.rows()):
-        grid = Grid.from_rows(rows)
+    for rows in (["." * 24] * 24, generate_map("caves", {"width": 24, "height": 24, "seed": 4}).grid.rows()):
+        grid = Grid.from_text_rows(rows)
         free = np.flatnonzero(grid.free)
         world, walker = solo(rows, int(free[0]), int(free[-1]), "knn-lrta", 1, fits=3)
         share, agent = share_of(grid), cast(Any, walker.agent)
         made[rows[0]] = len(agent.records.ends)
         assert made[rows[0]] == math.ceil(3 / share**2)
         world.submit(SetParam(walker.id, "fits", 0))
-        world.apply_now()
+        world.apply_due_changes()
         assert len(agent.records.ends) == 1000
         world.submit(SetParam(walker.id, "fits", 5))
-        world.apply_now()
+        world.apply_due_changes()
         assert len(agent.records.ends) == math.ceil(5 / share**2)
         assert walker.agent.view().numbers["expected fits"] == pytest.approx(5, abs=1)
     assert min(made.values()) == 3 < max(made.values())
-    assert coverage.records_for(1000, 0.001, 80_000) == coverage.records_for(1, 0.0, 80_000) == 80_000
+    assert coverage.records_needed(1000, 0.001, 80_000) == coverage.records_needed(1, 0.0, 80_000) == 80_000

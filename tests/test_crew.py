@@ -9,19 +9,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
-from sim import commands, crew, placing
+from agents.registry import SPECS_BY_KEY
+from sim import agent_batch, commands, placing
+from sim.agent_batch import _iter_arrays, _kernel_memory_of
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
-from sim.crew import _iter_arrays, _kernel_memory_of
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
-from sim.kernels.tiled import Tiled
-from sim.time.keyframes import restore, take
+from sim.kernels.tiled import TiledTable
+from sim.time.keyframes import restore_world, take_keyframe
 from sim.time.timeline import Timeline
 from sim.world import World
 
-from .conftest import problems, random_rows
+from .conftest import problems, random_map_rows
 
 FIRST_KIND = (0, 1, 2)
 """The numbers of the agents that a crowd begins with."""
@@ -47,8 +47,8 @@ KINDS = (
 def crowd(problem: Problem, seed: int, are_grouped: bool = False) -> World:
     """Agents of several kinds, each with ends of its own, on a map that changes; in groups their tables are tiled."""
     rows, start, goal = problem
-    grid, chance = Grid.from_rows(rows), random.Random(seed)
-    world = World(grid, start, goal, BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(6, 15.0))
+    grid, chance = Grid.from_text_rows(rows), random.Random(seed)
+    world = World(grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(6, 15.0))
     free = grid.free.nonzero()[0].tolist()
     for kind, params in KINDS:
         for _ in range(3):
@@ -59,7 +59,7 @@ def crowd(problem: Problem, seed: int, are_grouped: bool = False) -> World:
     return world
 
 
-def minds(world: World) -> list[object]:
+def agent_states(world: World) -> list[object]:
     """What there is to draw of each: its visits, its search, what it learned."""
     found: list[object] = []
     for walker in world.walkers:
@@ -73,7 +73,7 @@ def minds(world: World) -> list[object]:
     return found
 
 
-def some_command(world: World, chance: random.Random) -> commands.Command:
+def random_command(world: World, chance: random.Random) -> commands.Command:
     agent, cell = chance.randrange(34), chance.randrange(world.grid.cells)
     return chance.choice(
         [
@@ -94,11 +94,11 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
     )
 
 
-def redirected(seed: int, is_one: bool) -> tuple[list[str], list[tuple[float, int | None]]]:
+def run_with_group_goals(seed: int, is_one: bool) -> tuple[list[str], list[tuple[float, int | None]]]:
     """Digests, and cost and moves of cheapest ways, of a group that is sent to one cell after the other."""
     digests, ways = [], []
-    with patch.object(crew, "MIN_BATCH_SIZE", 2):
-        rows = ["." * 9, *random_rows(seed, 9, 7, 0.3), "." * 9]
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
+        rows = ["." * 9, *random_map_rows(seed, 9, 7, 0.3), "." * 9]
         world, chance = crowd((rows, 0, 80), seed), random.Random(seed)
         free = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
         for kind in ("tb-wa", "lrta"):
@@ -109,21 +109,21 @@ def redirected(seed: int, is_one: bool) -> tuple[list[str], list[tuple[float, in
         for _ in range(8):
             world.advance(chance.choice([1, 5, 30]))
             cell = chance.randrange(world.grid.cells)
-            told = [commands.MoveGoal(cell, agent) for agent in world.agents_of("units")]
-            with patch.object(placing, "solve", side_effect=AssertionError) if is_one else nullcontext():
-                for command in [commands.ToGroup("units", commands.MoveGoal(cell))] if is_one else told:
+            told = [commands.MoveGoal(cell, agent) for agent in world.agent_ids_of_group("units")]
+            with patch.object(placing, "find_cheapest_path", side_effect=AssertionError) if is_one else nullcontext():
+                for command in [commands.ApplyToGroup("units", commands.MoveGoal(cell))] if is_one else told:
                     world.submit(command)
-                world.apply_now()
-            assert world.digest() == restore(take(world)).digest(), "nothing is kept from before"
+                world.apply_due_changes()
+            assert world.digest() == restore_world(take_keyframe(world)).digest(), "nothing is kept from before"
             digests.append(world.digest())
-            ways += [walker.own_optimal or (-1.0, -1) for walker in world.walkers]
+            ways += [walker.own_optimum or (-1.0, -1) for walker in world.walkers]
     return digests, ways
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_goal_for_a_group_is_that_goal_for_each_of_it_found_by_one_search(seed: int) -> None:
+def test_group_goal_equals_the_same_goal_for_each_member(seed: int) -> None:
     """Also for those of it who had the goal of all before, and where some can never get there."""
-    (digests, ways), (single_digests, single_ways) = redirected(seed, True), redirected(seed, False)
+    (digests, ways), (single_digests, single_ways) = run_with_group_goals(seed, True), run_with_group_goals(seed, False)
     assert digests == single_digests
     assert [moves for _, moves in ways] == [moves for _, moves in single_ways]
     assert [cost for cost, _ in ways] == pytest.approx([cost for cost, _ in single_ways])
@@ -133,46 +133,46 @@ PARTING = (["..", "..", ".W", "..", "..", "..", "..", "..", ".."], 11, 3)
 """With seed 186 one D* Lite of three becomes instant, which needs another kernel but no other memory."""
 
 
-def walked(problem: Problem, seed: int, fewest: int, are_grouped: bool = False) -> tuple[list[object], int]:
+def run_mixed_world(problem: Problem, seed: int, fewest: int, are_grouped: bool = False) -> tuple[list[object], int]:
     """All rows and digests of a run, and the most crews there were."""
     log: list[object] = []
     most = 0
-    with patch.object(crew, "MIN_BATCH_SIZE", fewest):
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", fewest):
         world, chance = crowd(problem, seed, are_grouped), random.Random(seed)
         for _ in range(25):
             if chance.random() < 0.4:
-                world.submit(some_command(world, chance))
+                world.submit(random_command(world, chance))
             if chance.random() < 0.1:
-                world = restore(take(world))
+                world = restore_world(take_keyframe(world))
             world.advance(chance.choice([1, 1, 3]))
-            world.prepare()
-            most = max(most, len(world.crews))
+            world.prepare_first_tick()
+            most = max(most, len(world.batches))
             log.append((world.tick, world.digest(), [note.text for note in world.notes]))
-            log.append([(w.id, w.rows.tolist(), w.rows_tick, w.state_word, w.trials) for w in world.walkers])
-        log.append(minds(world))
+            log.append([(w.id, w.rows.tolist(), w.first_row_tick, w.state_word, w.trials) for w in world.walkers])
+        log.append(agent_states(world))
     return log, most
 
 
 @settings(max_examples=15)
 @given(problems(side=9), st.integers(0, 999))
 @example(PARTING, 186)
-def test_single_and_grouped_agents_give_the_same_walk(problem: Problem, seed: int) -> None:
-    alone, none = walked(problem, seed, 1_000_000)
-    together, crews = walked(problem, seed, 2)
+def test_batched_and_unbatched_agents_walk_alike(problem: Problem, seed: int) -> None:
+    alone, none = run_mixed_world(problem, seed, 1_000_000)
+    together, crews = run_mixed_world(problem, seed, 2)
     assert together == alone
     assert none == 0 and crews >= 2
     for fewest in (2, 1_000_000):
-        assert walked(problem, seed, fewest, are_grouped=True)[0] == alone, "in tiles"
+        assert run_mixed_world(problem, seed, fewest, are_grouped=True)[0] == alone, "in tiles"
 
 
-def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:
+def timeline_state(problem: Problem, seed: int, fewest: int) -> list[object]:
     """What a timeline has kept of a run that is changed, wound back and gone on with."""
     log: list[object] = []
-    with patch.object(crew, "MIN_BATCH_SIZE", fewest):
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", fewest):
         timeline, chance = Timeline(lambda: crowd(problem, seed)), random.Random(seed)
         for _ in range(20):
             if chance.random() < 0.3:
-                timeline.do(some_command(timeline.world, chance))
+                timeline.do(random_command(timeline.world, chance))
             agents = tuple(walker.id for walker in timeline.world.walkers)
             since = timeline.tick
             some = [walker for walker in timeline.world.walkers if walker.id in FIRST_KIND]
@@ -194,98 +194,106 @@ def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:
 
 @settings(max_examples=15)
 @given(problems(side=9), st.integers(0, 999))
-def test_what_is_kept_of_a_crew_is_what_is_kept_of_each_alone(problem: Problem, seed: int) -> None:
-    assert taken_down(problem, seed, 2) == taken_down(problem, seed, 1_000_000)
+def test_timeline_records_of_batched_and_unbatched_agents_are_equal(problem: Problem, seed: int) -> None:
+    assert timeline_state(problem, seed, 2) == timeline_state(problem, seed, 1_000_000)
 
 
-def test_agents_whose_time_or_moves_are_measured_are_in_no_crew() -> None:
+def test_timed_or_measured_agents_are_not_batched() -> None:
     rows = ["." * 9] * 9
-    with patch.object(crew, "MIN_BATCH_SIZE", 2):
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
         for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
-            world = World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=4, **options)
+            world = World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=4, **options)
             for start in ((1, 1), (5, 2), (3, 8)):
                 world.add(AgentConfig("tb-wa", start=start, goal=(8, 0)))
                 world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal
             world.advance(2)
-            assert len(world.crews) == want and all(len(each.walkers) == 3 for each in world.crews)
+            assert len(world.batches) == want and all(len(each.walkers) == 3 for each in world.batches)
 
 
-def test_memory_is_ready_where_each_will_search_first() -> None:
+def test_prepare_prefaults_memory_without_changing_it() -> None:
     """Pages of the tiles ahead are there before the first tick; nothing is written that was not there."""
-    world = one_crowd()
+    world = make_batched_world()
     digest = world.digest()
     before = [
-        bytes(part.records) for part in _iter_arrays(_kernel_memory_of(world.walkers[3])) if isinstance(part, Tiled)
+        bytes(part.records)
+        for part in _iter_arrays(_kernel_memory_of(world.walkers[3]))
+        if isinstance(part, TiledTable)
     ]
-    world.prepare()
+    world.prepare_first_tick()
     after = [
-        bytes(part.records) for part in _iter_arrays(_kernel_memory_of(world.walkers[3])) if isinstance(part, Tiled)
+        bytes(part.records)
+        for part in _iter_arrays(_kernel_memory_of(world.walkers[3]))
+        if isinstance(part, TiledTable)
     ]
     assert before and before == after and world.digest() == digest
 
 
-def test_a_digest_is_the_same_in_a_crew_and_agent_by_agent() -> None:
-    world = one_crowd()
+def test_digest_is_the_same_for_batched_and_restored_worlds() -> None:
+    world = make_batched_world()
     for _ in range(30):
         world.advance(1)
-        assert world.crews
+        assert world.batches
         in_crew = world.digest()
-        assert in_crew == restore(take(world)).digest()
+        assert in_crew == restore_world(take_keyframe(world)).digest()
     world.remove_agent(world.walkers[4].id)
-    assert world.digest() == restore(take(world)).digest() != in_crew
+    assert world.digest() == restore_world(take_keyframe(world)).digest() != in_crew
     world.move_goal(world.grid.free.nonzero()[0][7], world.walkers[2].id)
-    assert world.digest() == restore(take(world)).digest()
+    assert world.digest() == restore_world(take_keyframe(world)).digest()
 
 
-def one_crowd() -> World:
+def make_batched_world() -> World:
     """Enough of one kind for a crew, and one that walks alone."""
-    grid = Grid.from_rows(["." * 60] * 60)
-    world = World(grid, 0, 5, BY_KEY, budget=3, measures=False)
+    grid = Grid.from_text_rows(["." * 60] * 60)
+    world = World(grid, 0, 5, SPECS_BY_KEY, budget=3, measures=False)
     for i in range(20):
         ends = {"start": (i, 2 * i), "goal": (59 - i, 50)}
         world.add(AgentConfig("tb-wa", "", {"weight": 2.0}, group="crowd", **ends))
     world.add(AgentConfig("lrta"))
-    world.prepare()
+    world.prepare_first_tick()
     return world
 
 
-def test_a_digest_does_not_depend_on_the_order_of_the_walkers() -> None:
-    world, other = one_crowd(), one_crowd()
+def test_digest_is_independent_of_walker_order() -> None:
+    world, other = make_batched_world(), make_batched_world()
     other.walkers = other.walkers[::-1]
-    assert other.digest() == restore(take(other)).digest() == world.digest()
+    assert other.digest() == restore_world(take_keyframe(other)).digest() == world.digest()
     for each in (world, other):
         each.advance(20)
-    assert other.digest() == restore(take(other)).digest() == world.digest()
+    assert other.digest() == restore_world(take_keyframe(other)).digest() == world.digest()
 
 
-def test_a_digest_says_nothing_of_who_came_and_left_in_one_tick() -> None:
+def test_digest_ignores_an_agent_added_and_removed_in_one_tick() -> None:
     """Whether anybody has asked for one in between or not: a replay asks for fewer."""
     digests = set()
     for looks in (False, True):
-        world = one_crowd()
+        world = make_batched_world()
         world.add_agent(AgentConfig("tba"), None)
         if looks:
             world.digest()
         world.remove_agent(world.walkers[-1].id)
-        digests |= {world.digest(), restore(take(world)).digest()}
-    assert digests == {one_crowd().digest()}
+        digests |= {world.digest(), restore_world(take_keyframe(world)).digest()}
+    assert digests == {make_batched_world().digest()}
 
 
-def test_one_that_the_referee_stops_leaves_its_crew_and_the_others_walk_on() -> None:
+def test_stopped_agent_leaves_its_batch_and_the_others_continue() -> None:
     """In the middle of a tick, as where its crew has come to a row that is no legal move."""
     rows, ends = ["." * 9] * 9, ((0, 0), (0, 4), (0, 8))
-    with patch.object(crew, "MIN_BATCH_SIZE", 2):
-        world, alone = (World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=400, measures=False) for _ in range(2))
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
+        world, alone = (
+            World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=400, measures=False) for _ in range(2)
+        )
         for start in ends:
             world.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
         for start in (ends[0], ends[2]):
             alone.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
         world.advance(2)
-        assert [len(each.walkers) for each in world.crews] == [3]
+        assert [len(each.walkers) for each in world.batches] == [3]
         liar = world.walkers[1]
-        world.referee.stop(liar, "moved from (2, 4) to (7, 4), which is not a legal move", world.tick)
+        world.referee.stop_agent(liar, "moved from (2, 4) to (7, 4), which is not a legal move", world.tick)
         place = liar.position
         alone.advance(world.advance(20) + 2)
-        assert [len(each.walkers) for each in world.crews] == [2] and liar.position == place != liar.own_goal
+        assert [len(each.walkers) for each in world.batches] == [2] and liar.position == place != liar.own_goal
         others = [walker for walker in world.walkers if walker is not liar]
-        assert [w.sums for w in others] == [w.sums for w in alone.walkers] and all(w.has_arrived for w in others)
+        assert [w.digest_numbers for w in others] == [w.digest_numbers for w in alone.walkers] and all(
+            w.has_arrived for w in others
+        )

@@ -14,42 +14,44 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agents import dt_lrta
-from agents.registry import BY_KEY
-from cli.bench.problems import drawn_ends
+from agents.registry import SPECS_BY_KEY
+from cli.bench.problems import random_ends
 from sim import databases, depth_tree
-from sim.abstraction import Levels, abstraction, highest, region_map, region_table
+from sim.abstraction import AbstractionLevels, fetch_abstraction, region_map, regions_of_cells, top_level_of
 from sim.agent_api import Problem as Given
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.generate import generate, largest_component
+from sim.generate import generate_map, largest_component_mask
 from sim.grid import Grid
 from sim.kernels import depth_control, learner, subgoals, whole_depths
 from sim.kernels.levels import common_level
-from sim.kernels.lrta import new_ball
-from sim.kernels.targets import CELL_BITS, new_targets
-from sim.movement import SQUEEZE, USUAL, Movement
+from sim.kernels.lrta import new_lookahead_ball
+from sim.kernels.targets import CELL_BITS, new_target_heuristics
+from sim.movement import DEFAULT_MOVEMENT, SQUEEZE, Movement
 from sim.params import ConfigError, Value
-from sim.prepared import fetch
+from sim.prepared import fetch_data
 from sim.walker import Walker
 from sim.world import World
 
 from . import naive_databases as naive
-from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_rows, solo, yaml_of
+from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_map_rows, solo, yaml_of
 from .test_golden import M1, assert_golden, row_id
 
 GOLDEN: dict[str, Any] = yaml_of((Path(__file__).parent / "golden" / "databases.yaml").read_text())
 Problem = tuple[list[str], int, int]
-PARAM = {param.name: param for param in BY_KEY["d-lrta"].params}
+PARAM = {param.name: param for param in SPECS_BY_KEY["d-lrta"].params}
 CONTROLS = [(True, True), (True, False), (False, True)]  # goals and depths from the database
 
 
-def levels_of(rows: list[str], movement: Movement = USUAL) -> tuple[Grid, Levels]:
-    grid = Grid.from_rows(rows, movement=movement)
-    return grid, abstraction(grid).tables
+def levels_of(rows: list[str], movement: Movement = DEFAULT_MOVEMENT) -> tuple[Grid, AbstractionLevels]:
+    grid = Grid.from_text_rows(rows, movement=movement)
+    return grid, fetch_abstraction(grid).tables
 
 
-def column_of(grid: Grid, level: int, region: int, cap: int, needs: str) -> databases.Column:
-    column: databases.Column = fetch(databases.recipe(level, region, cap, needs), grid).tables
+def column_of(grid: Grid, level: int, region: int, cap: int, needs: str) -> databases.DatabaseColumn:
+    column: databases.DatabaseColumn = fetch_data(
+        databases.database_column_recipe(level, region, cap, needs), grid
+    ).tables
     return column
 
 
@@ -57,11 +59,11 @@ def column_of(grid: Grid, level: int, region: int, cap: int, needs: str) -> data
 
 
 @pytest.mark.parametrize("row", GOLDEN["rows"], ids=row_id)
-def test_table_on_m1(row: dict[str, Any]) -> None:
+def test_metrics_on_m1_match_golden_table(row: dict[str, Any]) -> None:
     world, walker = solo(*drawn(M1["map"]), row["kind"], row["budget"], **row.get("params", {}))
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert_golden(row, {"moves": m.moves, "cost": m.cost, "expansions": m.expansions})
     assert m.max_expansions == row.get("largest", m.max_expansions)
     assert m.reentries == row.get("reentries", m.reentries)
@@ -69,7 +71,7 @@ def test_table_on_m1(row: dict[str, Any]) -> None:
     assert legs == row.get("legs", legs)
 
 
-def test_levels_of_m1() -> None:
+def test_abstraction_levels_of_m1_match_golden_values() -> None:
     rows, start, _ = drawn(M1["map"])
     grid, levels = levels_of(rows)
     golden = GOLDEN["levels"]
@@ -79,28 +81,28 @@ def test_levels_of_m1() -> None:
         assert last - first == 2 * golden["edges"][level]
     assert sum(int(moves).bit_count() for moves in grid.moves) == 2 * golden["edges"][0]
     for level, (least, most) in golden["sizes"].items():
-        sizes = np.bincount(region_table(levels, level)[grid.free])[levels.first[level] :]
+        sizes = np.bincount(regions_of_cells(levels, level)[grid.free])[levels.first[level] :]
         assert (sizes.min(), sizes.max()) == (least, most)
-        middle = int(levels.rep[region_table(levels, level)[start]])
+        middle = int(levels.rep[regions_of_cells(levels, level)[start]])
         assert list(grid.xy(middle)) == golden["middles"][level]
 
 
-def test_columns_of_m1() -> None:
+def test_database_columns_of_m1_match_golden_values() -> None:
     rows, start, goal = drawn(M1["map"])
     grid, levels = levels_of(rows)
-    base, a, b = levels.first[2], databases.region_of(levels, start, 2), databases.region_of(levels, goal, 2)
+    base, a, b = levels.first[2], databases.region_of_cell(levels, start, 2), databases.region_of_cell(levels, goal, 2)
     assert (a - base, b - base) == (0, 9)
     assert list(grid.xy(int(levels.rep[b]))) == GOLDEN["middle_of_goal_region"]
     far, near = (column_of(grid, 2, b, 10, needs) for needs in ("far depths", "near depths"))
     assert far.far_depth.tolist() == GOLDEN["far_depths_of_level_2"]
     assert near.near_depth.tolist() == [1] * 24
     assert grid.xy(int(near.subgoal[0])) == (4, 0)
-    base, a, b = levels.first[4], databases.region_of(levels, start, 4), databases.region_of(levels, goal, 4)
+    base, a, b = levels.first[4], databases.region_of_cell(levels, start, 4), databases.region_of_cell(levels, goal, 4)
     assert (int(levels.first[5] - base), a - base, b - base) == (6, 0, 4)
     assert grid.xy(int(column_of(grid, 4, b, 0, "subgoals").subgoal[0])) == (11, 0)
 
 
-def test_optimal_depths_on_m1() -> None:
+def test_optimal_depths_on_m1_match_naive_version() -> None:
     """Of every cell: a column of level 0, whose regions are cells, and the slow version."""
     rows, start, goal = drawn(M1["map"])
     grid, levels = levels_of(rows)
@@ -112,7 +114,7 @@ def test_optimal_depths_on_m1() -> None:
     assert dict(Counter(depths.values())) == GOLDEN["optimal_depths"]
 
 
-def test_pra_begins_half_way_to_the_node_that_start_and_goal_share() -> None:
+def test_pra_starts_at_half_the_level_shared_by_start_and_goal() -> None:
     rows, start, goal = drawn(M1["map"])
     _, levels = levels_of(rows)
     assert common_level(levels, start, goal) == GOLDEN["shared_level"]
@@ -127,14 +129,14 @@ def test_pra_begins_half_way_to_the_node_that_start_and_goal_share() -> None:
 
 @settings(max_examples=60)
 @given(problem=problems(side=14), movement=movements)
-def test_levels_are_those_of_the_slow_version(problem: Problem, movement: Movement) -> None:
+def test_abstraction_levels_match_naive_version(problem: Problem, movement: Movement) -> None:
     grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
-    assert highest(levels) == len(slow.cells) - 1
+    assert top_level_of(levels) == len(slow.cells) - 1
     for level, cells in enumerate(slow.cells):
         first = int(levels.first[level])
         assert int(levels.first[level + 1]) - first == len(cells)
-        table = region_table(levels, level)
+        table = regions_of_cells(levels, level)
         for node, places in enumerate(cells):
             u = first + node
             assert {int(table[slow.board.id(place)]) for place in places} == {u}
@@ -150,12 +152,12 @@ def test_levels_are_those_of_the_slow_version(problem: Problem, movement: Moveme
 
 @settings(max_examples=60)
 @given(problem=problems(side=16), movement=movements)
-def test_regions_are_connected_and_connect_what_the_map_connects(problem: Problem, movement: Movement) -> None:
+def test_regions_are_connected_and_preserve_connectivity(problem: Problem, movement: Movement) -> None:
     grid, levels = levels_of(problem[0], movement)
     board = board_of(grid)
     parts: dict[int, set[int]] = {}
-    for level in range(highest(levels) + 1):
-        table = region_table(levels, level)
+    for level in range(top_level_of(levels) + 1):
+        table = regions_of_cells(levels, level)
         assert ((table >= 0) == grid.free).all()
         for region in np.unique(table[grid.free]):
             cells = {board.at(int(cell)) for cell in np.flatnonzero(table == region)}
@@ -167,7 +169,7 @@ def test_regions_are_connected_and_connect_what_the_map_connects(problem: Proble
                     waiting += [t for t, _ in board.successors(s) if t in cells]
             assert reached == cells, f"region {region} of level {level} is in pieces"
             parts.setdefault(level, set()).add(int(region))
-    top = region_table(levels, highest(levels))
+    top = regions_of_cells(levels, top_level_of(levels))
     for cell in np.flatnonzero(grid.free)[::7]:
         reached_cells = {board.id(place) for place in board.distances(board.at(int(cell)))}
         assert reached_cells == set(np.flatnonzero(top == top[cell]).tolist())
@@ -178,9 +180,9 @@ def test_regions_are_connected_and_connect_what_the_map_connects(problem: Proble
 @settings(max_examples=40)
 @given(problem=problems(side=14), level=st.integers(0, 5))
 def test_neighbouring_regions_have_different_colours(problem: Problem, level: int) -> None:
-    grid = Grid.from_rows(problem[0])
-    prepared = abstraction(grid)
-    regions, table = region_map(prepared, level), region_table(prepared.tables, level)
+    grid = Grid.from_text_rows(problem[0])
+    prepared = fetch_abstraction(grid)
+    regions, table = region_map(prepared, level), regions_of_cells(prepared.tables, level)
     assert sorted(np.concatenate(regions.cells).tolist()) == np.flatnonzero(grid.free).tolist()
     if not regions.level:
         return
@@ -195,11 +197,11 @@ def test_neighbouring_regions_have_different_colours(problem: Problem, level: in
 
 @settings(max_examples=30)
 @given(problem=problems(side=10), movement=movements, level=st.integers(1, 4), cap=st.sampled_from([1, 2, 6]))
-def test_columns_are_those_of_the_slow_version(problem: Problem, movement: Movement, level: int, cap: int) -> None:
+def test_capped_columns_match_naive_version(problem: Problem, movement: Movement, level: int, cap: int) -> None:
     grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
-    level = databases.clipped(levels, level)
-    b = databases.region_of(levels, problem[2], level)
+    level = databases.clipped_level(levels, level)
+    b = databases.region_of_cell(levels, problem[2], level)
     goal = b - int(levels.first[level])
     far, near = (column_of(grid, level, b, cap, needs) for needs in ("far depths", "near depths"))
     alone = column_of(grid, level, b, cap, "subgoals")
@@ -213,12 +215,12 @@ def test_columns_are_those_of_the_slow_version(problem: Problem, movement: Movem
 
 @settings(max_examples=40)
 @given(problem=problems(side=11), movement=movements, level=st.integers(0, 4))
-def test_columns_without_a_cap_are_those_of_the_slow_version(problem: Problem, movement: Movement, level: int) -> None:
+def test_uncapped_columns_match_naive_version(problem: Problem, movement: Movement, level: int) -> None:
     """All three databases: subgoals, depths for them, depths for the goal."""
     grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
-    level = databases.clipped(levels, level)
-    b = databases.region_of(levels, problem[2], level)
+    level = databases.clipped_level(levels, level)
+    b = databases.region_of_cell(levels, problem[2], level)
     goal = b - int(levels.first[level])
     column = column_of(grid, level, b, databases.UNCAPPED, "all depths")
     for a in range(len(slow.cells[level])):
@@ -229,30 +231,34 @@ def test_columns_without_a_cap_are_those_of_the_slow_version(problem: Problem, m
 
 
 @pytest.mark.parametrize("movement", sorted({*MOVEMENTS, Movement(SQUEEZE, 2.0)}, key=str), ids=str)
-def test_a_lookahead_grown_by_layers_moves_as_one_from_scratch(movement: Movement) -> None:
+def test_layered_lookahead_chooses_the_moves_of_a_new_lookahead(movement: Movement) -> None:
     """At every depth, also beyond the one at which the first move is right."""
     for seed in range(25):
-        grid = Grid.from_rows(random_rows(seed, 22, 19, (0.3, 0.5)[seed % 2]), movement=movement)
-        free = np.flatnonzero(largest_component(grid.free_map).ravel())
+        grid = Grid.from_text_rows(random_map_rows(seed, 22, 19, (0.3, 0.5)[seed % 2]), movement=movement)
+        free = np.flatnonzero(largest_component_mask(grid.free_mask_2d).ravel())
         s, y = (int(cell) for cell in random.Random(seed).sample(free.tolist(), 2))
-        grown, scratch, targets = new_ball(grid.cells, False), new_ball(grid.cells, False), new_targets(grid.ground, y)
+        grown, scratch, targets = (
+            new_lookahead_ball(grid.cells, False),
+            new_lookahead_ball(grid.cells, False),
+            new_target_heuristics(grid.ground, y),
+        )
         state = np.zeros(1, learner.STATE).view(np.recarray)
         whole_depths.begin_ball(grid.ground, grown, s, y)
         first, last, depth = 0, 1, 0
         while first < last:
             depth += 1
-            first, last = last, int(whole_depths.grow(grid.ground, grown, y, first, last))
-            best = whole_depths.best_of_last_layer(targets, grown, y, first, last)
-            move = whole_depths.first_cell(grid.ground, grown, s, best)
-            assert move == subgoals.first_move(grid.ground, targets, scratch, state[0], s, depth), (seed, depth)
+            first, last = last, int(whole_depths.grow_ball(grid.ground, grown, y, first, last))
+            best = whole_depths.best_cell_of_frontier(targets, grown, y, first, last)
+            move = whole_depths.first_cell_by_g(grid.ground, grown, s, best)
+            assert move == subgoals.first_lrta_move(grid.ground, targets, scratch, state[0], s, depth), (seed, depth)
 
 
 @pytest.mark.parametrize("seed", [2, 3, 5])
-def test_depths_without_a_cap_are_those_of_a_cap_that_none_reaches(seed: int) -> None:
+def test_uncapped_depths_equal_depths_with_a_huge_cap(seed: int) -> None:
     """Lookaheads grown layer by layer choose the moves of lookaheads from scratch, also where depths are large."""
-    made = generate("caves", {"width": 48, "height": 48, "seed": seed})
-    levels = abstraction(made.grid).tables
-    b = databases.region_of(levels, made.grid.cell(*made.goal), 3)
+    made = generate_map("caves", {"width": 48, "height": 48, "seed": seed})
+    levels = fetch_abstraction(made.grid).tables
+    b = databases.region_of_cell(levels, made.grid.cell(*made.goal), 3)
     for needs in ("far depths", "near depths"):
         whole, capped = (column_of(made.grid, 3, b, cap, needs) for cap in (databases.UNCAPPED, 500))
         depths = np.concatenate([whole.far_depth, whole.near_depth])
@@ -261,12 +267,12 @@ def test_depths_without_a_cap_are_those_of_a_cap_that_none_reaches(seed: int) ->
         assert needs == "near depths" or depths.max() > 15
 
 
-@pytest.mark.parametrize("movement", sorted({*MOVEMENTS} - {USUAL}, key=str), ids=str)
-def test_distances_by_rings_are_true(movement: Movement) -> None:
+@pytest.mark.parametrize("movement", sorted({*MOVEMENTS} - {DEFAULT_MOVEMENT}, key=str), ids=str)
+def test_distance_field_matches_naive_distances(movement: Movement) -> None:
     for seed in range(8):
-        grid = Grid.from_rows(random_rows(seed, 15, 13, 0.3), movement=movement)
+        grid = Grid.from_text_rows(random_map_rows(seed, 15, 13, 0.3), movement=movement)
         board, source = board_of(grid), int(np.flatnonzero(grid.free)[seed])
-        field, expansions = databases._field(grid, source)
+        field, expansions = databases._distance_field(grid, source)
         expected = board.distances(board.at(source))
         assert expansions == len(expected)
         assert field.tolist() == [expected.get(board.at(cell), np.inf) for cell in range(grid.cells)]
@@ -284,7 +290,7 @@ def test_distances_by_rings_are_true(movement: Movement) -> None:
     depth=st.sampled_from([1, 2, 4]),
     watched=st.booleans(),
 )
-def test_d_lrta_is_the_slow_version(
+def test_d_lrta_matches_naive_version(
     goals: bool, depths: bool, problem: Problem, movement: Movement, level: int, depth: int, watched: bool
 ) -> None:
     words = {True: "database", False: "global"}
@@ -324,7 +330,7 @@ CHANGING: list[tuple[str | int, str, bool, bool]] = [  # cap, revisit, goals and
     resets=st.booleans(),
     seed=st.integers(0, 999),
 )
-def test_every_form_of_d_lrta_is_the_slow_version_while_the_map_changes(
+def test_d_lrta_variants_match_naive_version_while_the_map_changes(
     cap: str | int,
     revisit: str,
     goals: bool,
@@ -339,7 +345,7 @@ def test_every_form_of_d_lrta_is_the_slow_version_while_the_map_changes(
     """The same cells, expansions, targets and learned values, on the map of the database and on others."""
     params: dict[str, Value] = {"goal_control": "database" if goals else "global", "level": level, "depth": 2}
     params |= {"depth_control": "database" if depths else "fixed", "on_unblock": "reset" if resets else "keep"}
-    params |= {"cap": PARAM["cap"].parse(cap), "revisit": revisit}
+    params |= {"cap": PARAM["cap"].parse_value(cap), "revisit": revisit}
     world = make_world(*problem, ("d-lrta", params), watched=watched, movement=movement)
     walker, board = world.walkers[0], board_of(world.grid)
     agent: Any = walker.agent
@@ -358,7 +364,7 @@ def test_every_form_of_d_lrta_is_the_slow_version_while_the_map_changes(
             blocked = set(edit.blocked)
             before = board.arcs()
             world.submit(edit)
-            world.apply_now()
+            world.apply_due_changes()
             board = slow.board = board_of(world.grid)
             slow.change(before - board.arcs(), board.arcs() - before)
         if slow.status == "active":
@@ -371,17 +377,19 @@ def test_every_form_of_d_lrta_is_the_slow_version_while_the_map_changes(
             world.advance(1)
         assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
         learned = {(board.id(y), board.id(s)): h for y, table in slow.tables.items() for s, h in table.items()}
-        assert kept(agent, "others") == {pair: h for pair, h in learned.items() if pair[0] != world.goal}
+        assert subgoal_tables(agent, "subgoal_heuristics") == {
+            pair: h for pair, h in learned.items() if pair[0] != world.goal
+        }
 
 
 @settings(max_examples=25)
 @given(problems(side=12, low=3), st.sampled_from([1, 3]), st.lists(st.integers(0, 143), max_size=4))
-def test_without_subgoals_and_with_a_fixed_depth_it_is_lrta(problem: Problem, depth: int, edited: list[int]) -> None:
+def test_d_lrta_without_databases_equals_lrta(problem: Problem, depth: int, edited: list[int]) -> None:
     """Also on a map that changes: it has no data that could be stale."""
     fixed: dict[str, Value] = {"goal_control": "global", "depth_control": "fixed", "depth": depth}
     world = make_world(*problem, ("d-lrta", fixed), ("lrta", {"depth": depth}))
     blocked = tuple(cell for cell in edited if cell < world.grid.cells and world.grid.is_free(cell))
-    world.submit_all([(5, EditCells(blocked)), (12, EditCells((), blocked))])
+    world.queue_commands([(5, EditCells(blocked)), (12, EditCells((), blocked))])
     world.advance(8)
     assert not world.walkers[0].agent.view().is_stale
     world.advance(3000)
@@ -390,15 +398,15 @@ def test_without_subgoals_and_with_a_fixed_depth_it_is_lrta(problem: Problem, de
 
 def cave(seed: int, level: int, *rules: str) -> World:
     """A cave with an agent for each rule of re-entrance."""
-    made = generate("caves", {"width": 32, "height": 32, "seed": seed})
-    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), BY_KEY, measures=False)
+    made = generate_map("caves", {"width": 32, "height": 32, "seed": seed})
+    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), SPECS_BY_KEY, measures=False)
     for rule in rules:
         world.add(AgentConfig("d-lrta", params={"depth_control": "fixed", "level": level, "reentrance": rule}))
     return world
 
 
 @pytest.mark.parametrize("seed, level", [(3, 2), (4, 4), (25, 4), (28, 3)])
-def test_no_cell_uses_its_subgoal_twice(seed: int, level: int) -> None:
+def test_per_cell_reentrance_rule_uses_each_subgoal_once(seed: int, level: int) -> None:
     """On maps on which the agent comes again to many cells. So it arrives: no cell has two subgoals to give."""
     world = cave(seed, level, "per cell")
     walker, agent = world.walkers[0], cast(Any, world.walkers[0].agent)
@@ -410,12 +418,12 @@ def test_no_cell_uses_its_subgoal_twice(seed: int, level: int) -> None:
         if agent.control[0].last_target != world.goal:
             used.append(stood)
     assert len(used) == len(set(used)) and walker.agent.status is Status.AT_GOAL
-    assert world.metrics(walker).reentries > 5
+    assert world.metrics_of_walker(walker).reentries > 5
 
 
 @pytest.mark.parametrize("rule", ["per cell", "for good", "never"])
 @pytest.mark.parametrize("seed, level", [(3, 2), (4, 4)])
-def test_a_reentry_is_a_tick_on_a_cell_visited_before(seed: int, level: int, rule: str) -> None:
+def test_reentry_count_equals_ticks_on_visited_cells(seed: int, level: int, rule: str) -> None:
     """`for good` heads for the goal from unvisited cells too: these are no re-entries."""
     world = cave(seed, level, rule)
     walker, agent = world.walkers[0], cast(Any, world.walkers[0].agent)
@@ -429,12 +437,12 @@ def test_a_reentry_is_a_tick_on_a_cell_visited_before(seed: int, level: int, rul
         assert drops is ("reenter" in agent.view().notes)
         expected += drops and visited[stood] > 1
         dropped_elsewhere += drops and visited[stood] == 1
-    assert world.metrics(walker).reentries == expected
+    assert world.metrics_of_walker(walker).reentries == expected
     assert (dropped_elsewhere > 0) is (rule == "for good")
     assert (expected > 0) is (rule != "never")
 
 
-def test_the_detector_ends_the_runs_that_never_end_without_it() -> None:
+def test_reentrance_detector_prevents_endless_runs() -> None:
     """Counted: 11 of 90 in these caves; without a detector they go round in circles for ever."""
     lost = Counter[str]()
     rules = ("never", "per cell", "for good")
@@ -446,23 +454,23 @@ def test_the_detector_ends_the_runs_that_never_end_without_it() -> None:
     assert dict(lost) == {"never": 11, "per cell": 0, "for good": 0}
 
 
-def loop_of_two_regions(**params: Value) -> tuple[World, Walker]:
+def make_two_region_loop(**params: Value) -> tuple[World, Walker]:
     """The cave of the example "A loop between two regions"."""
-    made = generate("caves", {"width": 96, "height": 64, "seed": 25})
-    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), BY_KEY, budget=400)
+    made = generate_map("caves", {"width": 96, "height": 64, "seed": 25})
+    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), SPECS_BY_KEY, budget=400)
     return world, world.add(AgentConfig("d-lrta", params={"level": 4, **params}))
 
 
-def test_two_regions_whose_subgoals_contradict_each_other() -> None:
+def test_contradicting_subgoals_make_the_agent_alternate_between_regions() -> None:
     """The way to the subgoal of one leads through the other, whose own subgoal lies in the first: appendix D."""
-    world, walker = loop_of_two_regions(depth_control="fixed", reentrance="never")
+    world, walker = make_two_region_loop(depth_control="fixed", reentrance="never")
     agent: Any = walker.agent
     world.advance(1000)
     places, aims = list[int](), list[int]()
     for _ in range(6):
-        places.append(databases.region_of(agent.levels, walker.position, 4))
+        places.append(databases.region_of_cell(agent.levels, walker.position, 4))
         world.advance(1)
-        aims.append(databases.region_of(agent.levels, int(agent.control[0].last_target), 4))
+        aims.append(databases.region_of_cell(agent.levels, int(agent.control[0].last_target), 4))
     a, b = places[:2]
     assert a != b and places == [a, b] * 3
     assert sorted({aims[0] in (a, b), aims[1] in (a, b)}) == [False, True]
@@ -477,46 +485,46 @@ LOOP = [  # at the depth 1, with a cap of 10, with one of 32, and without a cap
 
 
 @pytest.mark.parametrize("params, moves, largest", LOOP, ids=str)
-def test_without_a_cap_it_walks_out_of_a_loop(params: dict[str, Value], moves: int, largest: int) -> None:
+def test_uncapped_d_lrta_leaves_the_two_region_loop(params: dict[str, Value], moves: int, largest: int) -> None:
     """What its detector costs: LRTA* with that depth fills the depression around the two regions."""
-    world, walker = loop_of_two_regions(**params)
+    world, walker = make_two_region_loop(**params)
     world.advance(50_000)
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert (m.moves, m.max_expansions) == (moves, largest) and walker.agent.status is Status.AT_GOAL
     assert m.over_budget == 0 if largest <= 400 else m.over_budget > 0
-    assert BY_KEY["d-lrta"].needed(walker.params) >= largest
+    assert SPECS_BY_KEY["d-lrta"].needed(walker.params) >= largest
 
 
-def test_without_a_cap_nothing_bounds_a_move() -> None:
-    needed, whole = BY_KEY["d-lrta"].needed, {p.name: p.default for p in BY_KEY["d-lrta"].params}
+def test_uncapped_d_lrta_needs_an_unlimited_budget() -> None:
+    needed, whole = SPECS_BY_KEY["d-lrta"].needed, {p.name: p.default for p in SPECS_BY_KEY["d-lrta"].params}
     assert needed(whole | {"cap": 0}) == float("inf") and needed(whole) == 19**2
     assert needed(whole | {"cap": 0, "depth_control": "fixed"}) == 1
 
 
 @pytest.mark.slow
-def test_the_table_of_capped_and_capless_agents_in_our_own_caves() -> None:
+def test_cost_ratios_by_cap_in_generated_caves_match_golden_table() -> None:
     """Forty caves of 96 x 64, level 4: each larger cap is better; without one the worst walk costs 1.5 optima."""
     expected = {"depth 1": (4.945, 143.08), "cap 10": (1.393, 12.35), "cap 32": (1.133, 2.37), "no cap": (1.125, 1.52)}
     ratios: dict[str, list[float]] = {name: [] for name in expected}
     for seed in range(1, 41):
-        made = generate("caves", {"width": 96, "height": 64, "seed": seed})
-        world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), BY_KEY, budget=1000)
+        made = generate_map("caves", {"width": 96, "height": 64, "seed": seed})
+        world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), SPECS_BY_KEY, budget=1000)
         forms: tuple[dict[str, Value], ...] = tuple(params for params, _, _ in LOOP)
         walkers = [world.add(AgentConfig("d-lrta", params={"level": 4, **params})) for params in forms]
         world.advance(50_000)
         for name, walker in zip(expected, walkers, strict=True):
-            ratios[name].append(world.metrics(walker).suboptimality or float("inf"))
+            ratios[name].append(world.metrics_of_walker(walker).suboptimality or float("inf"))
     found = {name: (float(np.mean(some)), max(some)) for name, some in ratios.items()}
     assert found == {name: pytest.approx(pair, rel=0.1) for name, pair in expected.items()}
 
 
-def test_with_depth_1_every_move_expands_one_cell() -> None:
+def test_d_lrta_with_depth_1_expands_one_cell_per_move() -> None:
     for seed in range(3):
-        rows = random_rows(seed, 24, 20, 0.25)
-        free = np.flatnonzero(Grid.from_rows(rows).free)
+        rows = random_map_rows(seed, 24, 20, 0.25)
+        free = np.flatnonzero(Grid.from_text_rows(rows).free)
         world, walker = solo(rows, int(free[0]), int(free[-1]), "d-lrta", 1, depth_control="fixed", level=3)
         world.advance(50_000)
-        m = world.metrics(walker)
+        m = world.metrics_of_walker(walker)
         assert m.max_expansions == 1 and m.expansions == m.moves
 
 
@@ -541,7 +549,7 @@ def test_pra_succeeds_exactly_when_astar_does(
     pra, astar = world.walkers
     assert pra.agent.status is astar.agent.status
     if pra.agent.status is Status.AT_GOAL:
-        assert world.metrics(pra).cost >= world.metrics(astar).cost
+        assert world.metrics_of_walker(pra).cost >= world.metrics_of_walker(astar).cost
 
 
 @settings(max_examples=30)
@@ -564,7 +572,9 @@ def test_every_cell_of_a_pra_path_lies_in_its_corridor(problem: Problem) -> None
     cost=st.sampled_from(["octile", "straight"]),
     enough=st.booleans(),
 )
-def test_pra_is_the_slow_version(problem: Problem, wide: bool, keep: int, level: int, cost: str, enough: bool) -> None:
+def test_pra_matches_naive_version(
+    problem: Problem, wide: bool, keep: int, level: int, cost: str, enough: bool
+) -> None:
     params: dict[str, Value] = {"wide": wide, "keep": keep, "level": level, "abstract_cost": cost, "enough": enough}
     world = make_world(*problem, ("pra", params | {"mode": "instant"}))
     walker, board = world.walkers[0], board_of(world.grid)
@@ -576,7 +586,7 @@ def test_pra_is_the_slow_version(problem: Problem, wide: bool, keep: int, level:
         if board.at(walker.position) != walk[-1]:
             walk.append(board.at(walker.position))
     assert walker.agent.status is (Status.AT_GOAL if has_way else Status.NO_PATH)
-    assert (walk, world.metrics(walker).expansions) == (slow.walk, slow.expansions)
+    assert (walk, world.metrics_of_walker(walker).expansions) == (slow.walk, slow.expansions)
 
 
 # --- PR LRTA* --------------------------------------------------------------------------------------------
@@ -592,7 +602,7 @@ def test_pra_is_the_slow_version(problem: Problem, wide: bool, keep: int, level:
     gamma=st.sampled_from([1.0, 0.4]),
     cost=st.sampled_from(["octile", "straight"]),
 )
-def test_pr_lrta_is_the_slow_version(
+def test_pr_lrta_matches_naive_version(
     goals: bool, depths: bool, problem: Problem, movement: Movement, level: int, depth: int, gamma: float, cost: str
 ) -> None:
     params: dict[str, Value] = {"goal_control": "database" if goals else "global", "level": level, "depth": depth}
@@ -613,7 +623,7 @@ def test_pr_lrta_is_the_slow_version(
 @pytest.mark.parametrize("goals, depths", [(False, False), *CONTROLS])
 @settings(max_examples=15)
 @given(problem=problems(side=12, low=4), level=st.integers(1, 4), depth=st.sampled_from([1, 2, 4]))
-def test_a_leg_of_pr_lrta_expands_no_more_than_its_nodes_and_two_regions(
+def test_pr_lrta_leg_expansions_are_bounded_by_nodes_and_two_regions(
     goals: bool, depths: bool, problem: Problem, level: int, depth: int
 ) -> None:
     """Those that fewer than `depth` arcs reach, and the cells of the region and of its largest neighbour."""
@@ -639,7 +649,7 @@ def test_a_leg_of_pr_lrta_expands_no_more_than_its_nodes_and_two_regions(
 
 @settings(max_examples=20)
 @given(problem=problems(side=9), movement=movements, dmax=st.sampled_from([1, 3, 6]))
-def test_the_oracle_walks_with_the_labels(problem: Problem, movement: Movement, dmax: int) -> None:
+def test_oracle_lrta_chooses_the_labelled_depths(problem: Problem, movement: Movement, dmax: int) -> None:
     world = make_world(*problem, ("oracle-lrta", {"dmax": dmax}), movement=movement)
     walker, board = world.walkers[0], board_of(world.grid)
     slow = naive.Chooser(board, board.at(world.start), board.at(world.goal), dmax, 1)
@@ -657,11 +667,11 @@ def test_the_oracle_walks_with_the_labels(problem: Problem, movement: Movement, 
 
 @settings(max_examples=20)
 @given(problem=problems(side=10), movement=movements, steps=st.sampled_from([1, 4, 60]), q=st.sampled_from([1, 2]))
-def test_features_and_labels_are_those_of_the_slow_version(
+def test_depth_tree_features_and_labels_match_naive_version(
     problem: Problem, movement: Movement, steps: int, q: int
 ) -> None:
     rows, start, goal = problem
-    grid = Grid.from_rows(rows, movement=movement)
+    grid = Grid.from_text_rows(rows, movement=movement)
     board = board_of(grid)
     assume(start != goal)
     features, labels = depth_tree._label_problem(grid, start, goal, q, steps, 4)
@@ -672,24 +682,22 @@ def test_features_and_labels_are_those_of_the_slow_version(
         slow.walk(4)
 
 
-def leaf(depth: int) -> depth_control.Tree:
+def make_leaf_tree(depth: int) -> depth_control.DecisionTree:
     none = np.full(1, -1, np.int32)
-    return depth_control.Tree(none, np.zeros(1), none, none, np.full(1, depth, np.int32))
+    return depth_control.DecisionTree(none, np.zeros(1), none, none, np.full(1, depth, np.int32))
 
 
 @pytest.mark.parametrize("depth", [1, 3])
-def test_a_tree_that_always_says_the_same_is_lrta_and_the_pre_search(
-    depth: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dt_lrta, "standard_tree", lambda: depth_tree.DepthTree(leaf(depth), 5, 1, 9, {}))
+def test_dt_lrta_with_a_constant_tree_equals_lrta_plus_pre_search(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dt_lrta, "standard_tree", lambda: depth_tree.DepthTree(make_leaf_tree(depth), 5, 1, 9, {}))
     world = make_world(*drawn(M1["map"]), ("dt-lrta", {}), ("lrta", {"depth": depth}))
     world.advance(5000)
-    tree, lrta = (world.metrics(walker) for walker in world.walkers)
+    tree, lrta = (world.metrics_of_walker(walker) for walker in world.walkers)
     assert (tree.moves, tree.cost) == (lrta.moves, lrta.cost)
     assert tree.expansions == lrta.expansions + tree.moves
 
 
-def test_the_standard_tree_is_sound_and_not_trivial() -> None:
+def test_standard_depth_tree_is_valid_and_not_constant() -> None:
     tree = depth_tree.standard_tree()
     assert tree.tree.depth.min() >= 1 and tree.tree.depth.max() <= tree.dmax
     leaves = tree.tree.depth[tree.tree.feature < 0]
@@ -697,43 +705,43 @@ def test_the_standard_tree_is_sound_and_not_trivial() -> None:
     assert "cli.train_tree" in str(tree.about["made"])
 
 
-def test_a_grown_tree_finds_the_rule_it_was_shown() -> None:
+def test_grown_depth_tree_learns_a_known_rule() -> None:
     chance = np.random.default_rng(5)
-    features = chance.random((800, depth_control.FEATURES))
+    features = chance.random((800, depth_control.FEATURE_COUNT))
     labels = np.where(features[:, 3] > 0.5, 4, np.where(features[:, 8] > 0.25, 2, 1)).astype(np.int32)
-    tree = depth_tree.grow(features, labels, 6, 20)
-    fresh = chance.random((300, depth_control.FEATURES))
+    tree = depth_tree.grow_tree(features, labels, 6, 20)
+    fresh = chance.random((300, depth_control.FEATURE_COUNT))
     rule = np.where(fresh[:, 3] > 0.5, 4, np.where(fresh[:, 8] > 0.25, 2, 1))
-    assert depth_tree.accuracy(tree, fresh, rule.astype(np.int32)) > 0.97
+    assert depth_tree.tree_accuracy(tree, fresh, rule.astype(np.int32)) > 0.97
     counts = np.bincount([walk_tree(tree, row) for row in features], minlength=tree.feature.size)
     assert counts[tree.feature < 0].min() >= 20
-    data = depth_tree.Labelled(features, labels, np.arange(800, dtype=np.int32) // 40)
-    assert depth_tree.best_depth(data, range(1, 6), 20, 5) in (2, 3, 4, 5)
-    scores = depth_tree.held_out(data, 4, 20, 5)
+    data = depth_tree.LabelledStates(features, labels, np.arange(800, dtype=np.int32) // 40)
+    assert depth_tree.best_tree_depth(data, range(1, 6), 20, 5) in (2, 3, 4, 5)
+    scores = depth_tree.cross_validation_scores(data, 4, 20, 5)
     assert [score.states for score in scores] == [40] * 20
     assert np.mean([score.tree for score in scores]) > 0.9 > 0.6 > np.mean([score.constant for score in scores])
 
 
-def test_scores_of_a_map_do_not_depend_on_its_own_labels() -> None:
+def test_held_out_scores_ignore_the_labels_of_the_same_map() -> None:
     chance = np.random.default_rng(6)
-    features, group = chance.random((300, depth_control.FEATURES)), np.arange(300, dtype=np.int32) // 100
+    features, group = chance.random((300, depth_control.FEATURE_COUNT)), np.arange(300, dtype=np.int32) // 100
     labels = np.where(group == 2, 7, 1).astype(np.int32)
-    scores = depth_tree.held_out(depth_tree.Labelled(features, labels, group), 3, 10, 3)
+    scores = depth_tree.cross_validation_scores(depth_tree.LabelledStates(features, labels, group), 3, 10, 3)
     assert (scores[2].tree, scores[2].constant) == (0.0, 0.0)  # no other map has its label
 
 
-def test_the_standard_tree_guesses_better_than_a_constant_on_maps_it_was_not_grown_from() -> None:
+def test_standard_depth_tree_beats_a_constant_on_unseen_maps() -> None:
     tree, maps = depth_tree.standard_tree(), []
     for kind, values in (("caves", {"grain": 3}), ("caves", {"grain": 6}), ("rooms", {"room": 17})):
-        grid = generate(kind, {**values, "width": 128, "height": 128, "seed": 77}).grid
-        ends = drawn_ends(grid, 6, random.Random(kind))
+        grid = generate_map(kind, {**values, "width": 128, "height": 128, "seed": 77}).grid
+        ends = random_ends(grid, 6, random.Random(kind))
         maps.append([(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends])
     data = depth_tree.label_maps(maps, tree.q, tree.steps, tree.dmax)
     most_common = np.bincount(data.labels).max() / data.labels.size
-    assert depth_tree.accuracy(tree.tree, data.features, data.labels) > most_common + 0.1
+    assert depth_tree.tree_accuracy(tree.tree, data.features, data.labels) > most_common + 0.1
 
 
-def walk_tree(tree: depth_control.Tree, row: np.ndarray) -> int:
+def walk_tree(tree: depth_control.DecisionTree, row: np.ndarray) -> int:
     node = 0
     while tree.feature[node] >= 0:
         is_left = row[tree.feature[node]] <= tree.threshold[node]
@@ -741,17 +749,17 @@ def walk_tree(tree: depth_control.Tree, row: np.ndarray) -> int:
     return node
 
 
-def test_a_tree_survives_its_file(tmp_path: Path) -> None:
+def test_depth_tree_round_trips_through_its_file(tmp_path: Path) -> None:
     standard = depth_tree.standard_tree()
     depth_tree.write_tree(tmp_path / "tree.json", standard)
     again = depth_tree.read_tree(tmp_path / "tree.json")
     assert (again.steps, again.q, again.dmax) == (standard.steps, standard.q, standard.dmax)
-    assert depth_tree.digest(again.tree) == depth_tree.digest(standard.tree)
+    assert depth_tree.tree_digest(again.tree) == depth_tree.tree_digest(standard.tree)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"n": 1, "q": 1, "dmax": 2, "feature": [0], "threshold": [0.5],'
                          ' "left": [0], "right": [0], "depth": [1]}'])  # fmt: skip
-def test_a_file_that_is_no_tree_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_depth_tree_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "tree.json").write_text(text)
     with pytest.raises(ConfigError, match="expected"):
         depth_tree.read_tree(tmp_path / "tree.json")
@@ -759,7 +767,7 @@ def test_a_file_that_is_no_tree_is_refused(tmp_path: Path, text: str) -> None:
 
 @settings(max_examples=20)
 @given(problem=problems(side=12, low=3), dmax=st.sampled_from([1, 3, 6]))
-def test_only_the_last_lookahead_of_the_oracle_is_charged(problem: Problem, dmax: int) -> None:
+def test_oracle_lrta_is_charged_only_for_its_last_lookahead(problem: Problem, dmax: int) -> None:
     world = make_world(*problem, ("oracle-lrta", {"dmax": dmax}))
     while world.tick < 500 and world.advance(1):
         depth = int(world.walkers[0].agent.view().numbers["depth"])
@@ -783,17 +791,17 @@ LEARNERS: list[tuple[str, dict[str, Value]]] = [
 @pytest.mark.parametrize("key", ALL)
 @settings(max_examples=10)
 @given(problem=problems(side=12))
-def test_who_stands_on_its_goal_needs_nothing(key: str, problem: Problem) -> None:
+def test_agent_starting_on_its_goal_makes_no_moves(key: str, problem: Problem) -> None:
     world, walker = solo(problem[0], problem[1], problem[1], key)
     assert not world.advance(10) and walker.agent.status is Status.AT_GOAL
-    assert (world.metrics(walker).moves, world.metrics(walker).expansions) == (0, 0)
+    assert (world.metrics_of_walker(walker).moves, world.metrics_of_walker(walker).expansions) == (0, 0)
 
 
 Tables = dict[tuple[int, int], float]
 """Learned values, by target and cell; those of PR LRTA* by nodes."""
 
 
-def kept(agent: Any, name: str) -> Tables:
+def subgoal_tables(agent: Any, name: str) -> Tables:
     """The tables of all targets but the goal's own."""
     tables = getattr(agent, name, None)
     if tables is None:
@@ -803,7 +811,7 @@ def kept(agent: Any, name: str) -> Tables:
     return {(target, s): value for (target, s), value in split.items() if target != s}
 
 
-def node_distances(levels: Levels, target: int, length: Callable[[int, int], float]) -> dict[int, float]:
+def node_distances(levels: AbstractionLevels, target: int, length: Callable[[int, int], float]) -> dict[int, float]:
     """Dijkstra among the nodes of a level."""
     done, queue = dict[int, float](), [(0.0, target)]
     while queue:
@@ -818,11 +826,11 @@ def node_distances(levels: Levels, target: int, length: Callable[[int, int], flo
 @pytest.mark.parametrize("key, params", LEARNERS, ids=str)
 @settings(max_examples=10)
 @given(problem=problems(side=10, low=3), level=st.integers(1, 4))
-def test_no_table_falls_or_exceeds_the_true_distance_to_its_target(
+def test_learned_tables_never_decrease_or_exceed_true_distances(
     key: str, params: dict[str, Value], problem: Problem, level: int
 ) -> None:
     """On a map that does not change, toward the goal and toward every subgoal; of PR LRTA* among its regions."""
-    levelled = params | ({"level": level} if BY_KEY[key].param("level") else {})
+    levelled = params | ({"level": level} if SPECS_BY_KEY[key].param("level") else {})
     world = make_world(*problem, (key, levelled))
     agent, board = cast(Any, world.walkers[0].agent), board_of(world.grid)
     ends = {board.id(s): d for s, d in board.distances(board.at(world.goal)).items()}
@@ -846,7 +854,11 @@ def test_no_table_falls_or_exceeds_the_true_distance_to_its_target(
         if not world.advance(1):
             break
         goal_table = {(world.goal, s): h for s, h in enumerate(agent.learned.h.tolist()) if h and s in ends}
-        after = {"goal": goal_table, "others": kept(agent, "others"), "tables": kept(agent, "tables")}
+        after = {
+            "goal": goal_table,
+            "others": subgoal_tables(agent, "subgoal_heuristics"),
+            "tables": subgoal_tables(agent, "tables"),
+        }
         for name, table in after.items():
             assert all(table[place] >= value for place, value in before.get(name, {}).items()), name
         before = after
@@ -862,29 +874,29 @@ every_agent = pytest.mark.parametrize("key", AGENTS)
 
 
 @every_agent
-def test_data_is_stale_until_the_map_is_as_before(key: str) -> None:
+def test_database_is_stale_until_the_map_change_is_reverted(key: str) -> None:
     world, walker = solo(*drawn(M1["map"]), key, 1000, after_change="fall back")
     world.advance(1)
     assert not walker.agent.view().is_stale
     for cell, stale in ((25, True), (26, True)):
         world.submit(EditCells(blocked=(cell,)))
-        world.apply_now()
+        world.apply_due_changes()
         assert walker.agent.view().is_stale == stale
     world.submit(EditCells(freed=(25, 26)))
-    world.apply_now()
+    world.apply_due_changes()
     assert not walker.agent.view().is_stale
 
 
-def test_stale_d_lrta_is_lrta_toward_the_goal() -> None:
+def test_stale_d_lrta_equals_lrta() -> None:
     rows, start, goal = drawn(M1["map"])
     world = make_world(rows, start, goal, ("d-lrta", {}), ("lrta", {}), budget=1000)
     world.submit(EditCells(blocked=(239,)), 0)
     world.advance(5000)
-    one, other = (world.metrics(walker) for walker in world.walkers)
+    one, other = (world.metrics_of_walker(walker) for walker in world.walkers)
     assert (one.moves, one.cost, one.expansions) == (other.moves, other.cost, other.expansions)
 
 
-def test_a_depth_that_is_the_same_everywhere_is_shown_so() -> None:
+def test_constant_depth_is_shown_for_every_cell() -> None:
     """Fixed; or 1, while the database is stale."""
     agents = [("lrta", {"depth": 6}), ("d-lrta", {"depth_control": "fixed", "depth": 3})]
     world = make_world(*drawn(M1["map"]), *agents, ("d-lrta", {}), ("lrta", {"lookahead_by": "cost"}), watched=True)
@@ -897,13 +909,13 @@ def test_a_depth_that_is_the_same_everywhere_is_shown_so() -> None:
         assert shown() == [{6}, {3}, {1}, None]
         world.advance(1)
     world.submit(EditCells(blocked=(239,)))
-    world.apply_now()
+    world.apply_due_changes()
     assert shown() == [{6}, {1}, {1}, None]
 
 
 @every_agent
 @pytest.mark.parametrize("budget", [1, 10, 1000])
-def test_rebuilding_takes_its_ticks(key: str, budget: int) -> None:
+def test_rebuild_takes_as_many_ticks_as_its_expansions_need(key: str, budget: int) -> None:
     """As many as the making had expansions for the budget, whatever the size of bulks."""
     ends = []
     for bulk in (1, 3, 5000):
@@ -919,16 +931,16 @@ def test_rebuilding_takes_its_ticks(key: str, budget: int) -> None:
     assert len(set(ends)) == 1
 
 
-def test_a_goal_moved_while_stale_gets_its_column_when_the_map_is_back() -> None:
+def test_goal_moved_while_stale_gets_its_column_after_the_revert() -> None:
     world, walker = solo(*drawn(M1["map"]), "d-lrta", 1)
     agent: Any = walker.agent
     world.submit(EditCells(blocked=(239,)), 2)
     world.submit(MoveGoal(18), 4)
     world.submit(EditCells(freed=(239,)), 6)
     world.advance(6)
-    world.apply_now()
-    region = databases.region_of(agent.levels, 18, 3)
-    assert agent.column is fetch(databases.recipe(3, region, 10, "near depths"), world.grid)
+    world.apply_due_changes()
+    region = databases.region_of_cell(agent.levels, 18, 3)
+    assert agent.column is fetch_data(databases.database_column_recipe(3, region, 10, "near depths"), world.grid)
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
 
@@ -937,25 +949,25 @@ COLUMN_PARAMS = [("level", 1), ("cap", 3), ("goal_control", "global"), ("depth_c
 
 
 @pytest.mark.parametrize("name, value", COLUMN_PARAMS)
-def test_a_parameter_changes_the_column(name: str, value: Value) -> None:
+def test_parameter_change_replaces_the_database_column(name: str, value: Value) -> None:
     world, walker = solo(*drawn(M1["map"]), "d-lrta", 1)
     other, twin = solo(*drawn(M1["map"]), "d-lrta", 1, **{name: value})
     world.submit(SetParam(walker.id, name, value), 0)
     world.advance(5000)
     other.advance(5000)
-    assert world.metrics(walker).cost == other.metrics(twin).cost
+    assert world.metrics_of_walker(walker).cost == other.metrics_of_walker(twin).cost
 
 
-def test_agents_on_the_same_map_share_their_data() -> None:
+def test_agents_on_the_same_map_share_prepared_data() -> None:
     world = make_world(*drawn(M1["map"]), ("d-lrta", {}), ("pra", {}), ("d-lrta", {}))
     one, pra, two = (walker.agent.view().prepared for walker in world.walkers)
     assert one[0] is pra[0] is two[0] and one[1] is two[1]
 
 
-def test_preparing_is_done_in_pieces_and_once() -> None:
-    grid = Grid.from_rows(random_rows(11, 60, 60, 0.1))
+def test_preparation_runs_in_steps_and_only_once() -> None:
+    grid = Grid.from_text_rows(random_map_rows(11, 60, 60, 0.1))
     free = np.flatnonzero(grid.free)
-    problem, spec = Given(grid, int(free[0]), int(free[-1])), BY_KEY["d-lrta"]
+    problem, spec = Given(grid, int(free[0]), int(free[-1])), SPECS_BY_KEY["d-lrta"]
     params = {p.name: p.default for p in spec.params}
     assert len(list(spec.prepare(problem, params, None))) > 4
     assert not list(spec.prepare(problem, params, None))

@@ -9,7 +9,7 @@ import pytest
 
 from agents.registry import SPECS
 from sim.commands import AgentConfig
-from sim.files.map import ScenFile
+from sim.files.movingai import ScenFile
 from sim.files.scenario import Scenario
 from sim.generate import GENERATORS
 from sim.movement import FOUR, Movement
@@ -17,40 +17,40 @@ from sim.params import ConfigError
 from sim.walker import Walker
 from ui.commands.table import COMMANDS
 from ui.dialogs.agent_editor import AgentEditor
-from ui.dialogs.base import FOOTER, Dialog, Host
-from ui.dialogs.comparison import SHOWN, ComparisonTable
-from ui.dialogs.experiment import ExperimentSheet
-from ui.dialogs.file_browser import ChooseFolder, OpenFile, SaveFile, clean_name
+from ui.dialogs.command_palette import CommandPalette
+from ui.dialogs.comparison import SHOWN_COLUMNS, ComparisonTable
+from ui.dialogs.dialog_base import FOOTER_HEIGHT, Dialog, DialogHost
+from ui.dialogs.experiment import ExperimentDialog
+from ui.dialogs.file_browser import FolderChooser, OpenFileDialog, SaveFileDialog, valid_file_stem
 from ui.dialogs.gallery import Gallery
-from ui.dialogs.generator import GenerateMap
+from ui.dialogs.generator import MapGeneratorDialog
 from ui.dialogs.help import HelpOverlay
-from ui.dialogs.message import MessageBox
-from ui.dialogs.number import NumberPrompt
-from ui.dialogs.palette import CommandPalette
-from ui.dialogs.problems import ProblemList
-from ui.dialogs.question import Question
-from ui.dialogs.recent import RecentFiles
-from ui.dialogs.settings import FOLDERS, FORM, PAGES, SettingsDialog
-from ui.dialogs.split import SplitPolicy
+from ui.dialogs.message_box import MessageBox
+from ui.dialogs.number_prompt import NumberPrompt
+from ui.dialogs.problem_list import ProblemList
+from ui.dialogs.question import QuestionDialog
+from ui.dialogs.recent_files import RecentFiles
+from ui.dialogs.settings import FOLDER_LABELS, FORM_PARAMS, PAGES, SettingsDialog
+from ui.dialogs.split import SplitDialog
 from ui.dialogs.text_prompt import TextPrompt
-from ui.dialogs.unsaved import UnsavedQuestion
-from ui.dialogs.worst_block import WorstBlock
+from ui.dialogs.unsaved_question import UnsavedQuestion
+from ui.dialogs.worst_block import WorstBlockDialog
 from ui.draw.theme import DARK, LIGHT, Palette
-from ui.draw.thumb import thumbnail
+from ui.draw.thumb import draw_thumbnail
 from ui.film import forms
-from ui.film.forms import ExportDialog, RecordDialog, options_of
+from ui.film.forms import ExportDialog, RecordDialog, film_options_of
 from ui.model import agent_edits, branching, files, painting
-from ui.model.beginning import done_by_hand
-from ui.model.keys import FIRST, PanelKey
+from ui.model.panel_keys import FIRST_PANEL, PanelKey
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.state import State
-from ui.widgets.controls import Button, Check, Choice, Control, Field, Slider
-from ui.widgets.forms import named
-from ui.widgets.gui_theme import make_manager
-from ui.widgets.lists import ROW
+from ui.model.start_over import user_commands
+from ui.model.ui_state import UiState
+from ui.widgets.controls import Button, CheckBox, ChoiceControl, Control, Slider, TextField
+from ui.widgets.forms import display_name_of_param
+from ui.widgets.gui_theme import create_gui_manager
+from ui.widgets.lists import ROW_HEIGHT
 
-from .test_files import begun, map_file, scen_file
+from .test_files import make_scenario, write_map_file, write_scen_file
 
 PROBLEMS = [f"river.yaml:{n}: agents[0].kind: no agent 'rtb-w'; did you mean 'rtb-wa'?" for n in range(30)]
 
@@ -67,8 +67,8 @@ class FakeHost:
     ) -> None:
         self.window = pygame.display.set_mode(size)
         self.window_size, self.scale, self.palette = size, scale, palette
-        self.gui = make_manager(size, palette, scale)
-        self.session = Session(setup or begun())
+        self.gui = create_gui_manager(size, palette, scale)
+        self.session = Session(setup or make_scenario())
         self.settings = Settings()
         self.commands = COMMANDS
         self.problems: ScenFile | None = None
@@ -96,12 +96,12 @@ class FakeHost:
         self.calls.append("session saved")
         then()
 
-    def say(self, text: str) -> None:
+    def show_message(self, text: str) -> None:
         self.said.append(text)
 
-    tell = say
+    show_message_until_edit = show_message
 
-    def show(self, dialog: Dialog) -> None:
+    def open_dialog(self, dialog: Dialog) -> None:
         self.close_dialog()
         self.dialog = dialog
 
@@ -110,11 +110,11 @@ class FakeHost:
         if dialog is not None:
             dialog.close()
 
-    def message(self, host: Host, title: str, problems: Sequence[str]) -> Dialog:
+    def create_message_box(self, host: DialogHost, title: str, problems: Sequence[str]) -> Dialog:
         return MessageBox(host, title, problems)
 
-    def complain(self, error: ConfigError, title: str = "") -> None:
-        self.show(MessageBox(self, title, error.problems))
+    def show_error(self, error: ConfigError, title: str = "") -> None:
+        self.open_dialog(MessageBox(self, title, error.problems))
 
     # --- what a user does -------------------------------------------------------------------------
 
@@ -122,14 +122,14 @@ class FakeHost:
         for _ in range(times):
             for event in pygame.event.get():
                 if self.dialog is not None:
-                    self.dialog.handle(event)
+                    self.dialog.handle_event(event)
             self.gui.update(seconds)
             if self.dialog is not None:
                 self.dialog.update(seconds)
 
     def send(self, event_type: int, **attributes: object) -> bool:
         assert self.dialog is not None
-        return self.dialog.handle(pygame.event.Event(event_type, attributes))
+        return self.dialog.handle_event(pygame.event.Event(event_type, attributes))
 
     def press(self, *names: str) -> bool:
         """Press keys such as 'Down', 'Shift+Tab' or 'Ctrl+S'; True if the last one was used."""
@@ -167,7 +167,7 @@ class FakeHost:
         """Go to a control with the Tab key."""
         assert self.dialog is not None
         for _ in range(len(self.dialog.controls) + 1):
-            if self.dialog.focused is control:
+            if self.dialog.focused_control is control:
                 return
             self.press("Tab")
         raise AssertionError("Tab does not lead there")
@@ -178,7 +178,7 @@ def _display() -> Iterator[None]:
     pygame.display.init()
     pygame.font.init()
     pygame.event.clear()
-    Dialog._open.clear()  # a test may leave its dialog open
+    Dialog._open_dialogs.clear()  # a test may leave its dialog open
     forms._remembered_values.update({param.name: param.default for param in forms.PARAMS})
     yield
     pygame.event.clear()
@@ -187,9 +187,9 @@ def _display() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def problem_list(tmp_path_factory: pytest.TempPathFactory) -> ScenFile:
     folder = tmp_path_factory.mktemp("problems")
-    map_file(folder, ["." * 20] * 10 + ["@" * 20] + ["." * 20] * 9)
+    write_map_file(folder, ["." * 20] * 10 + ["@" * 20] + ["." * 20] * 9)
     rows = [f"{n} a.map 20 20 0 0 {n} {n} {n * 1.4142:.4f}" for n in range(1, 20)]
-    opened = files.open_any(scen_file(folder, rows))
+    opened = files.open_any_file(write_scen_file(folder, rows))
     assert opened.problems is not None
     return opened.problems
 
@@ -206,29 +206,29 @@ def settings_of(host: FakeHost, fixed: str | None = None) -> SettingsDialog:
 
 
 MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
-    "agent": lambda host: AgentEditor(host, FIRST),
+    "agent": lambda host: AgentEditor(host, FIRST_PANEL),
     "add agent": lambda host: AgentEditor(host, None),
     "comparison": ComparisonTable,
-    "experiment": lambda host: ExperimentSheet(host, State()),
+    "experiment": lambda host: ExperimentDialog(host, UiState()),
     "export": lambda host: ExportDialog(host, host.calls.append, 3, 20, has_parent=True),
     "gallery": Gallery,
-    "generate": GenerateMap,
+    "generate": MapGeneratorDialog,
     "help": HelpOverlay,
     "message": lambda host: MessageBox(host, "river.yaml could not be opened", PROBLEMS),
     "short message": lambda host: MessageBox(host, "Something", "happened"),
     "number": lambda host: NumberPrompt(host, "Run until tick", 100, host.calls.append, low=1),
-    "open": OpenFile,
+    "open": OpenFileDialog,
     "palette": CommandPalette,
     "problems": make_problems,
-    "question": lambda host: Question(
+    "question": lambda host: QuestionDialog(
         host, "Really?", "A text. " * 20, [("No", host.calls.clear, ""), ("Yes", host.calls.clear, "main")]
     ),
     "recent": RecentFiles,
     "record": lambda host: RecordDialog(host, host.calls.append),
-    "save": lambda host: SaveFile(host, "Save the map under another name", ".map", "caves", host.calls.append),
-    "folder": lambda host: ChooseFolder(host, Path.cwd(), host.calls.append),
+    "save": lambda host: SaveFileDialog(host, "Save the map under another name", ".map", "caves", host.calls.append),
+    "folder": lambda host: FolderChooser(host, Path.cwd(), host.calls.append),
     "settings": lambda host: settings_of(host),
-    "split": SplitPolicy,
+    "split": SplitDialog,
     "text": lambda host: TextPrompt(host, "Rename the focused branch", "eager", host.calls.append),
     "unsaved": lambda host: UnsavedQuestion(host, host.calls.clear),
 }
@@ -244,8 +244,8 @@ WINDOWS = {
 def opened(name: str, window: str = "720p", problems: ScenFile | None = None) -> FakeHost:
     host = FakeHost(*WINDOWS[window])
     host.problems = problems
-    host.settings.remember(files.examples()[0])
-    host.show(MAKERS[name](host))
+    host.settings.add_recent_file(files.example_files()[0])
+    host.open_dialog(MAKERS[name](host))
     return host
 
 
@@ -261,7 +261,7 @@ def host(problem_list: ScenFile) -> FakeHost:
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("name", MAKERS)
-def test_it_opens_is_seen_and_closes_with_escape(name: str, window: str, problem_list: ScenFile) -> None:
+def test_dialog_opens_visibly_and_closes_with_escape(name: str, window: str, problem_list: ScenFile) -> None:
     host = opened(name, window, problem_list)
     dialog = host.dialog
     assert dialog is not None
@@ -288,28 +288,28 @@ def host_text_width(dialog: Dialog, text: str) -> int:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_tab_goes_round_all_controls_and_back(name: str, problem_list: ScenFile) -> None:
+def test_tab_cycles_through_all_controls(name: str, problem_list: ScenFile) -> None:
     host = opened(name, problems=problem_list)
     dialog = host.dialog
     assert dialog is not None
     usable = [control for control in dialog.controls if control.can_focus]
-    seen = [dialog.focused]
+    seen = [dialog.focused_control]
     for _ in usable[1:]:
         assert host.press("Tab")
         host.frame(0.0)
-        seen.append(dialog.focused)
+        seen.append(dialog.focused_control)
     assert len(set(map(id, seen))) == len(usable) and None not in seen
-    assert host.press("Tab") and dialog.focused is seen[0]
+    assert host.press("Tab") and dialog.focused_control is seen[0]
     host.press("Shift+Tab")
-    assert dialog.focused is seen[-1]
+    assert dialog.focused_control is seen[-1]
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_field_with_the_focus_takes_all_keys(name: str, problem_list: ScenFile) -> None:
+def test_focused_field_receives_all_keys(name: str, problem_list: ScenFile) -> None:
     host = opened(name, problems=problem_list)
     dialog = host.dialog
     assert dialog is not None
-    for field in [control for control in dialog.controls if isinstance(control, Field)]:
+    for field in [control for control in dialog.controls if isinstance(control, TextField)]:
         host.focus(field)
         for key in (
             "Space",
@@ -333,19 +333,19 @@ def test_a_field_with_the_focus_takes_all_keys(name: str, problem_list: ScenFile
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_the_letter_that_opened_it_is_not_typed(name: str, problem_list: ScenFile) -> None:
+def test_shortcut_letter_is_not_typed_into_the_dialog(name: str, problem_list: ScenFile) -> None:
     host = opened(name, problems=problem_list)
     dialog = host.dialog
     assert dialog is not None
-    before = [control.text for control in dialog.controls if isinstance(control, Field)]
+    before = [control.text for control in dialog.controls if isinstance(control, TextField)]
     host.send(pygame.TEXTINPUT, text="g")
     host.send(pygame.KEYUP, key=pygame.K_g, mod=0, unicode="g", scancode=0)
     host.frame()
-    assert [control.text for control in dialog.controls if isinstance(control, Field)] == before
+    assert [control.text for control in dialog.controls if isinstance(control, TextField)] == before
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_it_is_made_anew_in_another_window_as_it_was(name: str, problem_list: ScenFile) -> None:
+def test_dialog_is_rebuilt_with_same_controls_after_resize(name: str, problem_list: ScenFile) -> None:
     host = opened(name, problems=problem_list)
     dialog = host.dialog
     assert dialog is not None
@@ -354,8 +354,8 @@ def test_it_is_made_anew_in_another_window_as_it_was(name: str, problem_list: Sc
     place = [type(control) for control in dialog.controls]
     for size, scale, palette in (((1900, 1000), 1.25, LIGHT), ((1280, 720), 2.0, DARK), ((1280, 720), 1.0, DARK)):
         host.window_size, host.scale, host.palette = size, scale, palette
-        host.gui = make_manager(size, palette, scale)
-        dialog.rebuild()
+        host.gui = create_gui_manager(size, palette, scale)
+        dialog.rebuild_widgets()
         host.frame(times=2)
     assert [type(control) for control in dialog.controls] == place
     host.press("Escape")
@@ -363,38 +363,38 @@ def test_it_is_made_anew_in_another_window_as_it_was(name: str, problem_list: Sc
 
 
 @pytest.mark.parametrize("name", [name for name, make in MAKERS.items() if "agent" not in name])
-def test_a_veiling_dialog_keeps_all_input_to_itself(name: str, problem_list: ScenFile) -> None:
+def test_modal_dialog_captures_all_input(name: str, problem_list: ScenFile) -> None:
     host = opened(name, problems=problem_list)
     dialog = host.dialog
-    assert dialog is not None and dialog.veils
+    assert dialog is not None and dialog.is_modal
     assert host.send(pygame.MOUSEMOTION, pos=(2, 2), rel=(0, 0), buttons=(0, 0, 0))
     assert host.send(pygame.MOUSEWHEEL, y=1, x=0)
     assert host.press("F10") and host.ran == []
     assert not host.send(pygame.QUIT)
     assert host.send(pygame.MOUSEBUTTONDOWN, pos=(2, 2), button=1)
-    assert (host.dialog is None) == dialog.closes_outside
+    assert (host.dialog is None) == dialog.closes_on_outside_click
 
 
-def test_keys_repeat_as_before_once_it_is_closed(host: FakeHost) -> None:
+def test_closing_dialog_restores_key_repeat(host: FakeHost) -> None:
     pygame.key.set_repeat(300, 40)
-    host.show(CommandPalette(host))
-    host.show(OpenFile(host))  # one after the other, as from a menu
+    host.open_dialog(CommandPalette(host))
+    host.open_dialog(OpenFileDialog(host))  # one after the other, as from a menu
     host.frame()
     assert pygame.key.get_repeat() != (300, 40)
     host.press("Escape")
     assert pygame.key.get_repeat() == (300, 40)
 
 
-def test_the_focus_is_in_the_dialog_shown_last(host: FakeHost) -> None:
-    host.show(CommandPalette(host))
-    host.show(HelpOverlay(host))
+def test_last_shown_dialog_has_the_focus(host: FakeHost) -> None:
+    host.open_dialog(CommandPalette(host))
+    host.open_dialog(HelpOverlay(host))
     host.frame()
     host.type("undo")
     assert isinstance(host.dialog, HelpOverlay) and host.dialog.query == "undo"
 
 
-def test_the_close_button(host: FakeHost) -> None:
-    host.show(HelpOverlay(host))
+def test_close_button_closes_the_dialog(host: FakeHost) -> None:
+    host.open_dialog(HelpOverlay(host))
     assert host.dialog is not None
     host.click((host.dialog.card.right - 34, host.dialog.card.top + 30))
     assert host.dialog is None
@@ -403,22 +403,22 @@ def test_the_close_button(host: FakeHost) -> None:
 # --- lists of commands, files and examples --------------------------------------------------------
 
 
-def test_the_palette_runs_what_was_found(host: FakeHost) -> None:
-    host.show(CommandPalette(host))
+def test_palette_runs_the_selected_command(host: FakeHost) -> None:
+    host.open_dialog(CommandPalette(host))
     host.type("heat")
     host.press("Down", "Return")
     assert len(host.ran) == 1 and "heat" in host.ran[0] and host.dialog is None
 
 
-def test_the_palette_without_a_hit_runs_nothing(host: FakeHost) -> None:
-    host.show(CommandPalette(host))
+def test_palette_without_match_runs_nothing(host: FakeHost) -> None:
+    host.open_dialog(CommandPalette(host))
     host.type("qqq")
     host.press("Return")
     assert host.ran == [] and host.dialog is not None
 
 
-def test_a_double_click_in_the_palette(host: FakeHost) -> None:
-    host.show(CommandPalette(host))
+def test_palette_double_click_runs_the_command(host: FakeHost) -> None:
+    host.open_dialog(CommandPalette(host))
     dialog = host.dialog
     assert isinstance(dialog, CommandPalette)
     spot = (dialog.rows.element.rect.x + 40, dialog.rows.element.rect.y + 75)
@@ -428,64 +428,62 @@ def test_a_double_click_in_the_palette(host: FakeHost) -> None:
     assert host.ran == [list(COMMANDS)[2].id]
 
 
-def test_help_shows_what_is_typed_and_closes_with_its_key(host: FakeHost) -> None:
-    host.show(HelpOverlay(host))
+def test_help_filters_by_typed_text_and_closes_with_f1(host: FakeHost) -> None:
+    host.open_dialog(HelpOverlay(host))
     dialog = host.dialog
     assert isinstance(dialog, HelpOverlay)
     host.press(*["PageDown"] * 5)
-    assert dialog.page.bar.position == dialog.page.bar.last
+    assert dialog.page.scroll_bar.position == dialog.page.scroll_bar.last
     host.type("undo?")
     assert dialog.query == "undo?"  # the sign is text, not the command
     host.press("F1")
     assert host.dialog is None
 
 
-def test_the_gallery_opens_the_chosen_example(host: FakeHost) -> None:
-    host.show(Gallery(host))
-    host.frame(times=len(files.examples()) + 1)
+def test_gallery_opens_the_chosen_example(host: FakeHost) -> None:
+    host.open_dialog(Gallery(host))
+    host.frame(times=len(files.example_files()) + 1)
     host.press("Right", "Right", "Left", "Down", "Up", "Return")
-    assert host.paths == [files.examples()[1]] and host.dialog is None
+    assert host.paths == [files.example_files()[1]] and host.dialog is None
 
 
 @pytest.mark.parametrize(("size", "columns"), [((800, 600), 2), ((1024, 768), 2), ((1280, 720), 4)])
-def test_the_gallery_shows_examples_side_by_side_in_small_windows_too(
-    host: FakeHost, size: tuple[int, int], columns: int
-) -> None:
+def test_gallery_keeps_columns_in_small_windows(host: FakeHost, size: tuple[int, int], columns: int) -> None:
     """At 800 x 600 it was one column of 21 cards."""
     host.window_size = size
-    host.gui = make_manager(size, host.palette, host.scale)
-    host.show(Gallery(host))
+    host.gui = create_gui_manager(size, host.palette, host.scale)
+    host.open_dialog(Gallery(host))
     dialog = host.dialog
     assert isinstance(dialog, Gallery) and dialog.detail is not None
-    assert dialog.cards.columns == columns and dialog.cards.card_width >= 180
+    assert dialog.cards.column_count == columns and dialog.cards.card_width >= 180
     assert dialog.cards.element.rect.right <= dialog.detail.element.rect.left
 
 
-def test_one_click_opens_an_example(host: FakeHost) -> None:
-    host.show(Gallery(host))
+def test_gallery_click_opens_an_example(host: FakeHost) -> None:
+    host.open_dialog(Gallery(host))
     dialog = host.dialog
     assert isinstance(dialog, Gallery)
     host.frame(times=3)
     rect = dialog.cards.element.rect
     host.click((rect.x + 20, rect.y + 20))
-    assert host.paths == [files.examples()[0]]
+    assert host.paths == [files.example_files()[0]]
 
 
-def test_a_broken_example_says_what_is_wrong(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_gallery_shows_error_of_broken_example(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("format: nothing")
-    monkeypatch.setattr(files, "examples", lambda: [tmp_path / "bad.yaml", tmp_path / "gone.yaml"])
-    host.show(Gallery(host))
+    monkeypatch.setattr(files, "example_files", lambda: [tmp_path / "bad.yaml", tmp_path / "gone.yaml"])
+    host.open_dialog(Gallery(host))
     host.frame(times=3)
     dialog = host.dialog
-    assert isinstance(dialog, Gallery) and dialog.cards.shown is not None
-    assert "expected 'backmove-scenario'" in dialog.cards.shown.caption
+    assert isinstance(dialog, Gallery) and dialog.cards.shown_example is not None
+    assert "expected 'backmove-scenario'" in dialog.cards.shown_example.caption
 
 
-def test_recent_files_are_opened_and_forgotten(host: FakeHost, tmp_path: Path) -> None:
-    there = map_file(tmp_path, ["..."])
-    host.settings.remember(there)
-    host.settings.remember(tmp_path / "gone.map")
-    host.show(RecentFiles(host))
+def test_recent_files_can_be_opened_and_removed(host: FakeHost, tmp_path: Path) -> None:
+    there = write_map_file(tmp_path, ["..."])
+    host.settings.add_recent_file(there)
+    host.settings.add_recent_file(tmp_path / "gone.map")
+    host.open_dialog(RecentFiles(host))
     host.press("Return")
     assert host.paths == []  # it is not there
     host.press("Delete", "Return")
@@ -498,43 +496,43 @@ def test_recent_files_are_opened_and_forgotten(host: FakeHost, tmp_path: Path) -
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "maps").mkdir()
-    map_file(tmp_path / "maps", ["..."], "one.map")
-    map_file(tmp_path, ["..."], "two.map")
+    write_map_file(tmp_path / "maps", ["..."], "one.map")
+    write_map_file(tmp_path, ["..."], "two.map")
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / ".hidden.map").write_text("")
     return tmp_path
 
 
-def open_file(host: FakeHost, folder: Path) -> OpenFile:
-    host.settings.remember(folder / "two.map")
-    dialog = OpenFile(host)
-    host.show(dialog)
+def open_file(host: FakeHost, folder: Path) -> OpenFileDialog:
+    host.settings.add_recent_file(folder / "two.map")
+    dialog = OpenFileDialog(host)
+    host.open_dialog(dialog)
     return dialog
 
 
-def names(dialog: OpenFile | SaveFile) -> list[str]:
+def names(dialog: OpenFileDialog | SaveFileDialog) -> list[str]:
     return [item.cells[0] for item in dialog.rows.items]
 
 
-def test_open_shows_folders_and_known_files(host: FakeHost, folder: Path) -> None:
+def test_open_dialog_lists_folders_and_known_files(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     assert names(dialog) == ["..", "maps/", "two.map"]
     host.press("Down", "Return")
     assert host.paths == [folder / "two.map"] and host.dialog is None
 
 
-def test_folders_are_entered_and_left(host: FakeHost, folder: Path) -> None:
+def test_open_dialog_navigates_into_and_out_of_folders(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     host.press("Return")
     assert dialog.folder == folder / "maps" and names(dialog) == ["..", "one.map"]
     host.press("Backspace")
-    assert dialog.folder == folder and dialog.rows.item and dialog.rows.item.cells[0] == "maps/"
+    assert dialog.folder == folder and dialog.rows.selected_row and dialog.rows.selected_row.cells[0] == "maps/"
     host.press("Alt+Up")
     assert dialog.folder == folder.parent
-    assert dialog.rows.item and dialog.rows.item.value == folder
+    assert dialog.rows.selected_row and dialog.rows.selected_row.value == folder
 
 
-def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> None:
+def test_open_dialog_filters_by_text_and_follows_typed_paths(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     host.type("two")
     assert names(dialog) == ["two.map"]
@@ -551,7 +549,7 @@ def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> N
     assert host.paths == [folder / "two.map"]
 
 
-def test_a_name_that_is_not_there_is_told_with_the_nearest_and_stays(host: FakeHost, folder: Path) -> None:
+def test_unknown_file_name_suggests_nearest_and_keeps_text(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     for text, words in (("nosuchthing", "Nothing here matches 'nosuchthing'"), ("twu.map", "did you mean 'two.map'")):
         host.type(text)
@@ -561,15 +559,15 @@ def test_a_name_that_is_not_there_is_told_with_the_nearest_and_stays(host: FakeH
         host.clear_field()
 
 
-def test_a_folder_that_cannot_be_read_is_told(host: FakeHost, folder: Path) -> None:
+def test_unreadable_folder_is_reported(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
-    dialog.go(folder / "not there")
+    dialog.show_folder(folder / "not there")
     assert "No such file" in dialog.problem
     host.press("Alt+Up")
     assert dialog.folder == folder and dialog.problem == ""
 
 
-def test_places_lead_to_the_shipped_maps(host: FakeHost, folder: Path) -> None:
+def test_shipped_maps_button_opens_the_maps_folder(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     button = next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Shipped maps")
     host.focus(button)
@@ -577,14 +575,14 @@ def test_places_lead_to_the_shipped_maps(host: FakeHost, folder: Path) -> None:
     assert dialog.folder == files.MAPS_FOLDER
 
 
-def save_file(host: FakeHost, folder: Path, name: str = "caves") -> SaveFile:
-    host.settings.remember(folder / "two.map")
-    dialog = SaveFile(host, "Save the map under another name", ".map", name, host.calls.append)
-    host.show(dialog)
+def save_file(host: FakeHost, folder: Path, name: str = "caves") -> SaveFileDialog:
+    host.settings.add_recent_file(folder / "two.map")
+    dialog = SaveFileDialog(host, "Save the map under another name", ".map", name, host.calls.append)
+    host.open_dialog(dialog)
     return dialog
 
 
-def test_save_gives_a_path_with_its_ending(host: FakeHost, folder: Path) -> None:
+def test_save_dialog_appends_the_extension(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     assert dialog.name == "caves.map" and names(dialog) == ["..", "maps/", "two.map"]
     host.type("new")  # over the selected stem
@@ -598,10 +596,10 @@ def test_save_gives_a_path_with_its_ending(host: FakeHost, folder: Path) -> None
     assert host.calls[-1] == folder / "maps" / "x.map"
 
 
-def test_overwriting_is_asked_about(host: FakeHost, folder: Path) -> None:
+def test_overwriting_asks_for_confirmation(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder, "two")
     host.press("Return")
-    assert isinstance(dialog.inner, Question)
+    assert isinstance(dialog.inner, QuestionDialog)
     host.press("Escape")
     assert dialog.inner is None and host.dialog is dialog and host.calls == []
     host.press("Return", "Return")  # Cancel
@@ -610,7 +608,7 @@ def test_overwriting_is_asked_about(host: FakeHost, folder: Path) -> None:
     assert host.calls == [folder / "two.map"] and host.dialog is None
 
 
-def test_names_that_will_not_do_are_told(host: FakeHost, folder: Path) -> None:
+def test_invalid_save_names_are_reported(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     host.clear_field()
     host.press("Return")
@@ -621,7 +619,7 @@ def test_names_that_will_not_do_are_told(host: FakeHost, folder: Path) -> None:
     assert "There is no folder" in dialog.problem and host.calls == []
 
 
-def test_text_is_cut_and_pasted(host: FakeHost, folder: Path) -> None:
+def test_field_text_can_be_cut_and_pasted(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     host.press("Ctrl+a", "Ctrl+x")
     assert dialog.name == ""
@@ -629,16 +627,16 @@ def test_text_is_cut_and_pasted(host: FakeHost, folder: Path) -> None:
     assert dialog.name in ("caves.map", "")  # without a screen there may be no clipboard
 
 
-def test_a_name_that_cannot_be_saved_to_stays_with_its_reason(host: FakeHost, folder: Path) -> None:
-    host.settings.remember(folder / "two.map")
+def test_failed_save_keeps_name_and_shows_reason(host: FakeHost, folder: Path) -> None:
+    host.settings.add_recent_file(folder / "two.map")
 
     def save(path: Path) -> None:
         if path.name == "bad.map":
             raise ConfigError(f"{path}: cannot be written: Permission denied")
         host.calls.append(path)
 
-    dialog = SaveFile(host, "Save the map under another name", ".map", "bad", save)
-    host.show(dialog)
+    dialog = SaveFileDialog(host, "Save the map under another name", ".map", "bad", save)
+    host.open_dialog(dialog)
     host.press("Return")
     assert host.dialog is dialog and dialog.inner is None and dialog.name == "bad.map"
     assert dialog.note.text == f"{folder / 'bad.map'}: cannot be written: Permission denied"
@@ -649,39 +647,39 @@ def test_a_name_that_cannot_be_saved_to_stays_with_its_reason(host: FakeHost, fo
     assert host.calls == [folder / "good.map"] and host.dialog is None
 
 
-def test_what_saving_shows_next_is_not_closed(host: FakeHost, folder: Path) -> None:
-    host.show(
-        SaveFile(
+def test_dialog_opened_by_saving_stays_open(host: FakeHost, folder: Path) -> None:
+    host.open_dialog(
+        SaveFileDialog(
             host,
             "Save the map under another name",
             ".map",
             "a",
-            lambda path: host.show(MessageBox(host, "Next", "comes")),
+            lambda path: host.open_dialog(MessageBox(host, "Next", "comes")),
         )
     )
     host.press("Return")
     assert isinstance(host.dialog, MessageBox)
 
 
-def test_a_reason_too_long_for_its_place_is_read_whole_in_a_message(host: FakeHost, folder: Path) -> None:
+def test_long_error_is_shown_in_a_message_box(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     reason = "it cannot be written for a reason that takes long to tell; " * 20
-    dialog.complain(reason)
+    dialog.show_problem(reason)
     assert isinstance(dialog.inner, MessageBox) and dialog.inner.problems == [reason]
     assert dialog.note.text == "" and dialog.problem == reason
     host.press("Return")
     assert dialog.inner is None and host.dialog is dialog
 
 
-def test_choosing_a_file_takes_its_name(host: FakeHost, folder: Path) -> None:
+def test_choosing_a_file_fills_in_its_name(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     host.press("Down")
     assert dialog.name == "two.map"
 
 
-def test_saving_does_not_begin_among_the_shipped_files(host: FakeHost) -> None:
-    host.settings.remember(files.examples()[0])
-    assert not files.is_shipped(SaveFile(host, "Save", ".map", "a", host.calls.append).folder)
+def test_save_dialog_does_not_start_in_the_shipped_folder(host: FakeHost) -> None:
+    host.settings.add_recent_file(files.example_files()[0])
+    assert not files.is_shipped_file(SaveFileDialog(host, "Save", ".map", "a", host.calls.append).folder)
 
 
 @pytest.mark.parametrize(
@@ -694,18 +692,18 @@ def test_saving_does_not_begin_among_the_shipped_files(host: FakeHost) -> None:
         ("\u65e5" * 100, "\u65e5" * 66),
     ],
 )
-def test_names_are_made_fit_for_files(name: str, expected: str) -> None:
-    assert clean_name(name, ".map") == expected
+def test_clean_name_makes_valid_file_names(name: str, expected: str) -> None:
+    assert valid_file_stem(name, ".map") == expected
 
 
 # --- questions ------------------------------------------------------------------------------------
 
 
-def test_a_number_is_typed_or_counted(host: FakeHost) -> None:
-    host.show(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
+def test_number_prompt_accepts_typing_and_arrow_keys(host: FakeHost) -> None:
+    host.open_dialog(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
     host.press("Up", "PageUp", "Down", "Return")
     assert host.calls == [200] and host.dialog is None
-    host.show(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
+    host.open_dialog(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
     host.type("7")
     host.press("Return")
     assert host.calls == [200] and host.dialog is not None  # 7 is too low
@@ -718,44 +716,49 @@ def test_a_number_is_typed_or_counted(host: FakeHost) -> None:
     assert host.calls == [200, 1070]
 
 
-def test_a_wrong_number_is_refused_by_the_button_too(host: FakeHost) -> None:
-    host.show(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
+def test_number_prompt_button_refuses_wrong_number(host: FakeHost) -> None:
+    host.open_dialog(NumberPrompt(host, "Run until tick", 100, host.calls.append, low=51))
     dialog = host.dialog
     assert isinstance(dialog, NumberPrompt)
     host.type("7")
     press_button(host, "OK")
-    assert host.dialog is dialog and host.calls == [] and dialog.focused is dialog.field and dialog.field.text == "7"
+    assert (
+        host.dialog is dialog
+        and host.calls == []
+        and dialog.focused_control is dialog.field
+        and dialog.field.text == "7"
+    )
 
 
-def test_a_name_must_be_one(host: FakeHost) -> None:
-    host.show(TextPrompt(host, "Rename the focused branch", "eager", host.calls.append))
+def test_empty_name_is_refused(host: FakeHost) -> None:
+    host.open_dialog(TextPrompt(host, "Rename the focused branch", "eager", host.calls.append))
     dialog = host.dialog
     assert isinstance(dialog, TextPrompt)
     host.clear_field()
     press_button(host, "OK")
-    assert host.dialog is dialog and dialog.note.text == "Enter a name" and dialog.focused is dialog.field
+    assert host.dialog is dialog and dialog.note.text == "Enter a name" and dialog.focused_control is dialog.field
     host.type("lazy")
     assert dialog.note.text == ""
     host.press("Return")
     assert host.calls == ["lazy"] and host.dialog is None
 
 
-def test_a_split_says_what_it_offers_in_the_words_of_the_form(host: FakeHost) -> None:
-    host.show(SplitPolicy(host))
-    assert isinstance(host.dialog, SplitPolicy)
-    spec = host.session.focused.spec
+def test_split_dialog_uses_parameter_labels_of_the_form(host: FakeHost) -> None:
+    host.open_dialog(SplitDialog(host))
+    assert isinstance(host.dialog, SplitDialog)
+    spec = host.session.focused_walker.spec
     words = [(item.cells[0], item.detail) for item in host.dialog.rows.items]
     assert words[-1][0] == "Budget" and all(detail for _, detail in words)
-    assert set(words[:-1]) <= {(named(param), param.help) for param in spec.params}
+    assert set(words[:-1]) <= {(display_name_of_param(param), param.help) for param in spec.params}
     assert not any("_" in cell for item in host.dialog.rows.items for cell in item.cells)
 
 
-def test_a_split_that_cannot_be_is_told_in_its_dialog(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_split_is_reported_in_its_dialog(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
     def split(*given: object) -> None:
         raise ConfigError("split: expected a walking agent, got one at the goal")
 
-    monkeypatch.setattr(host.session.run.tree, "split_policy", split)
-    host.show(SplitPolicy(host))
+    monkeypatch.setattr(host.session.run.tree, "create_variants", split)
+    host.open_dialog(SplitDialog(host))
     dialog = host.dialog
     host.press("Return")
     assert host.dialog is dialog and dialog is not None and "got one at the goal" in dialog.note.text
@@ -765,55 +768,55 @@ def test_a_split_that_cannot_be_is_told_in_its_dialog(host: FakeHost, monkeypatc
     ("keys_pressed", "went_on"),
     [(["Escape"], 0), (["Left", "Left", "Return"], 1), (["Left", "Left", "Left", "Space"], 0)],
 )
-def test_unsaved_edits_are_kept_or_discarded(host: FakeHost, keys_pressed: list[str], went_on: int) -> None:
-    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+def test_unsaved_question_discards_or_cancels(host: FakeHost, keys_pressed: list[str], went_on: int) -> None:
+    host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press(*keys_pressed)
     assert host.dialog is None and len(host.calls) == went_on
 
 
-def test_what_is_more_than_a_map_is_saved_as_a_session(host: FakeHost) -> None:
-    agent_edits.set_param(host.session, FIRST, "weight", 2.9)
-    painting.paint(host.session, [25], block=True)
-    branching.branch_here(host.session)
-    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+def test_unsaved_edits_beyond_the_map_are_saved_as_session(host: FakeHost) -> None:
+    agent_edits.set_param(host.session, FIRST_PANEL, "weight", 2.9)
+    painting.block_or_free_cells(host.session, [25], block=True)
+    branching.create_branch_here(host.session)
+    host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     assert isinstance(host.dialog, UnsavedQuestion) and "2 branches" in host.dialog.text
     host.press("Return")
     assert host.calls == ["session saved", "on"]
 
 
 def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["....", "...."])
-    host.session = Session(files.open_any(path).scenario)
+    path = write_map_file(tmp_path, ["....", "...."])
+    host.session = Session(files.open_any_file(path).scenario)
     host.session.path = path
-    painting.paint(host.session, [2], block=True)
-    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    painting.block_or_free_cells(host.session, [2], block=True)
+    host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
     assert host.calls == ["on"] and host.dialog is None
     assert path.read_text().splitlines()[4] == "..@."
 
 
 def test_unsaved_edits_of_an_unnamed_map_ask_for_a_name(host: FakeHost, tmp_path: Path) -> None:
-    host.settings.remember(tmp_path / "a.map")
-    painting.paint(host.session, [25], block=True)
-    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    host.settings.add_recent_file(tmp_path / "a.map")
+    painting.block_or_free_cells(host.session, [25], block=True)
+    host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
-    assert isinstance(host.dialog, SaveFile)
+    assert isinstance(host.dialog, SaveFileDialog)
     host.press("Return")
     assert host.calls == ["on"] and [path.suffix for path in tmp_path.iterdir()] == [".map"]
 
 
-def test_a_map_that_cannot_be_saved_loses_nothing(host: FakeHost, tmp_path: Path) -> None:
+def test_failed_map_save_discards_nothing(host: FakeHost, tmp_path: Path) -> None:
     host.session.path = tmp_path / "gone" / "a.map"
-    host.show(UnsavedQuestion(host, lambda: host.calls.append("on")))
+    host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
     assert isinstance(host.dialog, MessageBox) and "cannot be written" in host.dialog.problems[0]
     assert host.calls == []
 
 
-def test_a_scroll_bar_can_be_dragged_also_from_outside(host: FakeHost) -> None:
+def test_scroll_bar_drag_continues_outside_the_bar(host: FakeHost) -> None:
     dialog = MessageBox(host, "Broken", PROBLEMS)
-    host.show(dialog)
-    area, bar = dialog.lines.element.rect, dialog.lines.bar
+    host.open_dialog(dialog)
+    area, bar = dialog.lines.element.rect, dialog.lines.scroll_bar
     host.send(pygame.MOUSEBUTTONDOWN, pos=(area.right - 3, area.y + 5), button=1)
     for x, y in ((area.right - 3, area.y + 60), (area.x + 9, area.y + 90), (area.x - 200, area.bottom + 300)):
         before = bar.position
@@ -827,15 +830,15 @@ def test_a_scroll_bar_can_be_dragged_also_from_outside(host: FakeHost) -> None:
 
 def test_a_long_message_scrolls(host: FakeHost) -> None:
     dialog = MessageBox(host, "Broken", PROBLEMS)
-    host.show(dialog)
-    assert dialog.lines.bar.is_needed
+    host.open_dialog(dialog)
+    assert dialog.lines.scroll_bar.is_needed
     host.press("End")
-    assert dialog.lines.bar.position == dialog.lines.bar.last
+    assert dialog.lines.scroll_bar.position == dialog.lines.scroll_bar.last
     host.press("Up")
-    assert 0 < dialog.lines.bar.position < dialog.lines.bar.last
+    assert 0 < dialog.lines.scroll_bar.position < dialog.lines.scroll_bar.last
     host.send(pygame.MOUSEMOTION, pos=dialog.card.center, rel=(0, 0), buttons=(0, 0, 0))
     host.send(pygame.MOUSEWHEEL, y=100, x=0)
-    assert dialog.lines.bar.position == 0
+    assert dialog.lines.scroll_bar.position == 0
     host.press("Return")
     assert host.dialog is None
 
@@ -843,60 +846,60 @@ def test_a_long_message_scrolls(host: FakeHost) -> None:
 # --- problems and numbers -------------------------------------------------------------------------
 
 
-def test_a_problem_is_found_and_opened(host: FakeHost) -> None:
+def test_problem_list_finds_and_opens_a_problem(host: FakeHost) -> None:
     dialog = ProblemList(host)
-    host.show(dialog)
-    assert len(dialog.rows.items) == 19 and dialog.focused is dialog.field
+    host.open_dialog(dialog)
+    assert len(dialog.rows.items) == 19 and dialog.focused_control is dialog.field
     host.type("b5")
-    assert [row.bucket for row in dialog.shown] == [5]
+    assert [row.bucket for row in dialog.shown_problems] == [5]
     host.press("Return")
     setup = host.setups[0]
     assert setup.goal == (5, 5) and setup.listed_optimal == pytest.approx(7.071)
     assert [config.kind for config in setup.agents] == ["tba", "rtb-wa"] and setup.budget == 3
 
 
-def test_another_problem_is_opened_under_the_rule_of_the_run(host: FakeHost) -> None:
+def test_opened_problem_keeps_movement_rule_of_the_run(host: FakeHost) -> None:
     host.session.set_movement(Movement(FOUR))
-    host.show(ProblemList(host))
+    host.open_dialog(ProblemList(host))
     host.type("b5")
     host.press("Return")
     setup = host.setups[0]
     assert setup.grid.movement == setup.map.movement == Movement(FOUR) and setup.listed_optimal is None
 
 
-def test_bad_problems_are_listed_grey_and_not_opened(host: FakeHost) -> None:
+def test_bad_problems_are_dimmed_and_cannot_be_opened(host: FakeHost) -> None:
     dialog = ProblemList(host)
-    host.show(dialog)
+    host.open_dialog(dialog)
     assert "1 of them cannot be run" in dialog.hint
     host.focus(dialog.field)
     host.type("blocked")
-    assert [row.goal for row in dialog.shown] == [(10, 10)] and dialog.rows.items[0].is_dim
+    assert [row.goal for row in dialog.shown_problems] == [(10, 10)] and dialog.rows.items[0].is_dim
     assert not dialog.open_button.can_focus
     host.press("Return")
     assert host.setups == [] and host.dialog is dialog
 
 
-def test_problems_are_sorted_by_keys_and_by_clicks(host: FakeHost) -> None:
+def test_problem_list_sorts_by_key_and_click(host: FakeHost) -> None:
     dialog = ProblemList(host)
-    host.show(dialog)
+    host.open_dialog(dialog)
     host.focus(dialog.rows)
     host.press("Right", "Space")
     assert dialog.sort_by == (1, True)
-    assert [row.bucket for row in dialog.shown] == list(range(19, 0, -1))
+    assert [row.bucket for row in dialog.shown_problems] == list(range(19, 0, -1))
     rect = dialog.rows.element.rect
     host.click((rect.x + 40, rect.y + 10))
-    assert dialog.sort_by == (0, False) and dialog.shown[0].number == 0
+    assert dialog.sort_by == (0, False) and dialog.shown_problems[0].number == 0
     host.press("End")
     assert dialog.rows.place == 18
 
 
-def test_the_comparison_is_sorted_and_lives(host: FakeHost) -> None:
+def test_comparison_table_sorts_and_updates_live(host: FakeHost) -> None:
     host.session.advance(20)
     dialog = ComparisonTable(host)
-    host.show(dialog)
+    host.open_dialog(dialog)
     labels = [item.cells[0] for item in dialog.rows.items]
     assert labels == ["first", "RTB-WA*"]
-    cost = [column.key for column in SHOWN].index("cost")
+    cost = [column.key for column in SHOWN_COLUMNS].index("cost")
     host.press(*["Right"] * (cost + 1))
     costs = [item.cells[cost] for item in dialog.rows.items]
     assert costs == sorted(costs, key=float)
@@ -907,33 +910,33 @@ def test_the_comparison_is_sorted_and_lives(host: FakeHost) -> None:
     assert [item.cells[cost] for item in dialog.rows.items] != costs[::-1]
     assert f"tick {host.session.tick}" in dialog.hint
     host.press("Return")
-    assert host.session.focused and host.session.focused.label in labels
+    assert host.session.focused_walker and host.session.focused_walker.label in labels
 
 
-def test_the_comparison_is_exported(host: FakeHost, tmp_path: Path) -> None:
-    host.settings.remember(tmp_path / "a.map")
+def test_comparison_table_is_exported_as_csv(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.add_recent_file(tmp_path / "a.map")
     dialog = ComparisonTable(host)
-    host.show(dialog)
+    host.open_dialog(dialog)
     button = next(c for c in dialog.controls if isinstance(c, Button) and "CSV" in c.label)
     host.focus(button)
     host.press("Return")
-    assert isinstance(dialog.inner, SaveFile)
+    assert isinstance(dialog.inner, SaveFileDialog)
     host.press("Return")
     assert dialog.inner is None and host.dialog is dialog
     assert [path.suffix for path in tmp_path.iterdir()] == [".csv"] and host.said[0].startswith("Saved A title- with")
 
 
-def test_a_table_that_cannot_be_written_is_told_in_its_dialog(host: FakeHost, tmp_path: Path) -> None:
-    host.settings.remember(tmp_path / "a.map")
+def test_failed_table_export_is_reported_in_its_dialog(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.add_recent_file(tmp_path / "a.map")
     dialog = ComparisonTable(host)
-    host.show(dialog)
+    host.open_dialog(dialog)
     button = next(c for c in dialog.controls if isinstance(c, Button) and "CSV" in c.label)
     host.focus(button)
     host.press("Return")
     inner = dialog.inner
-    assert isinstance(inner, SaveFile)
+    assert isinstance(inner, SaveFileDialog)
     (tmp_path / "taken.csv").mkdir()
-    inner._finish(tmp_path / "taken.csv")
+    inner._save_and_close(tmp_path / "taken.csv")
     assert host.dialog is dialog and dialog.inner is inner and "cannot be written" in inner.note.text
     assert host.said == []
 
@@ -941,113 +944,113 @@ def test_a_table_that_cannot_be_written_is_told_in_its_dialog(host: FakeHost, tm
 # --- videos ---------------------------------------------------------------------------------------
 
 
-def choice_of(dialog: RecordDialog, name: str) -> Choice:
-    control = dialog.form._row(name).controls[0]
-    assert isinstance(control, Choice)
+def choice_control(dialog: RecordDialog, name: str) -> ChoiceControl:
+    control = dialog.form._row_of_param(name).controls[0]
+    assert isinstance(control, ChoiceControl)
     return control
 
 
-def field_of(dialog: RecordDialog | GenerateMap, name: str) -> Field:
-    control = dialog.form._row(name).controls[-1]
-    assert isinstance(control, Field)
+def field_control(dialog: RecordDialog | MapGeneratorDialog, name: str) -> TextField:
+    control = dialog.form._row_of_param(name).controls[-1]
+    assert isinstance(control, TextField)
     return control
 
 
-def test_a_gif_is_offered_only_rates_that_it_can_have(host: FakeHost) -> None:
+def test_gif_offers_only_valid_frame_rates(host: FakeHost) -> None:
     dialog = RecordDialog(host, lambda values: host.calls.append(dict(values)))
-    host.show(dialog)
+    host.open_dialog(dialog)
     dialog.values["frames_per_second"] = "60"
-    dialog.rebuild()
-    choice_of(dialog, "format").choose("gif")
-    rate = choice_of(dialog, "frames_per_second")
-    assert [value for value, _ in rate.options] == ["10", "20", "25", "50"] and rate.chosen == "50"
-    assert "a gif does not support 60" in dialog.form._row("frames_per_second").problem
-    dialog.rebuild()
-    rate = choice_of(dialog, "frames_per_second")
-    assert len(rate.options) == 4 and rate.chosen == "50", "also after the window has changed"
+    dialog.rebuild_widgets()
+    choice_control(dialog, "format").choose("gif")
+    rate = choice_control(dialog, "frames_per_second")
+    assert [value for value, _ in rate.options] == ["10", "20", "25", "50"] and rate.chosen_value == "50"
+    assert "a gif does not support 60" in dialog.form._row_of_param("frames_per_second").problem
+    dialog.rebuild_widgets()
+    rate = choice_control(dialog, "frames_per_second")
+    assert len(rate.options) == 4 and rate.chosen_value == "50", "also after the window has changed"
     host.focus(rate)
     host.press("Left")
     host.press("Return")
-    assert host.calls[0]["frames_per_second"] == "25" and options_of(host.calls[0], (800, 600), 0).fps == 25
-    host.show(RecordDialog(host, host.calls.append))
+    assert host.calls[0]["frames_per_second"] == "25" and film_options_of(host.calls[0], (800, 600), 0).fps == 25
+    host.open_dialog(RecordDialog(host, host.calls.append))
     assert isinstance(host.dialog, RecordDialog)
-    assert len(choice_of(host.dialog, "frames_per_second").options) == 4, "a gif is what was made last"
-    choice_of(host.dialog, "format").choose("mp4")
-    assert choice_of(host.dialog, "frames_per_second").chosen == "25" and not host.dialog.form.problems
-    assert len(choice_of(host.dialog, "frames_per_second").options) == 6
+    assert len(choice_control(host.dialog, "frames_per_second").options) == 4, "a gif is what was made last"
+    choice_control(host.dialog, "format").choose("mp4")
+    assert choice_control(host.dialog, "frames_per_second").chosen_value == "25" and not host.dialog.form.problems
+    assert len(choice_control(host.dialog, "frames_per_second").options) == 6
 
 
-def test_a_range_that_ends_before_it_begins_is_not_exported(host: FakeHost) -> None:
+def test_reversed_tick_range_is_not_exported(host: FakeHost) -> None:
     dialog = ExportDialog(host, host.calls.append, 0, 30)
-    host.show(dialog)
-    choice_of(dialog, "format").choose("webm")
-    host.focus(field_of(dialog, "from_tick"))
+    host.open_dialog(dialog)
+    choice_control(dialog, "format").choose("webm")
+    host.focus(field_control(dialog, "from_tick"))
     host.type("500")
     host.press("Return")
-    assert host.dialog is dialog and host.calls == [] and dialog.focused is field_of(dialog, "to_tick")
+    assert host.dialog is dialog and host.calls == [] and dialog.focused_control is field_control(dialog, "to_tick")
     assert dialog.form.problems == ["expected 500 or later, got 30"]
     assert (dialog.values["from_tick"], dialog.values["format"]) == (500, "webm")
     host.type("x")
     host.press("Return")
     assert "expected a whole number" in dialog.form.problems[0] and host.calls == []
-    host.focus(field_of(dialog, "from_tick"))
+    host.focus(field_control(dialog, "from_tick"))
     host.type("30")
     host.frame(1.0)
-    host.focus(field_of(dialog, "to_tick"))
+    host.focus(field_control(dialog, "to_tick"))
     host.clear_field()
     host.type("30")
     host.press("Return")
     assert len(host.calls) == 1 and host.dialog is None, "one tick is a range"
 
 
-def test_a_range_marked_the_wrong_way_round_is_told_at_once(host: FakeHost) -> None:
+def test_reversed_marked_range_is_reported_immediately(host: FakeHost) -> None:
     dialog = ExportDialog(host, host.calls.append, 50, 10)
-    host.show(dialog)
+    host.open_dialog(dialog)
     assert dialog.form.problems == ["expected 50 or later, got 10"]
-    host.focus(field_of(dialog, "from_tick"))
+    host.focus(field_control(dialog, "from_tick"))
     host.type("5")
     host.frame(1.0)
     assert dialog.form.problems == []
 
 
-def test_a_recording_that_cannot_begin_keeps_its_form(host: FakeHost) -> None:
+def test_failed_recording_start_keeps_the_form(host: FakeHost) -> None:
     def begin(values: object) -> None:
         raise ConfigError("/recordings: expected a folder for recordings, got a file")
 
     dialog = RecordDialog(host, begin)
-    host.show(dialog)
-    choice_of(dialog, "size").choose("640 x 360")
+    host.open_dialog(dialog)
+    choice_control(dialog, "size").choose("640 x 360")
     host.press("Return")
     assert host.dialog is dialog and dialog.note.text == "/recordings: expected a folder for recordings, got a file"
-    assert choice_of(dialog, "size").chosen == "640 x 360" and host.said == []
-    dialog.rebuild()
-    assert dialog.note.text and choice_of(dialog, "size").chosen == "640 x 360"
-    choice_of(dialog, "part").choose("window")
+    assert choice_control(dialog, "size").chosen_value == "640 x 360" and host.said == []
+    dialog.rebuild_widgets()
+    assert dialog.note.text and choice_control(dialog, "size").chosen_value == "640 x 360"
+    choice_control(dialog, "part").choose("window")
     assert dialog.note.text == ""
 
 
 # --- maps -----------------------------------------------------------------------------------------
 
 
-def test_a_map_is_generated_with_the_present_agents(host: FakeHost) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_generated_map_keeps_current_agents(host: FakeHost) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     host.frame()
-    assert dialog.made is not None
+    assert dialog.generated_map is not None
     host.press("Down", "Down", "Down", "Down")
     host.frame()
-    assert dialog.spec.kind == "river" and dialog.made.recipe["kind"] == "river"
+    assert dialog.spec.kind == "river" and dialog.generated_map.recipe["kind"] == "river"
     host.press("Return")
     setup = host.setups[0]
     assert setup.switches and [config.label for config in setup.agents] == ["first", ""]
     assert setup.budget == 3 and setup.seed == 11
 
 
-def test_parameters_of_a_map_are_typed_and_slid(host: FakeHost) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_map_parameters_are_set_by_field_and_slider(host: FakeHost) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     sliders = [control for control in dialog.controls if isinstance(control, Slider)]
-    fields = [control for control in dialog.controls if isinstance(control, Field)]
+    fields = [control for control in dialog.controls if isinstance(control, TextField)]
     host.focus(sliders[0])
     host.press("Right")
     host.frame(0.2)
@@ -1070,78 +1073,80 @@ def press_button(host: FakeHost, label: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["Return", "the button"])
-def test_a_wrong_number_makes_no_map(host: FakeHost, way: str) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_wrong_number_generates_no_map(host: FakeHost, way: str) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     host.frame()
-    field = field_of(dialog, "width")
+    field = field_control(dialog, "width")
     host.focus(field)
     host.type("5000")
     host.press("Return") if way == "Return" else press_button(host, "Generate")
     assert host.dialog is dialog and host.setups == []
-    assert dialog.focused is field and field.text == "5000" and "from 16 to 2,048" in dialog.form.problems[0]
+    assert dialog.focused_control is field and field.text == "5000" and "from 16 to 2,048" in dialog.form.problems[0]
     host.clear_field()
     host.type("50")
     host.press("Return")
     assert host.setups[0].grid.width == 50
 
 
-def test_a_wrong_number_far_down_is_brought_into_view(host: FakeHost) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_wrong_number_is_scrolled_into_view(host: FakeHost) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     dialog.rows.select([spec.kind for spec in GENERATORS].index("caves"))
     last = dialog.form.controls()[-1]
-    assert isinstance(last, Field)
+    assert isinstance(last, TextField)
     host.focus(last)
     host.type("-7")
     host.focus(dialog.rows)
     host.press("Return")
     host.frame(times=3)
-    assert dialog.focused is last and host.setups == []
+    assert dialog.focused_control is last and host.setups == []
     assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
 
 
-def test_another_seed_gives_another_map_and_the_same_again(host: FakeHost) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_new_seed_changes_map_and_old_seed_restores_it(host: FakeHost) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     host.frame()
-    assert dialog.made is not None
-    first, seed = dialog.made.grid.rows(), dialog.values["rooms"]["seed"]
+    assert dialog.generated_map is not None
+    first, seed = dialog.generated_map.grid.rows(), dialog.values["rooms"]["seed"]
     host.press("F8")
     host.frame()
-    assert dialog.values["rooms"]["seed"] != seed and dialog.made.grid.rows() != first
-    field = next(c for c in dialog.controls if isinstance(c, Field) and c.text == str(dialog.values["rooms"]["seed"]))
+    assert dialog.values["rooms"]["seed"] != seed and dialog.generated_map.grid.rows() != first
+    field = next(
+        c for c in dialog.controls if isinstance(c, TextField) and c.text == str(dialog.values["rooms"]["seed"])
+    )
     host.focus(field)
     host.type(str(seed))
     host.press("Tab")  # leaving the field is enough
     host.frame()
-    assert dialog.made.grid.rows() == first
+    assert dialog.generated_map.grid.rows() == first
 
 
-def test_parameters_that_do_not_go_together_are_told(host: FakeHost) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_conflicting_map_parameters_are_reported(host: FakeHost) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     dialog.rows.select([spec.kind for spec in GENERATORS].index("maze"))
     dialog.values["maze"].update(width=16, height=16, corridor=30)
-    dialog.rebuild()
+    dialog.rebuild_widgets()
     host.press("Return")
     assert host.setups == [] and "corridor: expected at most" in dialog.problem
 
 
 @pytest.mark.parametrize("place", range(len(GENERATORS)), ids=[spec.kind for spec in GENERATORS])
-def test_every_kind_can_be_made(host: FakeHost, place: int) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_every_map_kind_can_be_generated(host: FakeHost, place: int) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     host.press(*["Down"] * place)
     host.frame()
-    assert dialog.made is not None and dialog.made.recipe["kind"] == GENERATORS[place].kind
+    assert dialog.generated_map is not None and dialog.generated_map.recipe["kind"] == GENERATORS[place].kind
     host.press("Return")
     Session(host.setups[0]).advance(3)
 
 
-def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
-    setup = begun()
-    picture = thumbnail(setup.grid, setup.start_cell, setup.goal_cell, (200, 120), DARK)
+def test_thumbnail_shows_walls_start_and_goal(host: FakeHost) -> None:
+    setup = make_scenario()
+    picture = draw_thumbnail(setup.grid, setup.start_cell, setup.goal_cell, (200, 120), DARK)
     assert picture.get_size() == (120, 120)
     colours = {tuple(picture.get_at((x, y)))[:3] for x in range(120) for y in range(120)}
     assert {DARK.free, DARK.wall, DARK.path} <= colours
@@ -1151,38 +1156,38 @@ def test_a_thumbnail_shows_walls_and_ends(host: FakeHost) -> None:
 # --- agents ---------------------------------------------------------------------------------------
 
 
-def edit(host: FakeHost, kind: str = "rtb-wa") -> tuple[AgentEditor, Walker]:
+def open_agent_editor(host: FakeHost, kind: str = "rtb-wa") -> tuple[AgentEditor, Walker]:
     walker = next(w for w in host.session.run.world.walkers if w.spec.key == kind)
     dialog = AgentEditor(host, PanelKey(0, walker.id))
-    host.show(dialog)
+    host.open_dialog(dialog)
     host.frame()
     return dialog, walker
 
 
-def control_of(dialog: AgentEditor, name: str, kind: type) -> Control:
+def control_of_kind(dialog: AgentEditor, name: str, kind: type) -> Control:
     row = next(row for row in dialog.form.rows if row.param.name == name)
     return next(control for control in row.controls if isinstance(control, kind))
 
 
-def test_a_slider_sets_a_parameter_while_the_run_goes_on(host: FakeHost) -> None:
-    dialog, walker = edit(host)
+def test_agent_slider_sets_parameter_during_the_run(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
     host.session.advance(5)
-    host.focus(control_of(dialog, "weight", Slider))
+    host.focus(control_of_kind(dialog, "weight", Slider))
     host.press("Right", "Right", "Left")
     assert walker.params["weight"] == 3.0  # a moment's rest first
     host.frame(0.2)
     assert walker.params["weight"] == pytest.approx(3.2)
-    assert [type(command).__name__ for _, command in done_by_hand(host.session.run.timeline)] == ["SetParam"]
+    assert [type(command).__name__ for _, command in user_commands(host.session.run.timeline)] == ["SetParam"]
 
 
-def test_a_number_is_typed_and_a_wrong_one_is_told(host: FakeHost) -> None:
-    dialog, walker = edit(host)
-    host.focus(control_of(dialog, "weight", Field))
+def test_agent_field_sets_number_and_reports_wrong_one(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
+    host.focus(control_of_kind(dialog, "weight", TextField))
     host.type("0.5")
     host.frame(1.0)
     assert walker.params["weight"] == 3.0 and "from 1 to 100" in dialog.form.problems[0]
     host.press("Return")
-    assert host.dialog is dialog and done_by_hand(host.session.run.timeline) == []
+    assert host.dialog is dialog and user_commands(host.session.run.timeline) == []
     host.clear_field()
     host.type("7")
     assert dialog.form.problems == []
@@ -1192,44 +1197,44 @@ def test_a_number_is_typed_and_a_wrong_one_is_told(host: FakeHost) -> None:
     assert host.dialog is None
 
 
-def test_leaving_a_field_with_nonsense_gives_the_value_back(host: FakeHost) -> None:
-    dialog, _ = edit(host)
-    field = control_of(dialog, "weight", Field)
-    assert isinstance(field, Field)
+def test_leaving_a_field_with_invalid_text_restores_its_value(host: FakeHost) -> None:
+    dialog, _ = open_agent_editor(host)
+    field = control_of_kind(dialog, "weight", TextField)
+    assert isinstance(field, TextField)
     host.focus(field)
     host.type("abc")
     host.press("Tab")
     assert field.text == "3" and dialog.form.problems == []
 
 
-def test_an_agent_with_a_wrong_number_is_not_added(host: FakeHost) -> None:
+def test_agent_with_wrong_number_is_not_added(host: FakeHost) -> None:
     dialog = AgentEditor(host, None)
-    host.show(dialog)
+    host.open_dialog(dialog)
     dialog.rows.select([s.key for s in SPECS].index("tb-wa"))
-    field = control_of(dialog, "weight", Field)
-    assert isinstance(field, Field)
+    field = control_of_kind(dialog, "weight", TextField)
+    assert isinstance(field, TextField)
     host.focus(field)
     host.type("5000")
     press_button(host, "Add")
     assert host.dialog is dialog and len(host.session.run.world.walkers) == 2
-    assert dialog.focused is field and field.text == "5000"
+    assert dialog.focused_control is field and field.text == "5000"
     assert dialog.problem == "", "it stands below the field, whole"
-    row = dialog.form._row("weight")
-    assert row.problem == "expected a number from 1 to 100, got '5000'" and row.has_room_for(row.problem)
+    row = dialog.form._row_of_param("weight")
+    assert row.problem == "expected a number from 1 to 100, got '5000'" and row.has_room_for_text(row.problem)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
-def test_every_row_has_room_for_what_its_field_may_say(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
+def test_form_rows_have_room_for_their_error_messages(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
     dialog = AgentEditor(host, None)
-    host.show(dialog)
+    host.open_dialog(dialog)
     dialog.own_budget = 5
     dialog.rows.select([s.key for s in SPECS].index(spec.key))
-    dialog.rebuild()
+    dialog.rebuild_widgets()
     for row in dialog.form.rows:
-        if isinstance(row.controls[-1], Field):
+        if isinstance(row.controls[-1], TextField):
             with pytest.raises(ConfigError) as caught:
-                row.param.parse("-123456789")
-            assert row.has_room_for(caught.value.problems[0]), row.param.name
+                row.param.parse_value("-123456789")
+            assert row.has_room_for_text(caught.value.problems[0]), row.param.name
 
 
 @pytest.mark.parametrize(
@@ -1242,79 +1247,79 @@ def test_every_row_has_room_for_what_its_field_may_say(host: FakeHost, spec) -> 
         ((1280, 720), 2.0, 2),
     ],
 )
-def test_the_list_of_agents_is_as_tall_as_the_window_allows(size: tuple[int, int], scale: float, fewest: int) -> None:
+def test_agent_list_uses_available_window_height(size: tuple[int, int], scale: float, fewest: int) -> None:
     host = FakeHost(size, scale)
-    dialog, _ = edit(host, "tba")
-    assert dialog.rows.bar.view // dialog.px(ROW) >= fewest
-    row = dialog.form._row("share")
+    dialog, _ = open_agent_editor(host, "tba")
+    assert dialog.rows.scroll_bar.view // dialog.px(ROW_HEIGHT) >= fewest
+    row = dialog.form._row_of_param("share")
     assert row.rect.height <= dialog.form.rect.height, "a whole parameter is in view"
     top = dialog.rows.element.rect.bottom
     assert top <= dialog.card.y + dialog.form.rect.top and dialog.form.rect.bottom <= dialog.card.height - dialog.px(
-        FOOTER
+        FOOTER_HEIGHT
     )
 
 
-def test_a_long_refusal_is_shown_whole(host: FakeHost) -> None:
-    dialog, _ = edit(host, "tba")
-    host.focus(control_of(dialog, "own_budget", Check))
+def test_long_budget_error_is_fully_visible(host: FakeHost) -> None:
+    dialog, _ = open_agent_editor(host, "tba")
+    host.focus(control_of_kind(dialog, "own_budget", CheckBox))
     host.press("Space")
-    host.focus(control_of(dialog, "budget", Field))
+    host.focus(control_of_kind(dialog, "budget", TextField))
     host.type("1")
     host.frame(1.0)
     assert "one trace step a tick, got 1, which at share" in dialog.note.text
-    assert dialog.note.has_room_for(dialog.note.text)
-    dialog.confirm()
+    assert dialog.note.has_room_for_text(dialog.note.text)
+    dialog.on_confirm()
     assert host.dialog is None, "the value has gone back: nothing is left to be put right"
 
 
-def test_choices_and_checks(host: FakeHost) -> None:
-    dialog, walker = edit(host)
-    host.focus(control_of(dialog, "restart", Choice))
+def test_choice_and_check_box_set_parameters_by_key(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
+    host.focus(control_of_kind(dialog, "restart", ChoiceControl))
     host.press("Right")
     assert walker.params["restart"] == "eager"
-    host.focus(control_of(dialog, "reopen", Check))
+    host.focus(control_of_kind(dialog, "reopen", CheckBox))
     host.press("Space")
     assert walker.params["reopen"] is True
     host.press("Space")
     assert walker.params["reopen"] is False
 
 
-def test_a_choice_by_mouse(host: FakeHost) -> None:
-    dialog, walker = edit(host)
-    rect = control_of(dialog, "restart", Choice).element.rect
+def test_choice_sets_parameter_by_click(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
+    rect = control_of_kind(dialog, "restart", ChoiceControl).element.rect
     host.click((rect.x + 180, rect.centery))
     assert walker.params["restart"] == "eager"
 
 
-def test_its_own_budget_and_back_to_the_shared_one(host: FakeHost) -> None:
-    dialog, walker = edit(host)
+def test_agent_budget_can_be_own_or_shared(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
     assert walker.budget == 2
-    host.focus(control_of(dialog, "budget", Field))
+    host.focus(control_of_kind(dialog, "budget", TextField))
     host.type("40")
     host.frame(1.0)
     assert walker.budget == 40
-    host.focus(control_of(dialog, "own_budget", Check))
+    host.focus(control_of_kind(dialog, "own_budget", CheckBox))
     host.press("Space")
     assert walker.budget is None and not any(row.param.name == "budget" for row in dialog.form.rows)
     host.press("Space")
     assert walker.budget == host.session.run.world.budget
 
 
-def test_a_budget_that_the_agent_refuses_is_told(host: FakeHost) -> None:
-    dialog, walker = edit(host, "tba")
-    host.focus(control_of(dialog, "own_budget", Check))
+def test_budget_refused_by_the_agent_is_reported(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host, "tba")
+    host.focus(control_of_kind(dialog, "own_budget", CheckBox))
     host.press("Space")
-    host.focus(control_of(dialog, "budget", Field))
+    host.focus(control_of_kind(dialog, "budget", TextField))
     host.type("1")
     host.frame(1.0)
     assert walker.budget == 3 and "at least one expansion" in dialog.form.problems[0]
-    assert host.session.told.messages == []
+    assert host.session.user_messages.until_next_edit == []
     host.frame(0.0)
     assert dialog.form.values["budget"] == 3
 
 
-def test_another_kind_takes_the_panel_once_the_keys_rest(host: FakeHost) -> None:
-    dialog, walker = edit(host)
+def test_new_agent_kind_is_applied_after_debounce(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
     host.focus(dialog.rows)
     host.press("Up", "Up", "Down")
     assert host.session.run.world.walker(walker.id) is walker
@@ -1322,12 +1327,12 @@ def test_another_kind_takes_the_panel_once_the_keys_rest(host: FakeHost) -> None
     kinds = [w.spec.key for w in host.session.run.world.walkers]
     expected = SPECS[[spec.key for spec in SPECS].index("rtb-wa") - 1].key
     assert kinds == ["tba", expected] and dialog.walker is host.session.run.world.walkers[1]
-    assert sum(type(command).__name__ == "AddAgent" for _, command in done_by_hand(host.session.run.timeline)) == 1
+    assert sum(type(command).__name__ == "AddAgent" for _, command in user_commands(host.session.run.timeline)) == 1
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
-def test_every_kind_can_be_added(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
-    host.show(AgentEditor(host, None))
+def test_every_agent_kind_can_be_added(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
+    host.open_dialog(AgentEditor(host, None))
     dialog = host.dialog
     assert isinstance(dialog, AgentEditor)
     dialog.rows.select([s.key for s in SPECS].index(spec.key))
@@ -1338,29 +1343,29 @@ def test_every_kind_can_be_added(host: FakeHost, spec) -> None:  # type: ignore[
     assert host.dialog is None and host.session.run.world.walkers[-1].spec is spec
 
 
-def test_an_agent_that_is_not_legal_is_not_added(host: FakeHost) -> None:
+def test_agent_with_invalid_budget_is_not_added(host: FakeHost) -> None:
     dialog = AgentEditor(host, None)
-    host.show(dialog)
+    host.open_dialog(dialog)
     dialog.rows.select([s.key for s in SPECS].index("tba"))
     dialog.own_budget = 1
     host.press("Return")
     assert host.dialog is dialog and "budget" in dialog.problem and len(host.session.run.world.walkers) == 2
 
 
-def test_remove(host: FakeHost) -> None:
-    dialog, walker = edit(host)
+def test_remove_button_removes_the_agent(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
     host.focus(next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Remove"))
     host.press("Return")
     assert host.dialog is None and host.session.run.world.walker(walker.id) is None
 
 
-def test_what_changes_elsewhere_is_shown(host: FakeHost) -> None:
-    dialog, walker = edit(host)
+def test_agent_editor_follows_external_changes(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
     agent_edits.set_param(host.session, PanelKey(0, walker.id), "weight", 9.0)
     host.frame()
-    field = control_of(dialog, "weight", Field)
-    assert isinstance(field, Field) and field.text == "9"
-    host.session.reset(keeps_map=False)
+    field = control_of_kind(dialog, "weight", TextField)
+    assert isinstance(field, TextField) and field.text == "9"
+    host.session.start_over(keeps_map=False)
     host.frame()
     assert dialog.walker is host.session.run.world.walkers[1]
     agent_edits.replace_agent(host.session, PanelKey(0, dialog.walker.id), AgentConfig("tb-gbfs"))
@@ -1368,27 +1373,27 @@ def test_what_changes_elsewhere_is_shown(host: FakeHost) -> None:
     assert host.dialog is None  # the agent that was edited is gone
 
 
-def test_beside_the_card_the_window_lives(host: FakeHost) -> None:
-    dialog, _ = edit(host)
+def test_agent_editor_leaves_input_outside_its_card_to_the_window(host: FakeHost) -> None:
+    dialog, _ = open_agent_editor(host)
     assert not host.send(pygame.MOUSEMOTION, pos=(50, 300), rel=(0, 0), buttons=(0, 0, 0))
     assert not host.send(pygame.MOUSEWHEEL, y=1, x=0)
     assert host.send(pygame.MOUSEBUTTONDOWN, pos=dialog.card.center, button=1)
     host.focus(dialog.rows)
     assert host.press("Down") and not host.press("Space") and not host.press("Ctrl+z")
-    field = control_of(dialog, "weight", Field) if dialog.spec.param("weight") else None
+    field = control_of_kind(dialog, "weight", TextField) if dialog.spec.param("weight") else None
     if field:
         host.focus(field)
         assert host.press("Space")
     assert not host.send(pygame.MOUSEBUTTONDOWN, pos=(50, 300), button=1)
-    assert dialog.focused is None and not host.press("Up") and not host.press("Return")
+    assert dialog.focused_control is None and not host.press("Up") and not host.press("Return")
     host.press("Tab")
-    assert dialog.focused is not None
+    assert dialog.focused_control is not None
     assert host.press("Escape") and host.dialog is None
 
 
-def test_a_slider_is_dragged_and_clicked(host: FakeHost) -> None:
-    dialog, walker = edit(host)
-    slider = control_of(dialog, "weight", Slider)
+def test_slider_is_set_by_click(host: FakeHost) -> None:
+    dialog, walker = open_agent_editor(host)
+    slider = control_of_kind(dialog, "weight", Slider)
     rect = slider.element.rect
     host.click((rect.right - 2, rect.centery))
     host.frame(0.2)
@@ -1398,10 +1403,10 @@ def test_a_slider_is_dragged_and_clicked(host: FakeHost) -> None:
     assert walker.params["weight"] == 1.0
 
 
-def test_the_form_scrolls_to_what_has_the_focus(host: FakeHost) -> None:
-    dialog, _ = edit(host, "tba")
+def test_form_scrolls_to_the_focused_control(host: FakeHost) -> None:
+    dialog, _ = open_agent_editor(host, "tba")
     last = dialog.form.controls()[-1]
-    assert dialog.form.scroller.bar.is_needed
+    assert dialog.form.scroller.scroll_bar.is_needed
     host.focus(last)
     host.frame(times=3)
     assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
@@ -1413,11 +1418,11 @@ def test_the_form_scrolls_to_what_has_the_focus(host: FakeHost) -> None:
 # --- settings -----------------------------------------------------------------------------------------
 
 
-def test_settings_have_a_place_for_all_that_can_be_set(host: FakeHost) -> None:
+def test_settings_dialog_covers_all_settings(host: FakeHost) -> None:
     dialog = settings_of(host)
-    names = {param.name for param in FORM} | set(FOLDERS)
+    names = {param.name for param in FORM_PARAMS} | set(FOLDER_LABELS)
     assert {"theme", "ui_scale", "heat_colours", "keyframe_mb", "prepared_mb", "recordings", "files_folder"} <= names
-    host.show(dialog)
+    host.open_dialog(dialog)
     choice = next(row for row in dialog.form.rows if row.param.name == "heat_colours").controls[0]
     host.focus(choice)
     host.press("Right")
@@ -1428,15 +1433,15 @@ def test_settings_have_a_place_for_all_that_can_be_set(host: FakeHost) -> None:
 @pytest.mark.parametrize(
     ("size", "scale"), [((480, 360), 1.0), ((480, 360), 2.0), ((640, 480), 1.5), ((800, 600), 2.0)]
 )
-def test_settings_open_in_the_smallest_windows(size: tuple[int, int], scale: float) -> None:
+def test_settings_dialog_opens_in_the_smallest_windows(size: tuple[int, int], scale: float) -> None:
     host = FakeHost(size, scale)
-    host.show(settings_of(host))
+    host.open_dialog(settings_of(host))
     host.press("Escape")
     assert host.dialog is None
 
 
-def test_a_folder_is_typed_or_chosen_and_a_wrong_one_is_told(host: FakeHost, tmp_path: Path) -> None:
-    host.show(dialog := settings_of(host))
+def test_settings_folder_is_validated_and_stored(host: FakeHost, tmp_path: Path) -> None:
+    host.open_dialog(dialog := settings_of(host))
     field = dialog.fields["recordings"]
     assert field.text == "/usual/folder"
     host.focus(field)
@@ -1445,21 +1450,21 @@ def test_a_folder_is_typed_or_chosen_and_a_wrong_one_is_told(host: FakeHost, tmp
     host.press("Tab")
     assert host.settings.recordings == "" and "There is no folder" in dialog.problem
     field.set(str(tmp_path / "new"))
-    dialog.confirm()
+    dialog.on_confirm()
     assert host.settings.recordings == str(tmp_path / "new") and host.dialog is None, "it is made when it is needed"
 
 
-def test_a_folder_that_the_environment_names_cannot_be_chosen(host: FakeHost, tmp_path: Path) -> None:
-    host.show(dialog := settings_of(host, "BACKMOVE_RECORDINGS says where they go"))
+def test_folder_set_by_environment_cannot_be_changed(host: FakeHost, tmp_path: Path) -> None:
+    host.open_dialog(dialog := settings_of(host, "BACKMOVE_RECORDINGS says where they go"))
     dialog.fields["recordings"].set(str(tmp_path))
-    dialog.confirm()
+    dialog.on_confirm()
     assert host.settings.recordings == "" and "BACKMOVE_RECORDINGS" in dialog.problem and host.dialog is dialog
 
 
-def test_where_file_dialogs_begin_can_be_set(host: FakeHost, tmp_path: Path) -> None:
-    host.settings.remember(files.examples()[0])
+def test_files_folder_setting_is_the_start_of_file_dialogs(host: FakeHost, tmp_path: Path) -> None:
+    host.settings.add_recent_file(files.example_files()[0])
     host.settings.files_folder = str(tmp_path)
-    host.show(dialog := OpenFile(host))
+    host.open_dialog(dialog := OpenFileDialog(host))
     assert dialog.folder == tmp_path
 
 
@@ -1467,25 +1472,25 @@ def test_where_file_dialogs_begin_can_be_set(host: FakeHost, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1600, 900), (1000, 700)])
-def test_no_column_of_the_comparison_is_cut(size: tuple[int, int]) -> None:
+def test_comparison_columns_are_never_truncated(size: tuple[int, int]) -> None:
     host = FakeHost(size)
     host.session.advance(40)
-    host.show(dialog := ComparisonTable(host))
+    host.open_dialog(dialog := ComparisonTable(host))
     seen = set()
-    for column in range(len(SHOWN)):
+    for column in range(len(SHOWN_COLUMNS)):
         dialog.rows._sort_by_column(column, False)
         boxes = dialog.rows._column_spans()
         assert boxes[0][1] and boxes[column][1], "the names stay, and the column that is chosen is in view"
         seen |= {place for place, (left, width) in enumerate(boxes) if width}
         for place, (left, width) in enumerate(boxes):
-            assert not width or width >= dialog.px(SHOWN[place].width)
+            assert not width or width >= dialog.px(SHOWN_COLUMNS[place].width)
             assert left + width <= dialog.rows.element.rect.width
-    assert seen == set(range(len(SHOWN)))
+    assert seen == set(range(len(SHOWN_COLUMNS)))
 
 
-def test_arrows_in_the_head_bring_the_other_columns() -> None:
+def test_comparison_header_arrows_page_through_columns() -> None:
     host = FakeHost((1000, 700))
-    host.show(dialog := ComparisonTable(host))
+    host.open_dialog(dialog := ComparisonTable(host))
     first = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
     dialog.rows._handle_press(dialog.rows.element.rect.width - dialog.px(4), 4)
     later = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
@@ -1494,18 +1499,18 @@ def test_arrows_in_the_head_bring_the_other_columns() -> None:
     assert [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width] == first
 
 
-def test_the_help_page_scrolls_rather_than_be_too_small_to_read() -> None:
+def test_help_page_keeps_a_readable_font_size() -> None:
     for size in ((1000, 700), (1600, 900)):
         host = FakeHost(size)
-        host.show(dialog := HelpOverlay(host))
+        host.open_dialog(dialog := HelpOverlay(host))
         assert dialog.page.size >= 12
 
 
 @pytest.mark.parametrize("size", [(640, 480), (1000, 700), (1366, 768), (1600, 900)])
-def test_the_help_page_cuts_no_words_and_names_a_group_that_goes_on(size: tuple[int, int]) -> None:
+def test_help_page_truncates_no_text_and_repeats_group_headings(size: tuple[int, int]) -> None:
     """A second column began with "Hand tool" and no word of what it belongs to; ten lines ended in dots."""
     host = FakeHost(size)
-    host.show(dialog := HelpOverlay(host))
+    host.open_dialog(dialog := HelpOverlay(host))
     page, shown = dialog.page, []
     for number, column in enumerate(page.columns):
         assert not column[0].words and column[0].keys, "a column begins with the name of a group"
@@ -1519,27 +1524,27 @@ def test_the_help_page_cuts_no_words_and_names_a_group_that_goes_on(size: tuple[
     assert shown == [line.help for line in page.lines if line.help]
 
 
-def test_what_is_wrong_in_a_form_stays_when_the_window_is_resized(host: FakeHost) -> None:
-    dialog = GenerateMap(host)
-    host.show(dialog)
+def test_form_errors_persist_when_the_window_is_resized(host: FakeHost) -> None:
+    dialog = MapGeneratorDialog(host)
+    host.open_dialog(dialog)
     row = next(row for row in dialog.form.rows if row.param.name == "width")
     assert row.slider is not None
     place = row.slider.value
     for text in ("40", "2"):
         row.field.set(text)
-        row.typed(text)
-    assert row.is_wrong and row.slider.value == place, "the slider shows what holds, as the preview does"
-    dialog.rebuild()
+        row.parse_typed_text(text)
+    assert row.is_invalid and row.slider.value == place, "the slider shows what holds, as the preview does"
+    dialog.rebuild_widgets()
     row = next(row for row in dialog.form.rows if row.param.name == "width")
-    assert row.field.text == "2" and row.is_wrong and dialog.form.stops()
+    assert row.field.text == "2" and row.is_invalid and dialog.form.has_invalid_row()
 
 
 @pytest.mark.parametrize(("size", "scale"), [((800, 600), 2.0), ((640, 480), 1.5)])
-def test_in_a_small_window_settings_have_a_page_for_each_part(size: tuple[int, int], scale: float) -> None:
+def test_settings_are_split_into_pages_in_small_windows(size: tuple[int, int], scale: float) -> None:
     host = FakeHost(size, scale)
-    host.show(dialog := settings_of(host))
+    host.open_dialog(dialog := settings_of(host))
     for page in PAGES:
-        host.focus(next(c for c in dialog.controls if isinstance(c, Choice)))
+        host.focus(next(c for c in dialog.controls if isinstance(c, ChoiceControl)))
         while dialog.page != page:
             host.press("Right")
         host.frame(times=2)
@@ -1551,9 +1556,9 @@ def test_in_a_small_window_settings_have_a_page_for_each_part(size: tuple[int, i
     assert host.dialog is None
 
 
-def test_the_search_for_a_worst_block_offers_what_is_next(host: FakeHost) -> None:
+def test_worst_block_dialog_highlights_the_next_action(host: FakeHost) -> None:
     """Before the search there was one button that stood out: to open what nobody had found yet."""
-    host.show(dialog := WorstBlock(host))
+    host.open_dialog(dialog := WorstBlockDialog(host))
 
     def main() -> list[str]:
         return [control.label for control in dialog.controls if isinstance(control, Button) and control.kind == "main"]

@@ -8,9 +8,9 @@ import pytest
 
 from sim.files import disk
 from sim.files.disk import open_regular, read_file, write_atomically
-from sim.files.journal import restore
+from sim.files.journal import restore_session
 from sim.params import ConfigError
-from ui.model.files import KNOWN_SUFFIXES, open_any
+from ui.model.files import KNOWN_SUFFIXES, open_any_file
 from ui.model.settings import load_settings
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -18,15 +18,15 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system 
 
 @needs_pipes
 @pytest.mark.parametrize("suffix", [*KNOWN_SUFFIXES, ".journal"])
-def test_a_pipe_is_refused_at_once(tmp_path: Path, suffix: str) -> None:
+def test_reading_a_pipe_is_refused_without_blocking(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"pipe{suffix}"
     os.mkfifo(path)
     with pytest.raises(ConfigError, match="got a device or a pipe"):
-        restore(path, {}) if suffix == ".journal" else open_any(path)
+        restore_session(path, {}) if suffix == ".journal" else open_any_file(path)
 
 
 @needs_pipes
-def test_settings_in_a_pipe_do_not_stop_the_start(tmp_path: Path) -> None:
+def test_settings_file_that_is_a_pipe_gives_a_message(tmp_path: Path) -> None:
     path = tmp_path / "settings.yaml"
     os.mkfifo(path)
     _, message = load_settings(path)
@@ -34,7 +34,7 @@ def test_settings_in_a_pipe_do_not_stop_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no /dev/zero")
-def test_a_device_and_a_socket_are_refused(tmp_path: Path) -> None:
+def test_reading_a_device_or_socket_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "endless.map"
     link.symlink_to("/dev/zero")
     for path in (link, "/dev/zero"):
@@ -47,7 +47,7 @@ def test_a_device_and_a_socket_are_refused(tmp_path: Path) -> None:
             read_file(address, 1 << 20, ".map")
 
 
-def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+def test_read_errors_give_the_reason(tmp_path: Path) -> None:
     (tmp_path / "river.map").write_bytes(b"x" * 100)
     for path, limit, complaint in (
         (tmp_path, 100, "got a folder"),
@@ -63,7 +63,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
         assert file.read(3) == b"xxx"
 
 
-def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_atomic_write_syncs_before_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = []
     sync, replace = os.fsync, os.replace
     monkeypatch.setattr(disk.os, "fsync", lambda handle: (done.append("sync"), sync(handle)))
@@ -73,12 +73,12 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
     assert (tmp_path / "a.txt").read_bytes() == b"new" and os.listdir(tmp_path) == ["a.txt"]
     done.clear()
     (tmp_path / "b.part").write_bytes(b"newer")
-    disk.rename_to(tmp_path / "b.part", tmp_path / "a.txt")
+    disk.rename_synced(tmp_path / "b.part", tmp_path / "a.txt")
     assert done == ["sync", "replace", "sync"]
     assert (tmp_path / "a.txt").read_bytes() == b"newer" and os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_only_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
     write_atomically(path, b"old")
 
@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkey
 
 
 @needs_pipes
-def test_a_pipe_gets_what_is_written_and_one_that_nobody_reads_is_refused(tmp_path: Path) -> None:
+def test_writing_to_a_pipe_works_only_with_a_reader(tmp_path: Path) -> None:
     path = tmp_path / "pipe.map"
     os.mkfifo(path)
     with pytest.raises(ConfigError, match="cannot be written"):

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import BY_KEY
-from sim.changes import EVERY, RATE, REPEAT
+from agents.registry import SPECS_BY_KEY
+from sim.changes import EVERY_PARAM, RATE_PARAM, REPEAT_PARAM
 from sim.files.agents import AGENT_KEYS, CROWD_KEYS
-from sim.files.commands import KEYS as EDIT_KEYS
+from sim.files.commands import COMMAND_KEYS as EDIT_KEYS
 from sim.files.movement import MOVEMENT_KEYS
-from sim.files.scenario import KEYS as SCENARIO_KEYS
+from sim.files.scenario import SCENARIO_KEYS as SCENARIO_KEYS
 from sim.files.scenario import build_world, parse_scenario
 from ui.draw.layers import LAYER_BY_KEY
+from ui.model.appearance import VIEW_KEYS as VIEW_KEYS
+from ui.model.appearance import appearance_from_view
 from ui.model.layers import HEAT_KINDS
-from ui.model.look import KEYS as VIEW_KEYS
-from ui.model.look import look_from_view
 from ui.model.settings import HEAT_COLOURS
 
 from .conftest import ROOT
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 SCENARIOS = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
-CHANGES = (EVERY.name, RATE.name, REPEAT.name)
+CHANGES = (EVERY_PARAM.name, RATE_PARAM.name, REPEAT_PARAM.name)
 PLACING = ("pairs", "seed", "min_cost", "from", "to", "scen", "rows")
 MAPS = ("file", "rows", "name", "generate", "swamp", "threshold", *MOVEMENT_KEYS)
 
@@ -34,7 +34,7 @@ def anchors_of(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_resolve(page: Path) -> None:
     for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
         if not link.startswith("http"):
             path, _, anchor = link.partition("#")
@@ -44,13 +44,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_files_of_the_program_that_are_named_are_there(page: Path) -> None:
+def test_named_source_files_exist(page: Path) -> None:
     text = re.sub(r"\\([_*`])", r"\1", page.read_text(encoding="utf-8"))  # without Markdown's escapes
     named = re.findall(r"(?<![\w/])((?:sim|agents|ui|cli|tests|assets|packaging)/[\w/.-]*\w)", text)
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
-def test_every_rule_is_kept_where_the_table_says() -> None:
+def test_architecture_table_names_existing_owners() -> None:
     table = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("## Where rules are kept")[1].split("\n## ")[0]
     owners = re.findall(r"`([\w/]+\.py)`((?:,? `\w+`)+)", table)
     assert len(owners) > 35
@@ -60,7 +60,7 @@ def test_every_rule_is_kept_where_the_table_says() -> None:
             assert re.search(rf"^\s*(def |class )?{name}\b( =|:|\(|, )", text, re.MULTILINE), f"{path}: {name}"
 
 
-def test_every_page_is_three_hops_from_the_readme() -> None:
+def test_every_page_is_within_three_links_of_the_readme() -> None:
     reached = {ROOT / "README.md"}
     for _ in range(3):
         links = [(page, link) for page in reached for link in re.findall(r"\]\(([^)#]+\.md)", page.read_text("utf-8"))]
@@ -68,12 +68,12 @@ def test_every_page_is_three_hops_from_the_readme() -> None:
     assert set(PAGES) <= reached
 
 
-def test_the_scenario_that_is_shown_runs() -> None:
+def test_documented_scenario_runs() -> None:
     lines = SCENARIOS.split("\n\n    format:")[1].split("\n\nCells")[0]
     text = "format:" + lines.replace("\n    ", "\n") + "\n"
-    scenario = parse_scenario(text, "shown", BY_KEY)
-    look_from_view(scenario.view, LAYER_BY_KEY)
-    assert build_world(scenario, BY_KEY).advance(100) > 12, "all of its edits happen"
+    scenario = parse_scenario(text, "shown", SPECS_BY_KEY)
+    appearance_from_view(scenario.view, LAYER_BY_KEY)
+    assert build_world(scenario, SPECS_BY_KEY).advance(100) > 12, "all of its edits happen"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_scenario_that_is_shown_runs() -> None:
         ("## `view`", (*VIEW_KEYS, *LAYER_BY_KEY, *HEAT_KINDS, *HEAT_COLOURS.choices)),
     ],
 )
-def test_every_key_of_a_scenario_is_told(section: str, keys: tuple[str, ...]) -> None:
+def test_every_scenario_key_is_documented(section: str, keys: tuple[str, ...]) -> None:
     text = SCENARIOS.split(f"{section}\n")[1].split("\n## ")[0]
     code = " ".join(re.findall(r"`([^`]+)`", text))
     assert not [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", code)]

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
 from sim.grid import Grid
 from sim.kernels import labels
 from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
-from sim.movement import USUAL, Movement
+from sim.movement import DEFAULT_MOVEMENT, Movement
 from sim.walker import Walker
 from sim.world import World
 
-from .conftest import UNLIMITED, board_of, drawn, movements, problems, random_rows
+from .conftest import UNLIMITED, board_of, drawn, movements, problems, random_map_rows
 from .naive import arc_difference
 from .naive_dstar_lite import DstarLite
 
@@ -30,10 +30,12 @@ budgets = st.sampled_from([1, 2, 5, 20, UNLIMITED])
 seeds = st.integers(0, 2**32)
 
 
-def dstar_on(problem: Problem, movement: Movement = USUAL, budget: int = 10, **options: Any) -> tuple[World, Walker]:
+def make_dstar_world(
+    problem: Problem, movement: Movement = DEFAULT_MOVEMENT, budget: int = 10, **options: Any
+) -> tuple[World, Walker]:
     rows, start, goal = problem
     params = {"mode": options.pop("mode", "sliced")}
-    world = World(Grid.from_rows(rows, movement=movement), start, goal, BY_KEY, budget=budget, **options)
+    world = World(Grid.from_text_rows(rows, movement=movement), start, goal, SPECS_BY_KEY, budget=budget, **options)
     return world, world.add(AgentConfig("dstar-lite", params=params))
 
 
@@ -47,7 +49,7 @@ def scipy_distances(grid: Grid, goal: int) -> np.ndarray:
     return distances
 
 
-def toggle(world: World, walker: Walker, chance: random.Random, most: int = 6) -> None:
+def toggle_random_cells(world: World, walker: Walker, chance: random.Random, most: int = 6) -> None:
     """Toggle some cells now, the goal and the agent's neighbourhood among them."""
     x, y = world.grid.xy(walker.position)
     around = [
@@ -63,7 +65,7 @@ def toggle(world: World, walker: Walker, chance: random.Random, most: int = 6) -
     cells.discard(walker.position)
     free = {cell for cell in cells if world.grid.is_free(cell)}
     world.submit(EditCells(tuple(free), tuple(cells - free)))
-    world.apply_now()
+    world.apply_due_changes()
 
 
 def repair(world: World, walker: Walker) -> None:
@@ -76,7 +78,7 @@ def repair(world: World, walker: Walker) -> None:
     raise AssertionError("it never ends")
 
 
-def assert_way_is_optimal(world: World, walker: Walker) -> None:
+def assert_path_is_optimal(world: World, walker: Walker) -> None:
     distances = scipy_distances(world.grid, world.goal)
     if walker.agent.status is Status.AT_GOAL:
         assert walker.position == world.goal
@@ -89,7 +91,7 @@ def assert_way_is_optimal(world: World, walker: Walker) -> None:
     assert board.length([board.at(cell) for cell in way]) == distances[walker.position]
 
 
-def assert_records_hold(world: World, walker: Walker) -> None:
+def assert_queue_invariants(world: World, walker: Walker) -> None:
     """U holds exactly the inconsistent cells, and every rhs is what the successors say."""
     agent, board, goal = walker.agent, board_of(world.grid), world.goal
     search, rhs = agent.search, agent.memory.rhs
@@ -112,36 +114,36 @@ def assert_records_hold(world: World, walker: Walker) -> None:
 
 
 @given(problems(), movements, budgets, st.sampled_from(["sliced", "instant"]), seeds)
-def test_after_any_edits_the_way_left_is_optimal(
+def test_remaining_path_is_optimal_after_random_edits(
     problem: Problem, movement: Movement, budget: int, mode: str, seed: int
 ) -> None:
-    world, walker = dstar_on(problem, movement, budget, mode=mode)
+    world, walker = make_dstar_world(problem, movement, budget, mode=mode)
     chance = random.Random(seed)
     for _ in range(8):
         repair(world, walker)
-        assert_way_is_optimal(world, walker)
-        assert_records_hold(world, walker)
+        assert_path_is_optimal(world, walker)
+        assert_queue_invariants(world, walker)
         world.advance(chance.randint(0, 3))
         if walker.agent.status is Status.AT_GOAL:
             break  # from here on the map is nothing to it
         for _ in range(chance.randint(1, 3)):  # several edits before it can repair anything
-            toggle(world, walker, chance)
-        assert_records_hold(world, walker)
+            toggle_random_cells(world, walker, chance)
+        assert_queue_invariants(world, walker)
     world.advance(100_000)
     assert walker.agent.status is not Status.ACTIVE
-    assert_way_is_optimal(world, walker)
+    assert_path_is_optimal(world, walker)
 
 
 @given(problems(side=9), movements, st.sampled_from([1, 3, 8, UNLIMITED]), seeds)
-def test_every_tick_is_that_of_the_naive_one(problem: Problem, movement: Movement, budget: int, seed: int) -> None:
-    world, walker = dstar_on(problem, movement, budget)
+def test_every_tick_matches_naive_dstar_lite(problem: Problem, movement: Movement, budget: int, seed: int) -> None:
+    world, walker = make_dstar_world(problem, movement, budget)
     board, chance = board_of(world.grid), random.Random(seed)
     agent = DstarLite(board, board.at(world.start), board.at(world.goal))
     words = {"active": Status.ACTIVE, "goal": Status.AT_GOAL, "no path": Status.NO_PATH}
     for _ in range(50):
         if chance.random() < 0.25:
             before = board_of(world.grid).arcs()
-            toggle(world, walker, chance, most=3)
+            toggle_random_cells(world, walker, chance, most=3)
             agent.board = board_of(world.grid)
             agent.change(*arc_difference(before, agent.board.arcs()))
         assert walker.agent.status is words[agent.status]
@@ -157,27 +159,27 @@ def test_every_tick_is_that_of_the_naive_one(problem: Problem, movement: Movemen
 
 
 @given(problems(side=20), movements)
-def test_on_a_static_map_it_is_as_good_as_a_star(problem: Problem, movement: Movement) -> None:
-    world, walker = dstar_on(problem, movement)
+def test_dstar_lite_equals_astar_on_a_static_map(problem: Problem, movement: Movement) -> None:
+    world, walker = make_dstar_world(problem, movement)
     other = world.add(AgentConfig("astar"))
     world.advance(100_000)
     assert walker.agent.status is other.agent.status
-    mine, its = world.metrics(walker), world.metrics(other)
+    mine, its = world.metrics_of_walker(walker), world.metrics_of_walker(other)
     assert (mine.cost, mine.moves > 0) == (its.cost, its.moves > 0)
     assert mine.nonoptimal_moves == 0 and mine.back_moves == 0 and mine.restarts == 0
 
 
-def test_a_small_change_costs_less_than_a_search_from_nothing() -> None:
-    rows = random_rows(5, 120, 120, 0.2)
+def test_repair_after_a_small_change_is_cheaper_than_a_new_search() -> None:
+    rows = random_map_rows(5, 120, 120, 0.2)
     rows[0], rows[-1] = "." * 120, "." * 120
-    world, walker = dstar_on((rows, 0, 120 * 120 - 1), budget=UNLIMITED)
+    world, walker = make_dstar_world((rows, 0, 120 * 120 - 1), budget=UNLIMITED)
     world.advance(1)
-    first = world.metrics(walker).expansions
+    first = world.metrics_of_walker(walker).expansions
     way = walker.agent.view().path.tolist()
     world.submit(EditCells(blocked=(way[5],)))
     world.advance(1)
-    assert 0 < world.metrics(walker).expansions - first < first / 10
-    assert_way_is_optimal(world, walker)
+    assert 0 < world.metrics_of_walker(walker).expansions - first < first / 10
+    assert_path_is_optimal(world, walker)
 
 
 # --- ends and wakes ---------------------------------------------------------------------------------------
@@ -191,77 +193,77 @@ ROOM = """
 """
 
 
-def test_a_goal_blocked_and_freed() -> None:
-    world, walker = dstar_on(drawn(ROOM))
+def test_agent_reaches_a_goal_blocked_and_freed_again() -> None:
+    world, walker = make_dstar_world(drawn(ROOM))
     world.advance(20)
     assert walker.agent.status is Status.AT_GOAL
-    world, walker = dstar_on(drawn(ROOM))
+    world, walker = make_dstar_world(drawn(ROOM))
     world.submit(EditCells(blocked=(world.goal,)), 2)
     world.advance(40)
     assert walker.agent.status is Status.NO_PATH and walker.agent.view().path.size == 0
-    before = world.metrics(walker).expansions
+    before = world.metrics_of_walker(walker).expansions
     world.submit(EditCells(blocked=(6,)))  # nothing that a lost arc can open
     world.advance(5)
-    assert walker.agent.status is Status.NO_PATH and world.metrics(walker).expansions == before
+    assert walker.agent.status is Status.NO_PATH and world.metrics_of_walker(walker).expansions == before
     world.submit(EditCells(freed=(world.goal,)))
     world.advance(60)
-    assert walker.agent.status is Status.AT_GOAL and world.metrics(walker).restarts == 0
+    assert walker.agent.status is Status.AT_GOAL and world.metrics_of_walker(walker).restarts == 0
 
 
-def test_an_agent_enclosed_and_freed() -> None:
-    world, walker = dstar_on(drawn(ROOM))
+def test_enclosed_agent_reaches_the_goal_once_freed() -> None:
+    world, walker = make_dstar_world(drawn(ROOM))
     world.submit(EditCells(blocked=(0, 1, 2, 7, 9, 14, 15, 16)))
     world.advance(60)
-    assert walker.agent.status is Status.NO_PATH and world.metrics(walker).moves == 0
+    assert walker.agent.status is Status.NO_PATH and world.metrics_of_walker(walker).moves == 0
     world.submit(EditCells(freed=(9,)))
     world.advance(60)
     assert walker.agent.status is Status.AT_GOAL
-    assert world.metrics(walker).cost == scipy_distances(world.grid, world.goal)[world.start]
+    assert world.metrics_of_walker(walker).cost == scipy_distances(world.grid, world.goal)[world.start]
 
 
-def test_no_path_is_proved_by_the_cells_around_the_goal() -> None:
-    world, walker = dstar_on(drawn("S..#..\n...#.G\n...#.."), budget=2)
+def test_no_path_is_proved_by_expanding_cells_around_the_goal() -> None:
+    world, walker = make_dstar_world(drawn("S..#..\n...#.G\n...#.."), budget=2)
     world.advance(100)
     assert walker.agent.status is Status.NO_PATH
-    assert world.metrics(walker).expansions == 6 and world.metrics(walker).moves == 0
+    assert world.metrics_of_walker(walker).expansions == 6 and world.metrics_of_walker(walker).moves == 0
 
 
-def test_modes_differ_in_ticks_only_and_may_change_on_the_way() -> None:
-    rows = random_rows(2, 30, 30, 0.25)
+def test_sliced_and_instant_modes_differ_only_in_ticks() -> None:
+    rows = random_map_rows(2, 30, 30, 0.25)
     rows[0], rows[-1] = "." * 30, "." * 30
     runs = {}
     for mode in ("sliced", "instant"):
-        world, walker = dstar_on((rows, 0, 899), budget=7, mode=mode)
+        world, walker = make_dstar_world((rows, 0, 899), budget=7, mode=mode)
         world.advance(10_000)
-        runs[mode] = world.metrics(walker)
+        runs[mode] = world.metrics_of_walker(walker)
     assert runs["sliced"].expansions == runs["instant"].expansions and runs["sliced"].cost == runs["instant"].cost
     assert (runs["instant"].waits, runs["instant"].over_budget) == (0, 1)
     assert runs["sliced"].waits > 0 and runs["sliced"].max_expansions == 7
-    world, walker = dstar_on((rows, 0, 899), budget=7)
+    world, walker = make_dstar_world((rows, 0, 899), budget=7)
     world.submit(SetParam(0, "mode", "instant"), 4)
     world.advance(10_000)
-    changed = world.metrics(walker)
+    changed = world.metrics_of_walker(walker)
     assert (changed.expansions, changed.restarts, changed.waits) == (runs["sliced"].expansions, 0, 4)
 
 
-def test_a_moved_goal_is_a_new_search() -> None:
-    world, walker = dstar_on(drawn(ROOM))
+def test_moved_goal_restarts_the_search() -> None:
+    world, walker = make_dstar_world(drawn(ROOM))
     world.advance(3)
     world.submit(MoveGoal(28))
     world.advance(60)
-    assert walker.position == 28 and world.metrics(walker).restarts == 1
+    assert walker.position == 28 and world.metrics_of_walker(walker).restarts == 1
     assert walker.agent.view().root == 28
 
 
-def test_the_way_back_of_every_direction() -> None:
-    for d, back in enumerate(labels.REVERSED.tolist()):
+def test_reversed_labels_are_opposite_directions() -> None:
+    for d, back in enumerate(labels.OPPOSITE_DIRECTION.tolist()):
         assert (DX[d], DY[d]) == (-DX[back], -DY[back])
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_parents_lead_to_the_goal(seed: int) -> None:
+def test_parents_form_optimal_paths_to_the_goal(seed: int) -> None:
     """The tree that a panel draws: from every closed cell the parents are a cheapest way."""
-    world, walker = dstar_on(([*random_rows(seed, 25, 25, 0.2)[:-1], "." * 25], 24 * 25, 24 * 25 + 24))
+    world, walker = make_dstar_world(([*random_map_rows(seed, 25, 25, 0.2)[:-1], "." * 25], 24 * 25, 24 * 25 + 24))
     world.advance(1000)
     search, ground = walker.agent.search, world.grid.ground
     distances = scipy_distances(world.grid, world.goal)

@@ -14,18 +14,18 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.params import ConfigError
-from sim.placing import Drawn, spread
+from sim.placing import RandomPlacing, place_group
 from tests.runs import scenario_on
 from tests.test_palette import lab
 from tests.window import App, at_cell, drag, make_app, press_combination, settle
 from ui.draw.layers import LAYERS
-from ui.draw.legend import legend_swatch
+from ui.draw.legend import draw_layer_swatch
 from ui.draw.theme import PALETTES, Palette
 from ui.film import video
 from ui.film.options import Encoding
-from ui.film.sinks import Recorder
+from ui.film.recorder import Recorder
 from ui.model.camera import Camera
-from ui.panels.meanings import GROUPS, meanings
+from ui.panels.map_legend import GROUP_MEANINGS, visible_meanings
 
 SIDES = (40, 30)
 
@@ -34,34 +34,34 @@ def setup(*kinds: str, budget: int = 4, size: tuple[int, int] = SIDES, **more: o
     width, height = size
     rows = ["." * width for _ in range(height)]
     rows[height // 2] = "." + "@" * (width - 2) + "."
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     agents = tuple(AgentConfig(kind) for kind in kinds or ("tba", "tb-wa"))
     return replace(scenario_on(grid, width // 2, grid.cells - width // 2, agents, budget), **more)
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
 
-def drawn(app: App, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+def rendered_texts_with_sizes(app: App, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Every text of a frame and its size in pixels."""
     texts: list[tuple[str, int]] = []
-    render = app.window.canvas.fonts.render
+    render = app.window.canvas.fonts.render_text
 
     def listen(text: str, face: str, size: int, colour: object) -> pygame.Surface:
         texts.append((text, size))
         return render(text, face, size, colour)
 
-    monkeypatch.setattr(app.window.canvas.fonts, "render", listen)
+    monkeypatch.setattr(app.window.canvas.fonts, "render_text", listen)
     app.draw()
     monkeypatch.undo()
     return texts
 
 
-def spot(app: App, name: str):  # type: ignore[no-untyped-def]
-    found = app.window.canvas.spot_named(name)
+def find_spot(app: App, name: str):  # type: ignore[no-untyped-def]
+    found = app.window.canvas.hit_region_named(name)
     assert found is not None, name
     return found
 
@@ -75,17 +75,17 @@ def click(app: App, box: tuple[int, int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (1920, 1080)])
-def test_every_panel_says_its_budget_and_what_was_spent_of_it(size, monkeypatch) -> None:
+def test_every_panel_shows_its_budget_and_expansions(size, monkeypatch) -> None:
     app = make_app(setup("tba", "tb-wa", "astar"), size)
     for _ in range(3):
         press_combination(app, "K")  # while it runs: from the next tick on
         for _ in range(3):
             app.session.advance(1)
-            words = " ".join(text for text, _ in drawn(app, monkeypatch))
-            for panel in app.window.scene.shown_panels:
+            words = " ".join(text for text, _ in rendered_texts_with_sizes(app, monkeypatch))
+            for panel in app.window.map_view.shown_panels:
                 used, budget = int(panel.view.rows[-1].expanded), app.session.run.world.budget
                 assert used <= budget and f"{used} of {budget}" in words
-                assert f"budget of {budget}" in spot(app, f"meter:{panel.key}").tip
+                assert f"budget of {budget}" in find_spot(app, f"meter:{panel.key}").tip
     assert app.session.run.world.budget > 4
 
 
@@ -93,7 +93,7 @@ def test_every_panel_says_its_budget_and_what_was_spent_of_it(size, monkeypatch)
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_marks_are_told_apart_in_greys_by_light_or_by_shape(palette: Palette) -> None:
+def test_marks_differ_in_greyscale_by_lightness_or_shape(palette: Palette) -> None:
     """For somebody who sees no colours: of any two marks a twentieth of the pixels differs by 10 of 100 in light."""
     keys = ("closed", "open", "tracing", "path", "trail", "back_moves", "best", "ends", "agent")
     greys = {layer.key: lightness(layer, palette) for layer in LAYERS if layer.key in keys}
@@ -104,7 +104,7 @@ def test_marks_are_told_apart_in_greys_by_light_or_by_shape(palette: Palette) ->
 
 def lightness(layer, palette: Palette) -> npt.NDArray[np.float64]:  # type: ignore[no-untyped-def]
     surface = pygame.Surface((44, 28), 0, 32)
-    legend_swatch(surface, (0, 0, 44, 28), layer, palette, 2.0)
+    draw_layer_swatch(surface, (0, 0, 44, 28), layer, palette, 2.0)
     pixels = pygame.surfarray.array3d(surface)
     colours, places = np.unique(pixels.reshape(-1, 3), axis=0, return_inverse=True)
     return np.array([lab(tuple(colour))[0] for colour in colours])[places.reshape(-1)]
@@ -115,10 +115,10 @@ def lightness(layer, palette: Palette) -> npt.NDArray[np.float64]:  # type: igno
 
 @pytest.mark.parametrize("end", ["start", "goal"])
 @pytest.mark.parametrize("aside", [(0, 0), (5, 0), (-6, 0)])
-def test_start_and_goal_are_taken_by_their_marks_where_cells_are_smaller_than_a_pixel(end: str, aside) -> None:
+def test_start_and_goal_can_be_dragged_at_sub_pixel_cell_size(end: str, aside) -> None:
     app = make_app(setup("astar", size=(1000, 600)))
     world = app.session.run.world
-    assert app.window.scene.camera(*panel_of(app)).zoom < 1.0
+    assert app.window.map_view.camera_of_panel(*first_panel(app)).zoom < 1.0
     x, y = at_cell(app, *world.grid.xy(getattr(world, end)))
     blocked = int((~world.grid.free).sum())
     there = at_cell(app, 200, 150)
@@ -129,33 +129,33 @@ def test_start_and_goal_are_taken_by_their_marks_where_cells_are_smaller_than_a_
     assert int((~world.grid.free).sum()) == blocked, "nothing was painted"
 
 
-def panel_of(app: App):  # type: ignore[no-untyped-def]
-    shown, boxes = app.window.scene.panels()[0]
+def first_panel(app: App):  # type: ignore[no-untyped-def]
+    shown, boxes = app.window.map_view.panels_with_boxes()[0]
     return shown.key, boxes
 
 
 # --- 15: a million cells ----------------------------------------------------------------------------
 
 
-def test_a_million_cells_are_drawn_from_what_changed() -> None:
+def test_large_map_is_redrawn_incrementally() -> None:
     """No clock here (`bench frames` has the times): but in no frame of a running map is anything made anew."""
     app = make_app(setup(size=(1024, 1024), budget=64))
     app.window.player.clock.is_running = True
     for heat in ("off", "visits", "expansions"):
-        app.window.scene.layers.show_heat(heat)
+        app.window.map_view.layers.set_heat_kind(heat)
         app.frame(1 / 30)
-        before = [cells.rebuilds for cells in app.window.scene.cells.values()]
+        before = [cells.rebuild_count for cells in app.window.map_view.cells.values()]
         tick = app.session.tick
         for _ in range(5):
             app.frame(1 / 30)
         assert app.session.tick > tick and len(before) == 2
-        assert [cells.rebuilds for cells in app.window.scene.cells.values()] == before
+        assert [cells.rebuild_count for cells in app.window.map_view.cells.values()] == before
 
 
 # --- 19: what is missing is said --------------------------------------------------------------------
 
 
-def test_a_missing_encoder_is_named_with_what_can_be_recorded_all_the_same(tmp_path, monkeypatch) -> None:
+def test_missing_encoder_is_reported_with_available_formats(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(video.av, "codecs_available", video.av.codecs_available - {"libx264", "libx264rgb"})
     folder = tmp_path / "talks"
     folder.mkdir()
@@ -165,43 +165,43 @@ def test_a_missing_encoder_is_named_with_what_can_be_recorded_all_the_same(tmp_p
     assert not list(folder.iterdir()), "nothing half-made is left"
     recorder = Recorder(folder / "talk.webm", (64, 48))
     recorder.add(np.zeros((48, 64), np.uint32))
-    assert Path(recorder.finish()).is_file()
+    assert Path(recorder.finish_file()).is_file()
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".webm", ".gif"])
-def test_all_encoders_are_in_the_packages_that_are_installed(suffix: str) -> None:
+def test_every_video_encoder_is_installed(suffix: str) -> None:
     video.check_codec(Encoding(suffix))
 
 
 # --- 23, 27: check boxes and keys -------------------------------------------------------------------
 
 
-def test_every_layer_has_a_check_box_its_key_and_is_kept() -> None:
+def test_every_layer_has_a_check_box_with_key_and_is_saved() -> None:
     app = make_app(setup("tba"), (1600, 1000))
     for layer in LAYERS:
         app.draw()
-        box = spot(app, f"layer:{layer.key}")
+        box = find_spot(app, f"layer:{layer.key}")
         assert box.key == layer.shortcut
         click(app, box.box)
-        assert app.window.scene.layers.shows(layer) != layer.is_on
+        assert app.window.map_view.layers.is_layer_on(layer) != layer.is_on
     app.window.collect_settings()
     assert not app.window.settings.layers, "what is switched belongs to this file"
     app.draw()
-    click(app, spot(app, "keep_view").box)
+    click(app, find_spot(app, "keep_view").box)
     app.window.collect_settings()
     assert dict(app.window.settings.layers) == {layer.key: not layer.is_on for layer in LAYERS}
     app.draw()
-    assert app.window.canvas.spot_named("keep_view") is None, "there is nothing more to keep"
+    assert app.window.canvas.hit_region_named("keep_view") is None, "there is nothing more to keep"
 
 
 @pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])
-def test_every_button_says_what_it_does_and_its_key(tab: str) -> None:
+def test_every_button_has_a_tooltip_and_a_valid_key(tab: str) -> None:
     app = make_app(setup(), (1600, 900))
     app.window.settings.sidebar_tab = tab
     app.session.advance(5)
     app.draw()
     keys = {key for command in app.window.commands for key in command.keys}
-    for each in app.window.canvas.spots:
+    for each in app.window.canvas.hit_regions:
         if each.id == "sidebar:bar" or (each.action is None and each.drag is None):
             continue  # a scroll bar says what it is
         assert each.tip, f"{each.id} does not say what it does"
@@ -214,12 +214,12 @@ def test_every_button_says_what_it_does_and_its_key(tab: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1111, 699), (1920, 1080), (700, 1000)])
-def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_points_at(size) -> None:
+def test_resized_window_keeps_the_run_and_maps_clicks_correctly(size) -> None:
     """The pixels that a click changes on the map are around the pointer, whatever the window was before."""
     app = make_app(setup(budget=1))
     app.window.player.clock.is_running = True
     app.frame(0.2)
-    app.window.scene.layers.visible = {layer.key: layer.key == "terrain" for layer in LAYERS}
+    app.window.map_view.layers.visible = {layer.key: layer.key == "terrain" for layer in LAYERS}
     tick, panels = app.session.tick, [panel.key for panel in app.session.run.panels]
     assert tick > 0
     app.window.surface = pygame.display.set_mode(size)
@@ -227,7 +227,7 @@ def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_
     app.frame(0.2)
     assert app.session.tick > tick and [panel.key for panel in app.session.run.panels] == panels
     app.window.player.clock.is_running = False
-    shown, boxes = app.window.scene.panels()[0]
+    shown, boxes = app.window.map_view.panels_with_boxes()[0]
     left, top, width, height = boxes.map
     for share in (0.3, 0.62):
         point = left + round(width * share), top + height // 2 + round(height * 0.2 * share)
@@ -241,7 +241,7 @@ def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_
         assert int((~app.session.run.world.grid.free).sum()) == blocked + 1
         after = pygame.surfarray.array2d(app.window.surface)[left : left + width, top : top + height]
         changed = np.argwhere(before != after) + np.array([left, top])
-        side = app.window.scene.camera(shown.key, boxes).zoom
+        side = app.window.map_view.camera_of_panel(shown.key, boxes).zoom
         assert len(changed) and np.abs(changed - point).max() <= 2 * side + 2
         assert (np.abs(changed - point).min(axis=0) <= side).all()
 
@@ -251,94 +251,94 @@ def test_in_a_window_of_another_size_the_run_goes_on_and_the_mouse_hits_what_it_
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])
-def test_no_text_is_small_at_any_scale(scale: float, tab: str, monkeypatch) -> None:
+def test_text_has_a_minimum_size_at_any_scale(scale: float, tab: str, monkeypatch) -> None:
     app = make_app(setup(), (round(1280 * scale), round(720 * scale)), scale=scale)
     app.window.settings.sidebar_tab = tab
     app.session.advance(20)
-    texts = drawn(app, monkeypatch)
+    texts = rendered_texts_with_sizes(app, monkeypatch)
     assert len(texts) > 40
     assert min(size for _, size in texts) >= round(10 * scale)
     names = {text for text, _ in texts}
     assert {"Backmove", "TBA*", "tick", "speed", "run until"} <= names, "nothing is left out that fits at 100 %"
 
 
-def test_texts_get_larger_by_mouse_alone(monkeypatch) -> None:
+def test_text_scale_can_be_changed_by_mouse(monkeypatch) -> None:
     app = make_app(setup(), (1600, 900))
-    small = dict(drawn(app, monkeypatch))
+    small = dict(rendered_texts_with_sizes(app, monkeypatch))
     press_combination(app, "Ctrl+,")
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert dialog is not None
     slider = next(control for control in dialog.controls if control.name.startswith("ui_scale"))
     box = slider.element.rect
     drag(app, (box.x + box.width // 4, box.centery), (box.right - 8, box.centery))
     for _ in range(30):
         app.frame(0.1)
-    assert app.window.scene.scale > 1.4 and app.window.settings.ui_scale == app.window.scene.scale
-    large = dict(drawn(app, monkeypatch))
-    assert large["TBA*"] == pytest.approx(small["TBA*"] * app.window.scene.scale, abs=1)
+    assert app.window.map_view.scale > 1.4 and app.window.settings.ui_scale == app.window.map_view.scale
+    large = dict(rendered_texts_with_sizes(app, monkeypatch))
+    assert large["TBA*"] == pytest.approx(small["TBA*"] * app.window.map_view.scale, abs=1)
 
 
 # --- 21: numbers in cells on displays of high density -----------------------------------------------
 
 
-def test_numbers_in_cells_are_explained_where_they_are_seen() -> None:
+def test_legend_explains_cell_numbers_only_when_visible() -> None:
     app = make_app(setup(), (1600, 900))
     app.session.advance(5)
     app.draw()
-    assert "numbers" not in dict(meanings(app.window.desk))
-    panel, boxes = app.window.scene.panels()[0]
+    assert "numbers" not in dict(visible_meanings(app.window.desk))
+    panel, boxes = app.window.map_view.panels_with_boxes()[0]
     size = boxes.map[2], boxes.map[3]
-    app.window.cameras.put(panel.key, Camera(56.0).centred_on(20, 3, *size), size, SIDES)
+    app.window.cameras.set_camera(panel.key, Camera(56.0).centred_on(20, 3, *size), size, SIDES)
     app.draw()
-    assert "g at the upper left" in dict(meanings(app.window.desk))["numbers"]
+    assert "g at the upper left" in dict(visible_meanings(app.window.desk))["numbers"]
 
 
 # --- 30: the legend ---------------------------------------------------------------------------------
 
 
-def explained(app: App) -> dict[str, str]:
+def legend_of(app: App) -> dict[str, str]:
     app.draw()
-    return dict(meanings(app.window.desk))
+    return dict(visible_meanings(app.window.desk))
 
 
-def test_the_legend_names_the_kinds_of_terrain_that_are_on_the_map() -> None:
-    plain, wild = setup("astar"), Grid.from_rows(["......", ".TT.S.", "......", "..W...", "......"])
-    assert not [key for key in explained(make_app(plain)) if key.startswith("terrain")]
+def test_legend_lists_only_terrain_on_the_map() -> None:
+    plain, wild = setup("astar"), Grid.from_text_rows(["......", ".TT.S.", "......", "..W...", "......"])
+    assert not [key for key in legend_of(make_app(plain)) if key.startswith("terrain")]
     app = make_app(scenario_on(wild, 0, 29, [AgentConfig("astar")]))
-    assert [key for key in explained(app) if key.startswith("terrain")] == [
+    assert [key for key in legend_of(app) if key.startswith("terrain")] == [
         "terrain:trees",
         "terrain:swamp",
         "terrain:water",
     ]
     app.window.run("layer_terrain")
-    assert not [key for key in explained(app) if key.startswith("terrain")], "they look like walls and floor now"
+    assert not [key for key in legend_of(app) if key.startswith("terrain")], "they look like walls and floor now"
 
 
 @pytest.mark.parametrize(
     ("kind", "names"),
     [("ribs", {"dead", "redundant"}), ("lss-lrta", {"local space"}), ("dstar-lite", {"inconsistent"}), ("tba", set())],
 )
-def test_the_legend_names_each_mark_of_the_agents_on_screen(kind: str, names: set[str]) -> None:
+def test_legend_lists_the_cell_groups_of_visible_agents(kind: str, names: set[str]) -> None:
     app = make_app(setup(kind))
     for _ in range(3):
         app.session.advance(2)
-        found = {key.removeprefix("groups:") for key in explained(app) if key.startswith("groups:")}
+        found = {key.removeprefix("groups:") for key in legend_of(app) if key.startswith("groups:")}
         assert found == names, "and does not come and go with them"
 
 
-def test_every_set_of_cells_that_agents_mark_is_explained() -> None:
-    assert set(GROUPS) == set(GROUP_NAMES)
+def test_every_cell_group_of_agents_has_a_legend_entry() -> None:
+    assert set(GROUP_MEANINGS) == set(GROUP_NAMES)
 
 
-def test_the_legend_says_what_the_dots_of_a_crowd_are() -> None:
-    grid = Grid.from_rows(["." * 12] * 12)
-    crowd = spread(AgentConfig("tb-wa", "units"), 5, Drawn(1), grid)
+def test_legend_explains_crowd_dots() -> None:
+    grid = Grid.from_text_rows(["." * 12] * 12)
+    crowd = place_group(AgentConfig("tb-wa", "units"), 5, RandomPlacing(1), grid)
     app = make_app(scenario_on(grid, 0, 143, crowd, 3))
-    assert "crowd" in explained(app) and not {"closed", "open", "path", "best"} & set(explained(app))
+    assert "crowd" in legend_of(app) and not {"closed", "open", "path", "best"} & set(legend_of(app))
     key = app.session.run.panels[0].key
-    app.session.run.point_at(key, app.session.run.world.walkers[1].id)
-    assert app.session.run.panels[0].mind is not None
-    assert "closed" not in explained(app), "the sidebar does not jump while the mouse passes over a crowd"
-    app.session.run.pick(key, app.session.run.world.walkers[1].id)
-    assert {"closed", "open", "path", "best"} <= set(explained(app))
-    assert "crowd" not in explained(make_app(setup("tb-wa")))
+    app.session.run.hover_crowd_agent(key, app.session.run.world.walkers[1].id)
+    assert app.session.run.panels[0].drawn_agent is not None
+    assert "closed" not in legend_of(app), "the sidebar does not jump while the mouse passes over a crowd"
+    app.session.run.follow_crowd_agent(key, app.session.run.world.walkers[1].id)
+    assert {"closed", "open", "path", "best"} <= set(legend_of(app))
+    assert "crowd" not in legend_of(make_app(setup("tb-wa")))

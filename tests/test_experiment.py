@@ -16,21 +16,21 @@ from typing import Any
 import pytest
 
 import main
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli import replay
-from cli.report import report_of
+from cli.report import create_report
 from sim.commands import AgentConfig
-from sim.experiments import again, plan
-from sim.experiments.columns import MEASURED, PLANNED, TIMES
-from sim.experiments.files import write_lab, write_parquet, write_tables
-from sim.experiments.plan import batches, find_row, job_of, planned_rows, tasks
-from sim.experiments.runs import world_of
-from sim.experiments.spec import parse_experiment
-from sim.experiments.store import FILE, open_for_reading, open_for_writing
-from sim.experiments.tables import Table, as_csv
-from sim.files.map import ScenRow, scen_text, write_map
-from sim.files.scenario import Until, build_world, load_scenario, save_scenario
-from sim.generate import generate
+from sim.experiments import plan, rerun
+from sim.experiments.columns import MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
+from sim.experiments.export import write_lab_properties, write_parquet, write_tables
+from sim.experiments.job_runner import build_job_world
+from sim.experiments.plan import create_job, find_row, iter_batches, iter_tasks, planned_rows
+from sim.experiments.specification import parse_experiment
+from sim.experiments.store import DATABASE_FILE, open_for_reading, open_for_writing
+from sim.experiments.table_formats import ReportTable, table_as_csv
+from sim.files.movingai import ScenRow, scen_text, write_map
+from sim.files.scenario import StopTick, build_world, load_scenario, save_scenario
+from sim.generate import generate_map
 from sim.grid import Grid
 from sim.measures import MEASURES
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
@@ -82,9 +82,9 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
 # --- specifications -------------------------------------------------------------------------------
 
 
-def test_all_mistakes_at_once_each_with_its_line() -> None:
+def test_specification_reports_all_mistakes_with_lines() -> None:
     with pytest.raises(ConfigError) as caught:
-        parse_experiment(BAD, "x.yaml", BY_KEY)
+        parse_experiment(BAD, "x.yaml", SPECS_BY_KEY)
     found = caught.value.problems
     assert not [text for text in MISTAKES if text not in found]
     assert len(found) == len(set(found))
@@ -93,12 +93,12 @@ def test_all_mistakes_at_once_each_with_its_line() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a: [", "[]", "format: backmove-experiment", HEAD + "problems: 3\nagents: 3"])
-def test_anything_is_a_specification_or_an_error(text: str) -> None:
+def test_malformed_specification_raises_config_error(text: str) -> None:
     with pytest.raises(ConfigError):
-        parse_experiment(text, "x.yaml", BY_KEY)
+        parse_experiment(text, "x.yaml", SPECS_BY_KEY)
 
 
-def test_names_that_no_run_has_are_told() -> None:
+def test_unknown_names_in_claims_tables_and_figures_are_reported() -> None:
     more = """claims:
   - {claim: x, falls: wieght, value: cost, over: [budget, agnt]}
   - {claim: y, less: [{agent: tb-w}, {agent: lrta, weigt: 1}], value: cost, where: {part: games}}
@@ -145,7 +145,7 @@ figures: [{name: f, kind: lines, x: wait, y: cost, by: outcome, levels: {agent: 
         ("small: {problems: {optimal: [1, 9]}}", "small.problems.optimal: replaces nothing"),
     ],
 )
-def test_what_would_be_passed_over_is_told(more: str, told: str) -> None:
+def test_specification_parts_without_effect_are_reported(more: str, told: str) -> None:
     """A claim that always holds, a figure of something else, a small size that is not small."""
     with pytest.raises(ConfigError) as caught:
         spec_of(TINY + more + "\n")
@@ -153,13 +153,13 @@ def test_what_would_be_passed_over_is_told(more: str, told: str) -> None:
     assert text.startswith("x.yaml:") and told in text
 
 
-def test_a_key_of_the_small_size_is_heeded_that_the_full_one_leaves_out() -> None:
+def test_small_size_may_set_keys_missing_in_full_size() -> None:
     text = TINY.replace("budgets: [1, 16]\n", "") + "small: {budgets: [4], ticks: 9}\n"
     (part,) = spec_of(text, "small").parts
     assert {setting.budget for setting in part.settings} == {4} and part.ticks == 9
 
 
-def test_grids_of_parameters_budgets_and_seeds_multiply() -> None:
+def test_parameter_budget_and_seed_grids_multiply() -> None:
     spec = spec_of(TINY + "seeds: [0, 7]\nchanges: {every: 10, rate: [1, 5]}\n")
     (part,) = spec.parts
     assert [(s.kind, s.params.get("weight"), s.budget) for s in part.settings[:5]] == [
@@ -172,7 +172,7 @@ def test_grids_of_parameters_budgets_and_seeds_multiply() -> None:
     assert spec.count == 12 * 8 * 2 * 2
 
 
-def test_the_keys_that_the_docs_say_are_lists_multiply() -> None:
+def test_documented_list_keys_multiply() -> None:
     table = (ROOT / "docs" / "own-experiments.md").read_text()
     said = [line.split("|")[1] for line in table.splitlines() if "lists multiply" in line]
     assert len(said) == 3
@@ -191,7 +191,7 @@ def test_the_keys_that_the_docs_say_are_lists_multiply() -> None:
                 spec_of(f"{once}{text}\n")
 
 
-def test_the_small_size_replaces_what_problems_have() -> None:
+def test_small_size_replaces_matching_problem_keys() -> None:
     """Of problems that are drawn in another way in each part, each takes the keys that it has."""
     other = "parts: {a: {}, b: {problems: {generate: {kind: corner, size: [8, 9]}}}}\n"
     text = TINY + other + "small: {problems: {random: 2}, budgets: [4]}\n"
@@ -200,7 +200,7 @@ def test_the_small_size_replaces_what_problems_have() -> None:
     assert [len(part.cases) for part in small.parts] == [6, 2] and small.count == (6 + 2) * 4
 
 
-def test_parts_have_what_all_share_and_their_own() -> None:
+def test_parts_merge_shared_and_own_keys() -> None:
     own = "{problems: {generate: {kind: corner, size: 8}}, budgets: [7]}"
     spec = spec_of(TINY + f"parts: {{a: {{}}, b: {own}}}\nsmall: {{parts: {{b: {{budgets: [9]}}}}}}\n")
     assert [(part.name, part.count) for part in spec.parts] == [("a", 96), ("b", 4)]
@@ -208,14 +208,14 @@ def test_parts_have_what_all_share_and_their_own() -> None:
     assert {s.budget for s in small.parts[0].settings} == {9}
 
 
-def scen_folder(folder: Path) -> None:
+def write_scen_folder(folder: Path) -> None:
     for seed in (1, 2):
-        made = generate("caves", {"width": 48, "height": 48, "seed": seed})
+        made = generate_map("caves", {"width": 48, "height": 48, "seed": seed})
         write_map(made.grid, folder / f"caves-{seed}.map")
         goal, free = made.grid.cell(*made.goal), made.grid.free.nonzero()[0].tolist()
         rows = []
         for number, start in enumerate(free[::40]):
-            length = World(made.grid, start, goal, BY_KEY).optimal
+            length = World(made.grid, start, goal, SPECS_BY_KEY).optimal
             if length < float("inf"):
                 size = made.grid.width, made.grid.height
                 rows.append(ScenRow(number, 0, f"caves-{seed}.map", *size, made.grid.xy(start), made.goal, length))
@@ -224,69 +224,71 @@ def scen_folder(folder: Path) -> None:
         (folder / f"caves-{seed}.map.scen").write_bytes(scen_text(rows).encode())
 
 
-def scen_spec(folder: Path, problems: str) -> Any:
+def parse_scen_spec(folder: Path, problems: str) -> Any:
     return parse_experiment(
-        HEAD + f"problems: {{scen: ['*.scen'], {problems}}}\nagents: [tba]\n", "x.yaml", BY_KEY, folders=[folder]
+        HEAD + f"problems: {{scen: ['*.scen'], {problems}}}\nagents: [tba]\n", "x.yaml", SPECS_BY_KEY, folders=[folder]
     )
 
 
-def test_rows_are_chosen_by_length_and_by_lot(tmp_path: Path) -> None:
-    scen_folder(tmp_path)
-    whole = scen_spec(tmp_path, "seed: 0")
+def test_scen_rows_are_selected_by_length_sample_and_index(tmp_path: Path) -> None:
+    write_scen_folder(tmp_path)
+    whole = parse_scen_spec(tmp_path, "seed: 0")
     assert len(whole.left_out) == 2
     assert re.search(r"row \d+: start: expected a free cell, got .* is blocked; it is left out$", whole.left_out[0])
     with open(tmp_path / "caves-1.map.scen", "a") as file:
         file.write("0 nothing\n" * 2)
-    assert scen_spec(tmp_path, "seed: 0").left_out[0].endswith("; it and 2 more of its rows are left out")
-    cases = scen_spec(tmp_path, "optimal: [20, 40]").parts[0].cases
-    assert cases and all(20 <= case.listed <= 40 for case in cases)
-    assert len(cases) == sum(20 <= case.listed <= 40 for case in whole.parts[0].cases)
-    each = scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases
+    assert parse_scen_spec(tmp_path, "seed: 0").left_out[0].endswith("; it and 2 more of its rows are left out")
+    cases = parse_scen_spec(tmp_path, "optimal: [20, 40]").parts[0].cases
+    assert cases and all(20 <= case.listed_optimal <= 40 for case in cases)
+    assert len(cases) == sum(20 <= case.listed_optimal <= 40 for case in whole.parts[0].cases)
+    each = parse_scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases
     assert [case.board.name for case in each] == ["caves-1.map"] * 5 + ["caves-2.map"] * 5
-    assert scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases == each
-    assert scen_spec(tmp_path, "each: 5, seed: 4").parts[0].cases != each
-    assert len(scen_spec(tmp_path, "sample: 7").parts[0].cases) == 7
-    assert [case.number for case in scen_spec(tmp_path, "rows: '0,2:4'").parts[0].cases] == [0, 2, 3] * 2
+    assert parse_scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases == each
+    assert parse_scen_spec(tmp_path, "each: 5, seed: 4").parts[0].cases != each
+    assert len(parse_scen_spec(tmp_path, "sample: 7").parts[0].cases) == 7
+    assert [case.number for case in parse_scen_spec(tmp_path, "rows: '0,2:4'").parts[0].cases] == [0, 2, 3] * 2
 
 
-def test_maps_outside_the_folders_are_not_found(tmp_path: Path) -> None:
+def test_maps_outside_the_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "deep" / "inside").mkdir(parents=True)
-    scen_folder(tmp_path)
+    write_scen_folder(tmp_path)
     text = HEAD + "problems: {map: ['../../*.map'], random: 3}\nagents: [tba]\n"
     with pytest.raises(ConfigError, match=r"expected files, got only .*: outside the folder .*; add a folder with"):
-        parse_experiment(text, "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
+        parse_experiment(text, "x.yaml", SPECS_BY_KEY, folders=[tmp_path / "deep" / "inside"])
     with pytest.raises(ConfigError, match=r"expected files, got none that matches .*; add a folder with --maps"):
-        parse_experiment(text.replace("*.map", "*.nap"), "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
-    assert parse_experiment(text.replace("../../", "../"), "x.yaml", BY_KEY, folders=[tmp_path / "deep"]).count == 6
+        parse_experiment(text.replace("*.map", "*.nap"), "x.yaml", SPECS_BY_KEY, folders=[tmp_path / "deep" / "inside"])
+    assert (
+        parse_experiment(text.replace("../../", "../"), "x.yaml", SPECS_BY_KEY, folders=[tmp_path / "deep"]).count == 6
+    )
 
 
-def test_benchmark_files_may_be_links(tmp_path: Path) -> None:
+def test_benchmark_files_may_be_symlinks(tmp_path: Path) -> None:
     """Once refused, with "got none that matches": a collection that many share lies elsewhere."""
     specs, shared = tmp_path / "mine" / "specs", tmp_path / "shared"
     specs.mkdir(parents=True)
     shared.mkdir()
-    scen_folder(shared)
+    write_scen_folder(shared)
     own = "problems: {map: ['*.map'], random: 3}\nagents: [tba]\n"
     (specs / "linked.map").symlink_to(shared / "caves-1.map")
     assert [
-        case.board.name for case in parse_experiment(HEAD + own, "x.yaml", BY_KEY, folders=[specs]).parts[0].cases
+        case.board.name for case in parse_experiment(HEAD + own, "x.yaml", SPECS_BY_KEY, folders=[specs]).parts[0].cases
     ] == ["linked.map"] * 3
     (specs / "caves-2.map.scen").symlink_to(shared / "caves-2.map.scen")  # its map lies beside the list itself
-    cases = scen_spec(specs, "each: 5").parts[0].cases
+    cases = parse_scen_spec(specs, "each: 5").parts[0].cases
     assert [case.board.name for case in cases] == ["caves-2.map"] * 5
     (specs / "linked.map").unlink()
     (tmp_path / "secret.txt").write_text("type octile")
     (specs / "linked.map").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(ConfigError, match=r"got only .*linked\.map: a link .* must lead to a \.map file, got .*secret"):
-        parse_experiment(HEAD + own, "x.yaml", BY_KEY, folders=[specs])
+        parse_experiment(HEAD + own, "x.yaml", SPECS_BY_KEY, folders=[specs])
 
 
-def test_the_maps_of_a_list_are_looked_for_in_the_folders_of_maps(tmp_path: Path) -> None:
+def test_maps_of_scen_rows_are_searched_in_map_folders(tmp_path: Path) -> None:
     """`--maps DIR` was not used for the map that a row of a .scen names."""
     specs, maps = tmp_path / "specs", tmp_path / "maps"
     specs.mkdir()
     maps.mkdir()
-    scen_folder(specs)
+    write_scen_folder(specs)
     for path in specs.glob("*.map"):
         path.rename(maps / path.name)
     (specs / "x.yaml").write_text(HEAD + "problems: {scen: ['*.scen'], each: 2}\nagents: [astar]\nbudgets: [16]\n")
@@ -298,28 +300,28 @@ def test_the_maps_of_a_list_are_looked_for_in_the_folders_of_maps(tmp_path: Path
     assert main.main(["replay", str(tmp_path / "out"), "0", "--check", "--maps", str(maps)]) == 0
 
 
-def test_random_pairs_are_solvable_and_their_beginning_stays(tmp_path: Path) -> None:
+def test_random_pairs_are_solvable_and_share_a_common_prefix(tmp_path: Path) -> None:
     recipe = "{kind: random, width: 32, height: 32, density: 40}"
     text = HEAD + f"problems: {{generate: {recipe}, random: %d}}\nagents: [tba]\n"
     few, many = (spec_of(text % count).parts[0].cases for count in (5, 40))
     assert many[:5] == few
     for case in many:
         grid = case.board.grid
-        assert World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal < float("inf")
+        assert World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY).optimal < float("inf")
 
 
-def test_random_pairs_keep_to_the_lengths_asked_for() -> None:
+def test_random_pairs_have_requested_optimal_lengths() -> None:
     text = (
         HEAD
         + "problems: {generate: {kind: caves, width: 40, height: 40}, random: 12, optimal: [20, 25]}\nagents: [tba]\n"
     )
     cases = spec_of(text).parts[0].cases
     grid = cases[0].board.grid
-    lengths = [World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal for case in cases]
+    lengths = [World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY).optimal for case in cases]
     assert len(lengths) == 12 and all(20 <= length <= 25 for length in lengths)
 
 
-def test_a_map_may_be_a_picture(tmp_path: Path) -> None:
+def test_experiment_accepts_map_image(tmp_path: Path) -> None:
     (tmp_path / "a.pgm").write_bytes(b"P5 9 6 255\n" + bytes(10 if i % 9 == 4 and i > 9 else 250 for i in range(54)))
     problems = "{map: a.pgm, random: 4}"
     spec = spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
@@ -331,11 +333,11 @@ def test_a_map_may_be_a_picture(tmp_path: Path) -> None:
         spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
 
 
-def test_a_shrunk_map_is_free_where_most_of_it_was(tmp_path: Path) -> None:
-    grid = generate("caves", {"width": 49, "height": 32, "seed": 1}).grid
+def test_shrunk_map_cells_are_free_by_majority(tmp_path: Path) -> None:
+    grid = generate_map("caves", {"width": 49, "height": 32, "seed": 1}).grid
     write_map(grid, tmp_path / "caves.map")
     text = HEAD + "problems: {map: [caves.map], shrink: 3, random: 5}\nagents: [tba]\n"
-    board = parse_experiment(text, "x.yaml", BY_KEY, folders=[tmp_path]).parts[0].cases[0].board
+    board = parse_experiment(text, "x.yaml", SPECS_BY_KEY, folders=[tmp_path]).parts[0].cases[0].board
     assert board.name == "caves.map / 3" and (board.grid.width, board.grid.height) == (16, 10)
     free = grid.free.reshape(32, 49)
     for y in range(10):
@@ -343,17 +345,17 @@ def test_a_shrunk_map_is_free_where_most_of_it_was(tmp_path: Path) -> None:
             assert board.grid.is_free(board.grid.cell(x, y)) == (free[3 * y : 3 * y + 3, 3 * x : 3 * x + 3].sum() >= 5)
 
 
-def test_a_sealed_goal_cannot_be_reached() -> None:
+def test_sealed_goal_is_unreachable() -> None:
     text = HEAD + "problems: {generate: {kind: rooms, width: 24, height: 24}, random: 9, sealed: true}\nagents: [tba]\n"
     cases = spec_of(text).parts[0].cases
     assert 5 < len(cases) <= 9
     for case in cases:
         grid = case.board.grid
-        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY)
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY)
         assert world.optimal == float("inf") and world.optimal_moves is None
 
 
-def test_one_single_change() -> None:
+def test_changes_without_repeat_happen_once() -> None:
     text = HEAD + "problems: {generate: {kind: random, width: 24, height: 24, density: 20}}\nagents: [tba]\n"
     once = spec_of(text + "changes: {every: 5, rate: 10, repeat: false}\n").parts[0]
     again = spec_of(text + "changes: {every: 5, rate: 10}\n").parts[0]
@@ -361,7 +363,7 @@ def test_one_single_change() -> None:
     worlds = []
     for part in (once, again):
         grid = part.cases[0].board.grid.copy()
-        world = World(grid, grid.cell(*part.cases[0].start), grid.cell(*part.cases[0].goal), BY_KEY)
+        world = World(grid, grid.cell(*part.cases[0].start), grid.cell(*part.cases[0].goal), SPECS_BY_KEY)
         world.set_random_changes(part.changes[0])
         world.add(AgentConfig("lrta"))
         maps = []
@@ -376,7 +378,7 @@ def test_one_single_change() -> None:
 # --- plans ----------------------------------------------------------------------------------------
 
 
-def test_every_row_is_found_again() -> None:
+def test_find_row_finds_every_planned_row() -> None:
     for more in ("", "together: true\nchanges: {every: 10, rate: [1, 5]}\nseeds: [0, 3]\n"):
         spec = spec_of(TINY + more)
         planned = list(planned_rows(spec))
@@ -384,8 +386,8 @@ def test_every_row_is_found_again() -> None:
         assert len({row[1] for row in planned}) == spec.count
         for row in planned[:: max(1, spec.count // 50)]:
             batch, case, setting = find_row(spec, row[0])
-            key = plan.Keys(batch).of(case)[batch.settings.index(setting)]
-            assert key == row[1] and setting.kind == row[2 + [column.name for column in PLANNED].index("agent")]
+            key = plan.RunKeys(batch).keys_for_case(case)[batch.settings.index(setting)]
+            assert key == row[1] and setting.kind == row[2 + [column.name for column in PLANNED_COLUMNS].index("agent")]
 
 
 @pytest.mark.parametrize(
@@ -401,7 +403,7 @@ def test_every_row_is_found_again() -> None:
         ("slice: 3", "slice: 3\ntogether: true"),
     ],
 )
-def test_a_key_depends_on_what_a_result_depends_on(old: str, new: str) -> None:
+def test_row_key_changes_with_inputs_of_the_result(old: str, new: str) -> None:
     before = {row[1]: row for row in planned_rows(spec_of(TINY))}
     after = {row[1]: row for row in planned_rows(spec_of(TINY.replace(old, new)))}
     shared = before.keys() & after.keys()
@@ -409,47 +411,47 @@ def test_a_key_depends_on_what_a_result_depends_on(old: str, new: str) -> None:
     assert len(shared) < len(before)
 
 
-def test_a_key_depends_on_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_key_depends_on_code_version(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {row[1] for row in planned_rows(spec_of(TINY))}
     monkeypatch.setattr(plan, "code_version", lambda: "another")
     assert not before & {row[1] for row in planned_rows(spec_of(TINY))}
 
 
-def test_a_key_does_not_depend_on_names_order_or_slices() -> None:
+def test_row_key_ignores_names_order_and_slices() -> None:
     before = {row[1] for row in planned_rows(spec_of(TINY))}
     other = TINY.replace("slice: 3", "slice: 50\ntitle: x\ncutoff: 9").replace("[1, 16]", "[16, 1]")
     assert before == {row[1] for row in planned_rows(spec_of(other))}
 
 
-def test_tasks_hold_what_is_missing_once() -> None:
+def test_tasks_contain_each_missing_run_once() -> None:
     spec = spec_of(TINY)
     keys = [row[1] for row in planned_rows(spec)]
     done = set(keys[::3])
-    found = list(tasks(spec, done))
+    found = list(iter_tasks(spec, done))
     assert all(len(task.jobs) <= 3 for task in found)
-    assert sorted(w.key for t in found for j in t.jobs for w in j.walks) == sorted(set(keys) - done)
+    assert sorted(w.key for t in found for j in t.jobs for w in j.agent_runs) == sorted(set(keys) - done)
 
 
 # --- results --------------------------------------------------------------------------------------
 
 
-def test_results_are_what_a_world_of_ones_own_gives(tmp_path: Path) -> None:
+def test_results_match_a_separately_built_world(tmp_path: Path) -> None:
     rows = rows_of(run_all(TINY, tmp_path))
     spec = spec_of(TINY)
     assert len(rows) == spec.count
     for row in rows[::7]:
         _, case, setting = find_row(spec, int(row["row"]))
         grid = case.board.grid
-        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY, budget=setting.budget)
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY, budget=setting.budget)
         walker = world.add(AgentConfig(setting.kind, params=setting.params))
         world.advance(1_000_000)
-        metrics = world.metrics(walker)
+        metrics = world.metrics_of_walker(walker)
         assert (float(row["cost"]), int(row["expansions"])) == (metrics.cost, metrics.expansions)
         assert int(row["nonoptimal_moves"]) == metrics.nonoptimal_moves
         assert row["outcome"] == "reached" and float(row["suboptimality"]) == metrics.suboptimality
 
 
-def test_agents_of_a_world_meet_the_same_changes(tmp_path: Path) -> None:
+def test_agents_run_together_see_the_same_map_changes(tmp_path: Path) -> None:
     text = TINY + "together: true\nchanges: {every: 5, rate: 4}\nmeasures: false\n"
     spec = spec_of(text)
     rows = rows_of(run_all(text, tmp_path))
@@ -460,7 +462,7 @@ def test_agents_of_a_world_meet_the_same_changes(tmp_path: Path) -> None:
     assert [row["digest"] for row in alone] != [row["digest"] for row in rows]
 
 
-def test_the_data_that_was_computed_before_is_counted_as_a_whole(tmp_path: Path) -> None:
+def test_precomputed_data_is_counted_in_full(tmp_path: Path) -> None:
     """A database has as many columns as regions, of which a run needs one; records are needed as they are."""
     text = TINY.replace(
         '"tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, lrta',
@@ -468,12 +470,12 @@ def test_the_data_that_was_computed_before_is_counted_as_a_whole(tmp_path: Path)
     )
     run_all(text.replace("[1, 16]", "[400]"), tmp_path)
     rows, times = (rows_of((tmp_path / name).read_bytes()) for name in ("results.csv", "times.csv"))
-    for batch in list(batches(spec_of(text.replace("[1, 16]", "[400]"))))[:2]:
+    for batch in list(iter_batches(spec_of(text.replace("[1, 16]", "[400]"))))[:2]:
         for number, case in enumerate(batch.part.cases):
-            walker = world_of(job_of(batch, case, [b""]), case.board.grid, BY_KEY).walkers[0]
+            walker = build_job_world(create_job(batch, case, [b""]), case.board.grid, SPECS_BY_KEY).walkers[0]
             data = walker.agent.view().prepared
-            row, spent = rows[batch.row(number, 0)], times[batch.row(number, 0)]
-            assert int(row["build_expansions"]) == sum(d.build_expansions * d.pieces for d in data)
+            row, spent = rows[batch.row_number(number, 0)], times[batch.row_number(number, 0)]
+            assert int(row["build_expansions"]) == sum(d.build_expansions * d.column_count for d in data)
             assert float(spent["build_ms"]) > 0
             if batch.settings[0].kind == "d-lrta":
                 assert int(row["entries"]) == data[1].tables.subgoal.size ** 2
@@ -482,7 +484,7 @@ def test_the_data_that_was_computed_before_is_counted_as_a_whole(tmp_path: Path)
     assert rows[-1]["entries"] == rows[-1]["build_expansions"] == times[-1]["build_ms"] == ""
 
 
-def test_results_say_by_which_rule_agents_moved(tmp_path: Path) -> None:
+def test_results_record_the_movement_rule(tmp_path: Path) -> None:
     recipe = "generate: {kind: corner, size: 8}"
     text = HEAD + f"agents: [astar]\nparts: {{a: {{problems: {{{recipe}, movement: four}}}},"
     text += f" b: {{problems: {{{recipe}, movement: eight-cut, diagonal: 1.5}}}}}}\n"
@@ -490,11 +492,11 @@ def test_results_say_by_which_rule_agents_moved(tmp_path: Path) -> None:
     rows = rows_of(run_all(text, tmp_path))
     assert [(row["movement"], row["diagonal"]) for row in rows] == [("four", "2.0"), ("eight-cut", "1.5")]
     with open_for_reading(tmp_path) as store:
-        (table,) = report_of(store, is_short=True).tables
+        (table,) = create_report(store, is_short=True).tables
     assert [row[:2] for row in table.rows] == [("four", 2), ("eight-cut", 1.5)]
 
 
-def test_trials_have_a_line_each(tmp_path: Path) -> None:
+def test_results_have_one_row_per_trial(tmp_path: Path) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 10}}\nagents: [lrta, tba]\ntrials: 4\n"
     rows = rows_of(run_all(text, tmp_path))
     lrta = [row for row in rows if row["agent"] == "lrta"]
@@ -502,7 +504,7 @@ def test_trials_have_a_line_each(tmp_path: Path) -> None:
     assert [row["trial"] for row in rows if row["agent"] == "tba"] == ["1"]
 
 
-def test_limits_end_runs(tmp_path: Path) -> None:
+def test_move_and_tick_limits_end_runs(tmp_path: Path) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta]\n"
     assert rows_of(run_all(text + "moves: 50\n", tmp_path / "a"))[0]["outcome"] == "move_limit"
     long = text.replace("24", "80")
@@ -522,24 +524,24 @@ LIMITED = {
 
 @pytest.mark.parametrize("is_together", [False, True])
 @pytest.mark.parametrize(("limit", "why"), LIMITED.items())
-def test_a_row_that_was_ended_is_a_scenario_that_ends_there(
+def test_scenario_of_a_limited_row_ends_at_the_same_tick(
     limit: str, why: str | None, is_together: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta, tb-wa]\n"
     rows = rows_of(run_all(text + limit + ("together: true\n" if is_together else ""), tmp_path / "out"))
     with open_for_reading(tmp_path / "out") as store:
-        scenario = again.scenario_of(store, again.specification_of(store, BY_KEY), 0)
+        scenario = rerun.scenario_of_row(store, rerun.stored_specification(store, SPECS_BY_KEY), 0)
     was = [row for row in rows if row["row"] == "0"]
     if why is None:
         assert scenario.until is None and was[-1]["outcome"] == "reached"
         return
-    assert scenario.until == Until(sum(int(row["ticks"]) for row in was), f"row 0 ended here {why}")
-    world = build_world(scenario, BY_KEY)
+    assert scenario.until == StopTick(sum(int(row["ticks"]) for row in was), f"row 0 ended here {why}")
+    world = build_world(scenario, SPECS_BY_KEY)
     world.advance(scenario.until.tick)
     assert world.tick == scenario.until.tick and world.walker_digest(world.walkers[0]) == was[-1]["digest"]
     path = tmp_path / "row.yaml"
     save_scenario(scenario, path)
-    assert load_scenario(path, BY_KEY).until == scenario.until
+    assert load_scenario(path, SPECS_BY_KEY).until == scenario.until
     for more, ticks in (([], scenario.until.tick), (["--ticks", "9"], 9)):
         capfd.readouterr()
         assert main.main(["run", str(path), *more]) == 0
@@ -547,7 +549,7 @@ def test_a_row_that_was_ended_is_a_scenario_that_ends_there(
 
 
 @pytest.mark.parametrize("changes", ["", "changes: {every: 7, rate: 3}\n"])
-def test_moves_end_each_of_those_who_walk_together(tmp_path: Path, changes: str) -> None:
+def test_move_limit_ends_each_agent_run_together(tmp_path: Path, changes: str) -> None:
     text = TINY.replace("slice: 3", "together: true") + changes
     free, limited = (rows_of(run_all(text + more, tmp_path / str(i))) for i, more in enumerate(["", "moves: 40\n"]))
     is_ended = [int(row["moves"]) > 40 for row in free]
@@ -561,7 +563,7 @@ def test_moves_end_each_of_those_who_walk_together(tmp_path: Path, changes: str)
     assert rows_of(run_all(f"{text}moves: {most}\n", tmp_path / "most")) == free
 
 
-def test_the_tick_of_a_proof_stays_while_others_walk(tmp_path: Path) -> None:
+def test_no_path_tick_is_kept_while_other_agents_walk(tmp_path: Path) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 10}, sealed: true}\nticks: 60\nmeasures: false\n"
     text += "agents: [tb-wa, lrta]\nbudgets: [100]\n"
     alone = rows_of(run_all(text, tmp_path / "alone"))
@@ -569,13 +571,13 @@ def test_the_tick_of_a_proof_stays_while_others_walk(tmp_path: Path) -> None:
     assert alone[0]["no_path_tick"] == together[0]["no_path_tick"] != "" and together[1]["outcome"] == "move_limit"
 
 
-def test_the_tick_of_a_proof_is_that_of_the_last_one_where_changes_woke_the_agent(tmp_path: Path) -> None:
+def test_no_path_tick_is_that_of_the_last_proof_after_changes(tmp_path: Path) -> None:
     """Also of one that walks alone: in between it has waited, for as long as nothing changed."""
     text = HEAD + "problems: {scen: [walls.map.scen]}\nticks: 300\nmeasures: false\nchanges: {every: 20, rate: 6}\n"
     text += "agents: [tb-wa]\nbudgets: [8]\nseeds: [25, 26, 27, 28]\n"
     chance = random.Random(27)
     lines = ["".join("@" if chance.random() < 0.35 else "." for _ in range(14)) for _ in range(14)]
-    grid = Grid.from_rows([f".{lines[0][1:]}", *lines[1:-1], f"{lines[-1][:-1]}."])
+    grid = Grid.from_text_rows([f".{lines[0][1:]}", *lines[1:-1], f"{lines[-1][:-1]}."])
     write_map(grid, tmp_path / "walls.map")
     rows = [ScenRow(0, 0, "walls.map", 14, 14, (0, 0), (13, 13), 20.0)]
     (tmp_path / "walls.map.scen").write_bytes(scen_text(rows).encode())
@@ -583,7 +585,7 @@ def test_the_tick_of_a_proof_is_that_of_the_last_one_where_changes_woke_the_agen
     proofs = []
     for row in results:
         batch, case, _ = find_row(spec_of(text, folders=[tmp_path]), int(row["row"]))
-        world, proof = world_of(job_of(batch, case, [b""]), grid, BY_KEY), ""
+        world, proof = build_job_world(create_job(batch, case, [b""]), grid, SPECS_BY_KEY), ""
         while world.tick < 300 and world.advance(1):
             walker = world.walkers[0]
             if walker.rows.size and walker.is_done:
@@ -592,7 +594,7 @@ def test_the_tick_of_a_proof_is_that_of_the_last_one_where_changes_woke_the_agen
     assert [row["no_path_tick"] for row in results] == proofs and sum(proof != "" for proof in proofs) == 3
 
 
-def test_a_changed_specification_computes_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_specification_computes_only_new_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run_all(TINY, tmp_path / "a")
     more = TINY.replace("lrta]", "lrta, rtaa]")
     store = open_for_writing(tmp_path / "a")
@@ -604,27 +606,27 @@ def test_a_changed_specification_computes_only_what_is_new(tmp_path: Path, monke
     assert run_all(TINY, tmp_path / "a") == first
 
 
-def test_times_are_in_a_file_of_their_own(tmp_path: Path) -> None:
+def test_times_are_written_to_a_separate_file(tmp_path: Path) -> None:
     run_all(TINY, tmp_path)
     times = rows_of((tmp_path / "times.csv").read_bytes())
     assert len(times) == spec_of(TINY).count and all(float(row["planning_ms"]) >= 0 for row in times)
     assert "planning_ms" not in (tmp_path / "results.csv").read_text()
 
 
-def test_a_file_in_the_place_of_the_folder_for_downward_lab_is_told(tmp_path: Path) -> None:
+def test_file_at_downward_lab_folder_path_is_reported(tmp_path: Path) -> None:
     run_all(TINY, tmp_path / "walks")
     (tmp_path / "walks" / "walks-eval").write_text("")
     with (
         open_for_reading(tmp_path / "walks") as store,
         pytest.raises(ConfigError, match="expected a folder, got a file"),
     ):
-        write_lab(store)
+        write_lab_properties(store)
 
 
-def test_the_properties_of_downward_lab(tmp_path: Path) -> None:
+def test_downward_lab_properties_describe_every_run(tmp_path: Path) -> None:
     run_all(TINY, tmp_path / "walks")
     with open_for_reading(tmp_path / "walks") as store:
-        runs = json.loads(write_lab(store).read_text())
+        runs = json.loads(write_lab_properties(store).read_text())
     assert (tmp_path / "walks" / "walks-eval" / "properties").is_file()
     assert len(runs) == spec_of(TINY).count
     for name, run in runs.items():
@@ -645,7 +647,7 @@ def test_parquet_has_all_columns_of_the_tables(tmp_path: Path) -> None:
     assert found[0]["planning_ms"] >= 0
 
 
-def test_parquet_that_is_not_installed_is_said_before_anything_is_run(
+def test_missing_parquet_library_is_reported_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -658,7 +660,7 @@ def test_parquet_that_is_not_installed_is_said_before_anything_is_run(
 # --- the folder -----------------------------------------------------------------------------------
 
 
-def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
+def test_second_writer_is_refused_and_reader_is_allowed(tmp_path: Path) -> None:
     run_all(TINY, tmp_path)
     store = open_for_writing(tmp_path)
     with pytest.raises(ConfigError, match="another experiment is writing to it"):
@@ -669,12 +671,12 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     open_for_writing(tmp_path).close()
 
 
-def test_who_reads_a_folder_that_is_being_made_finds_all_of_it_or_nothing(
+def test_reader_of_store_under_creation_sees_all_tables_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connect, found = sqlite3.connect, list[Any]()
 
-    def look(_statement: str) -> None:
+    def try_to_read_store(_statement: str) -> None:
         with monkeypatch.context() as meanwhile:
             meanwhile.setattr(sqlite3, "connect", connect)
             try:
@@ -687,30 +689,30 @@ def test_who_reads_a_folder_that_is_being_made_finds_all_of_it_or_nothing(
                 except ConfigError as error:  # raised here, nobody would hear of it
                     found.append(str(error))
 
-    def watched(*given: Any, **named: Any) -> sqlite3.Connection:
+    def connect_traced(*given: Any, **named: Any) -> sqlite3.Connection:
         db = connect(*given, **named)
-        db.set_trace_callback(look)
+        db.set_trace_callback(try_to_read_store)
         return db
 
-    monkeypatch.setattr(sqlite3, "connect", watched)
+    monkeypatch.setattr(sqlite3, "connect", connect_traced)
     open_for_writing(tmp_path).close()
     assert found and set(found) == {(0, 0)}
 
 
-def test_results_in_a_folder_that_nobody_may_write_to_are_read(
+def test_results_in_read_only_folder_can_be_read(
     results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """A system refuses to make files there. The superuser of a test may, so SQLite itself is asked for none."""
     connect, asked = sqlite3.connect, []
 
-    def refusing(place: Any, **options: Any) -> sqlite3.Connection:
+    def connect_read_only(place: Any, **options: Any) -> sqlite3.Connection:
         asked.append(str(place))
         if "immutable" not in str(place):
             raise sqlite3.OperationalError("unable to open database file")
         return connect(place, **options)
 
     monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != results)
-    monkeypatch.setattr(sqlite3, "connect", refusing)
+    monkeypatch.setattr(sqlite3, "connect", connect_read_only)
     before = sorted(path.name for path in results.iterdir())
     with open_for_reading(results) as store:
         assert store.count() == (96, 96) and len(store.frame()) == 96
@@ -720,7 +722,7 @@ def test_results_in_a_folder_that_nobody_may_write_to_are_read(
     assert all("mode=ro" in place or "immutable=1" in place for place in asked)
 
 
-def test_a_full_disk_is_one_message_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_full_disk_is_one_message_and_keeps_results(tmp_path: Path) -> None:
     whole = run_all(TINY, tmp_path / "whole")
     store = open_for_writing(tmp_path / "full")
     engine = engine_of(spec_of(TINY), store)
@@ -734,8 +736,8 @@ def test_a_full_disk_is_one_message_and_nothing_is_lost(tmp_path: Path) -> None:
     assert run_all(TINY, tmp_path / "full") == whole
 
 
-def test_a_broken_file_is_one_message(tmp_path: Path) -> None:
-    (tmp_path / "results.db").write_bytes(b"no database at all, but long enough to look at it" * 50)
+def test_corrupt_database_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "results.db").write_bytes(b"no database at all, but long enough to try_to_read_store at it" * 50)
     with pytest.raises(ConfigError, match=r"results\.db"):
         open_for_writing(tmp_path)
     with pytest.raises(ConfigError, match=r"results\.db"):
@@ -753,7 +755,7 @@ def write_spec(folder: Path, text: str = TINY) -> Path:
     return path
 
 
-def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_experiment_command_plans_runs_and_resumes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path, folder = write_spec(tmp_path), tmp_path / "out"
     assert main.main(["experiment", str(path), "--dry-run", "--jobs", "1"]) == 0
     assert "96 runs: 12 problems, 8 settings" in capfd.readouterr().out
@@ -766,7 +768,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main.main(["experiment", str(tmp_path / "no.yaml")]) == 2
 
 
-def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_replay_checks_and_exports_rows(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path, folder = write_spec(tmp_path, TINY + "changes: {every: 9, rate: 3}\n"), tmp_path / "out"
     assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
     assert main.main(["replay", str(folder), "--check", "30"]) == 0
@@ -784,14 +786,14 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "expected a row from 0 to 95" in capfd.readouterr().err
 
 
-def test_a_row_is_not_written_over_results(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_replay_refuses_to_overwrite_results(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = (results / "results.csv").read_bytes()
     assert main.main(["replay", str(results), "3", "-o", str(results / "results.csv")]) == 2
     assert "expected a file that is not an input as well" in capfd.readouterr().err
     assert (results / "results.csv").read_bytes() == before
 
 
-def test_a_row_is_checked_alone(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_replay_checks_a_single_row(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with closing(sqlite3.connect(results / "results.db")) as db, db:
         db.execute("UPDATE results SET cost = cost + 1 WHERE key = (SELECT key FROM plan WHERE row = 17)")
     for row, code in ((17, 1), (18, 0)):
@@ -806,13 +808,13 @@ def test_a_row_is_checked_alone(results: Path, capfd: pytest.CaptureFixture[str]
         assert message in capfd.readouterr().err
 
 
-def test_a_row_on_a_map_that_has_changed_is_no_other_problem(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_replay_refuses_rows_whose_map_has_changed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
-        write_map(Grid.from_rows(["." * 12] * 9), tmp_path / f"{name}.map")
+        write_map(Grid.from_text_rows(["." * 12] * 9), tmp_path / f"{name}.map")
     problems = "problems: {map: [one.map, two.map], random: 6}\nagents: [tba]\nbudgets: [16]\n"
     path, folder = write_spec(tmp_path, HEAD + problems), tmp_path / "out"
     assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
-    write_map(Grid.from_rows(["." * 12] * 8 + ["..@" * 4]), tmp_path / "one.map")
+    write_map(Grid.from_text_rows(["." * 12] * 8 + ["..@" * 4]), tmp_path / "one.map")
     capfd.readouterr()
     assert main.main(["replay", str(folder), "3", "-o", str(tmp_path / "row.yaml")]) == 2
     assert capfd.readouterr().err == "row 3: the map one.map has changed since the results were computed\n"
@@ -823,7 +825,7 @@ def test_a_row_on_a_map_that_has_changed_is_no_other_problem(tmp_path: Path, cap
     assert told.err.count("the map one.map has changed") == 6 and "6 of 12 rows" in told.out
 
 
-def test_replay_notices_what_is_not_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_replay_check_detects_changed_results(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path, folder = write_spec(tmp_path), tmp_path / "out"
     assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
     with closing(sqlite3.connect(folder / "results.db")) as db, db:
@@ -832,17 +834,17 @@ def test_replay_notices_what_is_not_as_it_was(tmp_path: Path, capfd: pytest.Capt
     assert "0 of 5 rows" in capfd.readouterr().out
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(job: Any, *rest: Any) -> Any:
+def test_failed_run_is_reported_and_others_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def do_job_failing_for_victim(job: Any, *rest: Any) -> Any:
         if job.start == victim:
             raise ValueError("nobody knows")
         return whole(job, *rest)
 
-    from sim.experiments import runs
+    from sim.experiments import job_runner
 
-    whole, spec = runs.do_job, spec_of(TINY)
+    whole, spec = job_runner.run_job, spec_of(TINY)
     victim = spec.parts[0].cases[4].start
-    monkeypatch.setattr(runs, "do_job", broken)
+    monkeypatch.setattr(job_runner, "run_job", do_job_failing_for_victim)
     store = open_for_writing(tmp_path)
     engine = engine_of(spec, store)
     engine.run()
@@ -851,31 +853,34 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path: Path, monkeypat
     assert store.failures()[0][1] == "ValueError: nobody knows"
     write_tables(store)
     store.close()
-    monkeypatch.setattr(runs, "do_job", whole)
+    monkeypatch.setattr(job_runner, "run_job", whole)
     assert run_all(TINY, tmp_path) == run_all(TINY, tmp_path / "b")
     with open_for_reading(tmp_path) as reader:
         assert not reader.failures()
 
 
-def test_a_board_travels_as_it_is() -> None:
-    from sim.experiments.problems import board_of, packed
+def test_map_data_survives_packing() -> None:
+    from sim.experiments.problems import compress_map, create_map_data
 
-    grid = Grid.from_rows(["..T.", "WW@.", "G..S"], "x", Movement(CUT, 1.5))
-    again = packed(board_of("x", grid)).unpack()
+    grid = Grid.from_text_rows(["..T.", "WW@.", "G..S"], "x", Movement(CUT, 1.5))
+    again = compress_map(create_map_data("x", grid)).decompress()
     assert again.rows() == grid.rows() and again.movement == grid.movement == Movement(CUT, 1.5)
-    assert board_of("x", again).key == board_of("y", grid).key
+    assert create_map_data("x", again).key == create_map_data("y", grid).key
     others = [Movement(CUT, 1.25), Movement(EIGHT, 1.5), Movement(FOUR), Movement(SQUEEZE, 1.5)]
-    keys = [board_of("x", Grid.from_rows(grid.rows(), "x", movement)).key for movement in (grid.movement, *others)]
+    keys = [
+        create_map_data("x", Grid.from_text_rows(grid.rows(), "x", movement)).key
+        for movement in (grid.movement, *others)
+    ]
     assert len(set(keys)) == 5
-    usual = Grid.from_rows([".@.", "..."]), Grid.from_rows([".@.", "..."], movement=Movement(diagonal=1.5))
+    usual = Grid.from_text_rows([".@.", "..."]), Grid.from_text_rows([".@.", "..."], movement=Movement(diagonal=1.5))
     before = ["be1d92c08c01c8904cc8a324", "aebfe340f4e406a242cb1610"]  # when there was no other rule
-    assert [board_of("m", grid).key for grid in usual] == before, "rows of older results are found again"
+    assert [create_map_data("m", grid).key for grid in usual] == before, "rows of older results are found again"
 
 
-def test_results_of_a_version_that_measured_less_are_read_and_gone_on_with(tmp_path: Path) -> None:
+def test_results_of_older_version_without_a_measure_can_be_continued(tmp_path: Path) -> None:
     store = open_for_writing(tmp_path)
     store.close()
-    with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
+    with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as db, db:
         db.execute("ALTER TABLE results DROP COLUMN memory")
         db.execute("INSERT INTO plan (row, key) VALUES (1, x'01')")
         db.execute("INSERT INTO results (key, trial, moves) VALUES (x'01', 1, 7)")
@@ -883,32 +888,34 @@ def test_results_of_a_version_that_measured_less_are_read_and_gone_on_with(tmp_p
     assert list(reader.rows(["row", "moves", "memory"])) == [(1, 7, None)]
     reader.close()
     store = open_for_writing(tmp_path)
-    store.add([(b"2", *(1 if column.kind is not str else "x" for column in (*MEASURED, *TIMES)))])
+    store.add(
+        [(b"2", *(1 if column.kind is not str else "x" for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)))]
+    )
     assert list(store.rows(["row", "moves", "memory"])) == [(1, 7, None)] and store.done() == {b"\x01", b"2"}
     store.close()
 
 
 def test_every_measure_is_a_column_or_follows_from_columns() -> None:
-    names = {column.name: column.kind for column in MEASURED}
+    names = {column.name: column.kind for column in MEASURED_COLUMNS}
     missing = {measure.key for measure in MEASURES} - set(names)
     assert missing == {"back_move_share", "mean_expansions"}
     assert names["game_time"] is float and names["moves"] is int
 
 
-def test_no_label_is_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+def test_labels_are_escaped_against_spreadsheet_formulas(tmp_path: Path) -> None:
     text = HEAD + "problems: {generate: {kind: rooms, width: 24, height: 24, seed: 1}}\n"
     text += "agents: [{kind: lrta, label: '=1+1'}, {kind: lrta, label: plain}]\nbudgets: [4]\n"
     rows = rows_of(run_all(text, tmp_path / "out"))
     assert [row["label"] for row in rows] == ["'=1+1", "plain"]
-    with_label = Table("t", "t", ("agent", "cost"), (("@SUM(A1)", -1.5), ("b", float("nan"))))
-    assert as_csv(with_label) == "agent,cost\n'@SUM(A1),-1.5\nb,\n"
+    with_label = ReportTable("t", "t", ("agent", "cost"), (("@SUM(A1)", -1.5), ("b", float("nan"))))
+    assert table_as_csv(with_label) == "agent,cost\n'@SUM(A1),-1.5\nb,\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="file names are text there")
-def test_maps_and_folders_whose_names_are_no_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_map_and_folder_names_may_be_invalid_unicode(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/f\xfe"))
     folder.mkdir()
-    write_map(generate("rooms", {"width": 24, "height": 24, "seed": 1}).grid, tmp_path / "a.map")
+    write_map(generate_map("rooms", {"width": 24, "height": 24, "seed": 1}).grid, tmp_path / "a.map")
     (tmp_path / "a.map").rename(os.fsdecode(os.fsencode(folder) + b"/b\xff\x1b[31m.map"))
     path = write_spec(folder, HEAD + "problems: {map: ['*.map'], random: 2}\nagents: [lrta]\nbudgets: [4]\n")
     assert main.main(["experiment", str(path), "-o", str(folder / "out"), "--jobs", "1", "--lab"]) == 0
@@ -928,34 +935,34 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_a_row_beside_which_nothing_can_be_written_is_opened_all_the_same(
+def test_replay_opens_row_from_temp_folder_if_results_are_read_only(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(place: Path) -> None:
+    def raise_unwritable(place: Path) -> None:
         raise ConfigError(f"{place}: cannot be written")
 
     opened: list[Path] = []
     monkeypatch.setattr(replay, "_open_window", opened.append)
     assert main.main(["replay", str(results), "3"]) == 0
-    monkeypatch.setattr(replay, "check_place", refuse)
+    monkeypatch.setattr(replay, "check_writable", raise_unwritable)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
     assert main.main(["replay", str(results), "3"]) == 0
     assert opened[0] == results / "row-3.yaml" and opened[1].is_relative_to(tmp_path / "elsewhere")
     assert opened[1].read_text() == opened[0].read_text()
 
 
-def test_results_that_are_damaged_are_told_in_a_line(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_damaged_results_are_reported_without_traceback(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = write_spec(results.parent)
-    data = (results / FILE).read_bytes()
+    data = (results / DATABASE_FILE).read_bytes()
     size = int.from_bytes(data[16:18], "big")
     for place in range(0, len(data), size):
-        (results / FILE).write_bytes(data[:place] + bytes(200) + data[place + 200 :])
+        (results / DATABASE_FILE).write_bytes(data[:place] + bytes(200) + data[place + 200 :])
         for command in (["report", str(results)], ["replay", str(results), "--check"], ["replay", str(results), "3"]):
             out = ["-o", str(results.parent / "row.yaml")] if command[-1] == "3" else []
             assert main.main([*command, *out]) in (0, 1, 2)
         assert main.main(["experiment", str(path), "-o", str(results), "--jobs", "1"]) in (0, 1, 2)
         assert "Traceback" not in capfd.readouterr().err
-        for left in results.glob(f"{FILE}-*"):
+        for left in results.glob(f"{DATABASE_FILE}-*"):
             left.unlink()
 
 
@@ -975,10 +982,10 @@ ODD = (
 
 
 @pytest.mark.parametrize("change", ODD)
-def test_results_of_another_version_are_read_or_refused_in_a_line(
+def test_results_of_other_version_are_read_or_refused_without_traceback(
     change: str, results: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with closing(sqlite3.connect(results / FILE)) as db, db:
+    with closing(sqlite3.connect(results / DATABASE_FILE)) as db, db:
         db.execute(change)
     for command in (
         ["report", str(results)],
@@ -991,9 +998,9 @@ def test_results_of_another_version_are_read_or_refused_in_a_line(
 
 
 @pytest.mark.parametrize("change", ["ALTER TABLE plan DROP COLUMN label", "ALTER TABLE plan ADD COLUMN more TEXT"])
-def test_a_plan_of_another_version_is_made_anew_and_what_is_done_stays(change: str, results: Path) -> None:
+def test_plan_of_other_version_is_rebuilt_and_results_are_kept(change: str, results: Path) -> None:
     before = (results / "results.csv").read_bytes()
-    with closing(sqlite3.connect(results / FILE)) as db, db:
+    with closing(sqlite3.connect(results / DATABASE_FILE)) as db, db:
         db.execute(change)
     store = open_for_writing(results)
     engine = engine_of(spec_of(TINY), store)

@@ -19,9 +19,9 @@ import main
 from cli.experiment import engine as engine_module
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine
-from cli.progress import Progress
-from sim.experiments.files import write_tables
-from sim.experiments.plan import Task, tasks
+from cli.progress import ProgressBar
+from sim.experiments.export import write_tables
+from sim.experiments.plan import WorkerTask, iter_tasks
 from sim.experiments.store import open_for_reading, open_for_writing
 from sim.params import ConfigError
 
@@ -30,25 +30,25 @@ from .experiments import SLOWER, TINY, engine_of, run_all, spec_of
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def reference_table(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The table of the slower experiment, made without any interruption."""
-    return run_all(SLOWER, tmp_path_factory.mktemp("whole"))
+    return run_all(SLOWER, tmp_path_factory.mktemp("reference_table"))
 
 
-def test_two_processes_give_the_same_table(tmp_path: Path, whole: bytes) -> None:
-    assert run_all(SLOWER, tmp_path, jobs=2) == whole
+def test_two_processes_give_the_same_table(tmp_path: Path, reference_table: bytes) -> None:
+    assert run_all(SLOWER, tmp_path, jobs=2) == reference_table
 
 
 # --- workers that die -----------------------------------------------------------------------------
 
 
-class Assassin(Engine):
+class WorkerKillingEngine(Engine):
     """Kills a worker now and then."""
 
     kills = 0
 
-    def _collect(self) -> None:
-        super()._collect()
+    def _collect_results(self) -> None:
+        super()._collect_results()
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
         if processes and self.kills < self.most and CHANCE.random() < 0.5 and self._running:
             CHANCE.choice(processes).kill()
@@ -60,10 +60,12 @@ class Assassin(Engine):
 CHANCE = random.Random(4)
 
 
-def assassinated(folder: Path, most: int) -> tuple[Assassin, bytes]:
+def run_with_killed_workers(folder: Path, most: int) -> tuple[WorkerKillingEngine, bytes]:
     store, spec = open_for_writing(folder), spec_of(SLOWER)
     store.set_plan(spec)
-    driver = Assassin(store, pools.choose(None, 2, folder), Progress(), tasks(spec, set()), spec.count)
+    driver = WorkerKillingEngine(
+        store, pools.choose_executor(None, 2, folder), ProgressBar(), iter_tasks(spec, set()), spec.count
+    )
     driver.most = most
     driver.run()
     write_tables(store)
@@ -72,53 +74,55 @@ def assassinated(folder: Path, most: int) -> tuple[Assassin, bytes]:
     return driver, (folder / "results.csv").read_bytes()
 
 
-def test_work_of_killed_workers_is_done_by_others(tmp_path: Path, whole: bytes) -> None:
-    driver, table = assassinated(tmp_path, 2)
-    assert driver.kills and table == whole
+def test_work_of_killed_workers_is_redone(tmp_path: Path, reference_table: bytes) -> None:
+    driver, table = run_with_killed_workers(tmp_path, 2)
+    assert driver.kills and table == reference_table
 
 
 @pytest.mark.slow
-def test_ten_killed_workers(tmp_path: Path, whole: bytes) -> None:
-    driver, table = assassinated(tmp_path, 10)
-    assert driver.kills == 10 and table == whole
+def test_ten_killed_workers_leave_the_table_unchanged(tmp_path: Path, reference_table: bytes) -> None:
+    driver, table = run_with_killed_workers(tmp_path, 10)
+    assert driver.kills == 10 and table == reference_table
 
 
-def poisoned(task: Task) -> Any:
+def work_or_crash(task: WorkerTask) -> Any:
     """A worker that one problem kills every time."""
     if POISON in {job.start for job in task.jobs}:
         os._exit(3)
-    return engine_module.worker.work_in_one_piece(task)
+    return engine_module.worker.compute_task_pickled(task)
 
 
 POISON = spec_of(TINY).parts[0].cases[5].start
 
 
-def test_a_problem_that_kills_every_worker_is_given_up_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Poisonous(Engine):
-        def _start(self, suspect: Any) -> None:
-            self._running[self._executor.submit(poisoned, suspect.task)] = suspect
+def test_problem_that_crashes_every_worker_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class CrashingEngine(Engine):
+        def _submit_task(self, suspect: Any) -> None:
+            self._running[self._executor.submit(work_or_crash, suspect.task)] = suspect
 
     text = TINY.replace('"tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, ', "").replace("[1, 16]", "[16]")
     store, spec = open_for_writing(tmp_path), spec_of(text)
     store.set_plan(spec)
-    driver = Poisonous(store, pools.choose(None, 2, tmp_path), Progress(), tasks(spec, set()), spec.count)
+    driver = CrashingEngine(
+        store, pools.choose_executor(None, 2, tmp_path), ProgressBar(), iter_tasks(spec, set()), spec.count
+    )
     driver.run()
     assert store.failures() == [(5, "lost its worker 3 times")]
     assert store.count() == (11, 12)
     store.close()
 
 
-def test_why_a_task_failed_is_one_line() -> None:
+def test_failure_reason_is_one_line() -> None:
     log = "Job (task=0) failed with trace:\n  File x\nValueError: nobody knows\n\nYou can check 'job.stderr(0)'\n"
-    told = [engine_module._reason(error) for error in (RuntimeError(log), ValueError("a b"), OSError())]
+    told = [engine_module._error_line(error) for error in (RuntimeError(log), ValueError("a b"), OSError())]
     assert told == ["ValueError: nobody knows", "ValueError: a b", "OSError: "]
 
 
-def test_a_worker_without_the_program_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_without_the_program_gives_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*given: Any) -> Any:
         raise ModuleNotFoundError("No module named 'cli'")
 
-    monkeypatch.setattr(engine_module.worker, "work", missing)
+    monkeypatch.setattr(engine_module.worker, "compute_task", missing)
     store = open_for_writing(tmp_path)
     with pytest.raises(ConfigError, match=r"cannot load the program \(No module named 'cli'\).*PYTHONPATH="):
         engine_of(spec_of(TINY), store).run()
@@ -133,7 +137,7 @@ def start_driver(spec: Path, folder: Path, *more: str, at: Path = ROOT) -> "subp
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=at)
 
 
-def finished(folder: Path) -> int:
+def count_finished_runs(folder: Path) -> int:
     try:
         store = open_for_reading(folder)
     except Exception:
@@ -146,7 +150,7 @@ def finished(folder: Path) -> int:
 
 def interrupt_at(folder: Path, process: "subprocess.Popen[str]", runs: int, sign: int) -> str:
     """Send a signal as soon as so many runs are done. Returns what the program has said."""
-    while process.poll() is None and finished(folder) < runs:
+    while process.poll() is None and count_finished_runs(folder) < runs:
         time.sleep(0.02)
     if process.poll() is None:
         process.send_signal(sign)
@@ -158,15 +162,15 @@ def interrupt_at(folder: Path, process: "subprocess.Popen[str]", runs: int, sign
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.slow)])
-def test_a_killed_driver_goes_on_and_computes_nothing_twice(tmp_path: Path, whole: bytes, count: int) -> None:
+def test_killed_driver_resumes_without_repeating_runs(tmp_path: Path, reference_table: bytes, count: int) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     chance, total = random.Random(count), spec_of(SLOWER).count
     for number in range(count):
-        before = finished(folder)
+        before = count_finished_runs(folder)
         aim = before + 1 + chance.randrange(max(1, (total - before) // (count - number + 1)))
         interrupt_at(folder, start_driver(spec, folder, "--jobs", "2"), aim, signal.SIGKILL)
-        assert finished(folder) >= min(aim, total)
+        assert count_finished_runs(folder) >= min(aim, total)
     store = open_for_writing(folder)
     left = total - store.count()[0]
     driver = engine_of(spec_of(SLOWER), store)
@@ -174,12 +178,12 @@ def test_a_killed_driver_goes_on_and_computes_nothing_twice(tmp_path: Path, whol
     assert driver.done == left
     write_tables(store)
     store.close()
-    assert (folder / "results.csv").read_bytes() == whole
+    assert (folder / "results.csv").read_bytes() == reference_table
 
 
 @pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_leaves_a_table_of_what_is_done(
-    tmp_path: Path, whole: bytes, sign: signal.Signals, code: int
+def test_interrupted_driver_writes_a_table_of_finished_runs(
+    tmp_path: Path, reference_table: bytes, sign: signal.Signals, code: int
 ) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
@@ -188,8 +192,8 @@ def test_an_interrupt_leaves_a_table_of_what_is_done(
     assert process.returncode in (code, 0)
     assert ("; stopped, run the same command to continue" in said) == (process.returncode == code)
     table = (folder / "results.csv").read_bytes().splitlines()
-    assert table and set(table) <= set(whole.splitlines())
-    assert run_all(SLOWER, folder) == whole
+    assert table and set(table) <= set(reference_table.splitlines())
+    assert run_all(SLOWER, folder) == reference_table
 
 
 # --- clusters -------------------------------------------------------------------------------------
@@ -240,19 +244,21 @@ def scheduler(cluster: Cluster) -> str:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_scheduler_with_two_workers_gives_the_same_table(tmp_path: Path, scheduler: str, whole: bytes) -> None:
+def test_a_scheduler_with_two_workers_gives_the_same_table(
+    tmp_path: Path, scheduler: str, reference_table: bytes
+) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     process = start_driver(spec, folder, "--cluster", scheduler)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert f"the scheduler at {scheduler}" in err
-    assert (folder / "results.csv").read_bytes() == whole
+    assert (folder / "results.csv").read_bytes() == reference_table
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cluster", [False], indirect=True)
-def test_workers_that_do_not_find_the_program_are_one_message_and_cost_no_run(tmp_path: Path, scheduler: str) -> None:
+def test_workers_without_the_program_give_one_message_and_no_failed_run(tmp_path: Path, scheduler: str) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     process = start_driver(spec, folder, "--cluster", scheduler)
@@ -261,13 +267,13 @@ def test_workers_that_do_not_find_the_program_are_one_message_and_cost_no_run(tm
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_scheduler_that_dies_is_one_message_and_the_same_command_resumes(
-    tmp_path: Path, cluster: Cluster, whole: bytes
+def test_lost_scheduler_gives_one_message_and_the_run_can_resume(
+    tmp_path: Path, cluster: Cluster, reference_table: bytes
 ) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
     process = start_driver(spec, folder, "--cluster", cluster.address)
-    while process.poll() is None and finished(folder) < 10:
+    while process.poll() is None and count_finished_runs(folder) < 10:
         time.sleep(0.02)
     cluster.scheduler.kill()
     _, err = process.communicate(timeout=120)
@@ -277,25 +283,25 @@ def test_a_scheduler_that_dies_is_one_message_and_the_same_command_resumes(
     assert lost.startswith(f"lost the scheduler at {cluster.address}"), err
     assert summary.endswith("; stopped, run the same command to continue"), err
     table = (folder / "results.csv").read_bytes().splitlines()
-    assert 10 < len(table) < len(whole.splitlines()) and set(table) <= set(whole.splitlines())
+    assert 10 < len(table) < len(reference_table.splitlines()) and set(table) <= set(reference_table.splitlines())
     again = start_driver(spec, folder, "--jobs", "2")
     assert again.wait(300) == 0
-    assert (folder / "results.csv").read_bytes() == whole
+    assert (folder / "results.csv").read_bytes() == reference_table
 
 
 @pytest.mark.slow
-def test_submitit_gives_the_same_table(tmp_path: Path, whole: bytes) -> None:
+def test_submitit_gives_the_same_table(tmp_path: Path, reference_table: bytes) -> None:
     pytest.importorskip("submitit")
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER.replace("slice: 2", "slice: 10"))
     process = start_driver(spec, folder, "--cluster", "slurm-local", at=tmp_path)  # jobs find the program from anywhere
     _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
-    assert (folder / "results.csv").read_bytes() == whole
+    assert (folder / "results.csv").read_bytes() == reference_table
 
 
 @pytest.mark.parametrize(("cluster", "message"), [("slurm", "got one without srun"), ("here", "got 'here'")])
-def test_where_nobody_does_it_one_message_and_nothing_is_left(
+def test_unavailable_cluster_gives_one_message_and_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cluster: str, message: str
 ) -> None:
     pytest.importorskip("submitit")
@@ -308,7 +314,7 @@ def test_where_nobody_does_it_one_message_and_nothing_is_left(
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.yaml"]
 
 
-def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
+def test_unreachable_scheduler_gives_one_message(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     spec = tmp_path / "tiny.yaml"
     spec.write_text(TINY)
@@ -321,20 +327,22 @@ def test_no_scheduler_is_one_message(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_agents_walk_before_they_are_timed_once_for_each_of_their_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_kernel_is_warmed_up_once_before_timing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of those in which only numbers differ, one; nobody twice in a process."""
     text = TINY.replace("lrta]", "lrta, {kind: tba, shortcut: [true, false]}]").replace("[1, 16]", "[16, 32]")
     done: list[str] = []
 
-    def do_task(task: Task, *_: object) -> tuple[list[object], list[object]]:
+    def do_task(task: WorkerTask, *_: object) -> tuple[list[object], list[object]]:
         done.append("task")
         return [], []
 
     monkeypatch.setattr(worker, "_WARMED_KERNELS", set())
-    monkeypatch.setattr(worker, "walk", lambda config: done.append(f"{config.kind} {config.params.get('shortcut')}"))
-    monkeypatch.setattr(worker, "do_task", do_task)
-    for task in tasks(spec_of(text), set()):
-        worker.work(task)
+    monkeypatch.setattr(
+        worker, "warm_up_agent", lambda config: done.append(f"{config.kind} {config.params.get('shortcut')}")
+    )
+    monkeypatch.setattr(worker, "run_task", do_task)
+    for task in iter_tasks(spec_of(text), set()):
+        worker.compute_task(task)
     walks = [word for word in done if word != "task"]
     assert walks == ["tb-wa None", "lrta None", "tba True", "tba False"]
     assert all(done[done.index(word) + 1] == "task" for word in walks) and done.count("task") > 2 * len(walks)

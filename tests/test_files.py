@@ -11,38 +11,38 @@ import pytest
 
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.files.examples import EXAMPLES
-from sim.files.map import read_map
 from sim.files.map_source import MapFile, MapRecipe, MapRows
+from sim.files.movingai import read_map
 from sim.files.scenario import Scenario
-from sim.generate import GENERATORS, generate
+from sim.files.shipped_files import SCENARIOS_FOLDER
+from sim.generate import GENERATORS, generate_map
 from sim.grid import Grid
 from sim.params import ConfigError
-from sim.placing import cheapest_way
+from sim.placing import cheapest_cost_and_moves
 from tests.runs import changed, scenario_on, timed
 from tests.window import App, make_app
 from ui.model import agent_edits, files, painting, tables
-from ui.model.distances import MAX_ASKED
-from ui.model.keys import PanelKey
+from ui.model.distances import MAX_REQUESTS_PER_FRAME
+from ui.model.panel_keys import PanelKey
 from ui.model.session import Session
 from ui.panels import chart_files, charts
 
-from .conftest import random_rows
+from .conftest import random_map_rows
 
 
-def map_file(folder: Path, rows: list[str], name: str = "a.map") -> Path:
+def write_map_file(folder: Path, rows: list[str], name: str = "a.map") -> Path:
     path = folder / name
     path.write_text("\n".join(["type octile", f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]))
     return path
 
 
-def scen_file(folder: Path, rows: list[str], name: str = "problems.scen") -> Path:
+def write_scen_file(folder: Path, rows: list[str], name: str = "problems.scen") -> Path:
     path = folder / name
     path.write_text("\n".join(["version 1", *rows, ""]))
     return path
 
 
-def same_run(first: Scenario, second: Scenario, ticks: int = 60) -> bool:
+def run_identically(first: Scenario, second: Scenario, ticks: int = 60) -> bool:
     """Whether two setups give the same digest and the same map."""
     sessions = Session(first), Session(second)
     for session in sessions:
@@ -54,51 +54,51 @@ def same_run(first: Scenario, second: Scenario, ticks: int = 60) -> bool:
 # --- opening --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", files.examples(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", files.example_files(), ids=lambda path: path.stem)
 def test_every_example_opens_and_runs(path: Path) -> None:
-    opened = files.open_any(path)
+    opened = files.open_any_file(path)
     assert opened.problems is None and opened.path == path
     assert opened.scenario.caption and opened.scenario.title and len(opened.scenario.agents) >= 2
     session = Session(opened.scenario)
-    assert session.told.messages == []
+    assert session.user_messages.until_next_edit == []
     session.advance(50)
 
 
-def test_examples_come_in_their_order() -> None:
-    names = [path.stem for path in files.examples()]
+def test_examples_are_listed_in_order() -> None:
+    names = [path.stem for path in files.example_files()]
     assert names[0] == "scrubbing" and len(names) == len(set(names)) >= 8
-    assert set(names) == {path.stem for path in EXAMPLES.glob("*.yaml")}
+    assert set(names) == {path.stem for path in SCENARIOS_FOLDER.glob("*.yaml")}
 
 
 @pytest.mark.parametrize("path", sorted(files.MAPS_FOLDER.glob("*.map")), ids=lambda path: path.stem)
-def test_a_map_opens_with_agents_and_ends(path: Path) -> None:
-    setup = files.open_any(path).scenario
+def test_map_opens_with_default_agents_start_and_goal(path: Path) -> None:
+    setup = files.open_any_file(path).scenario
     assert [config.kind for config in setup.agents] == ["tba", "tb-wa", "tb-wa", "tb-gbfs"]
     session = Session(setup)
-    assert session.told.messages == [] and len(session.run.world.walkers) == 4
+    assert session.user_messages.until_next_edit == [] and len(session.run.world.walkers) == 4
     assert (
         np.isfinite(session.run.world.optimal)
         and session.run.world.optimal > min(setup.grid.width, setup.grid.height) / 3
     )
-    assert files.open_any(path).scenario.start == setup.start
+    assert files.open_any_file(path).scenario.start == setup.start
 
 
-def test_start_and_goal_lie_in_the_largest_part(tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["..@.....", "..@.....", "@@@.....", ".@......"])
-    setup = files.open_any(path).scenario
+def test_start_and_goal_are_in_the_largest_component(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, ["..@.....", "..@.....", "@@@.....", ".@......"])
+    setup = files.open_any_file(path).scenario
     assert setup.start == (3, 0) and setup.goal == (7, 3)
 
 
-def test_water_is_start_and_goal_only_where_there_is_no_ground(tmp_path: Path) -> None:
-    mixed = files.open_any(map_file(tmp_path, ["WWWW", "WW..", "WWWW"])).scenario
+def test_start_and_goal_are_on_water_only_without_ground(tmp_path: Path) -> None:
+    mixed = files.open_any_file(write_map_file(tmp_path, ["WWWW", "WW..", "WWWW"])).scenario
     assert [chr(mixed.grid.terrain.reshape(-1)[end]) for end in (mixed.start_cell, mixed.goal_cell)] == [".", "."]
-    wet = files.open_any(map_file(tmp_path, ["WWWW", "WW@@"])).scenario
+    wet = files.open_any_file(write_map_file(tmp_path, ["WWWW", "WW@@"])).scenario
     assert (wet.start_cell, wet.goal_cell) == (0, 3)
 
 
-def test_a_map_without_a_free_cell_is_refused(tmp_path: Path) -> None:
+def test_map_without_free_cells_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="expected a map with a free cell"):
-        files.open_any(map_file(tmp_path, ["@@", "TT"]))
+        files.open_any_file(write_map_file(tmp_path, ["@@", "TT"]))
 
 
 @pytest.mark.parametrize(
@@ -113,34 +113,34 @@ def test_a_map_without_a_free_cell_is_refused(tmp_path: Path) -> None:
         ("folder.map", "got a folder"),
     ],
 )
-def test_what_cannot_be_opened_is_told_in_one_line(tmp_path: Path, name: str, message: str) -> None:
+def test_unopenable_path_is_reported_in_one_line(tmp_path: Path, name: str, message: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.map").mkdir()
     if name.startswith("a."):
         (tmp_path / name).write_text("x")
     with pytest.raises(ConfigError, match=message) as caught:
-        files.open_any(tmp_path / name)
+        files.open_any_file(tmp_path / name)
     assert len(caught.value.problems) == 1
 
 
-def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
-    assert files.open_any(map_file(tmp_path, ["...."], "A.MAP")).scenario.grid.width == 4
+def test_file_extensions_are_case_insensitive(tmp_path: Path) -> None:
+    assert files.open_any_file(write_map_file(tmp_path, ["...."], "A.MAP")).scenario.grid.width == 4
 
 
-def test_every_problem_of_a_scenario_comes_out(tmp_path: Path) -> None:
+def test_opening_reports_every_problem_of_a_scenario(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("format: backmove-scenario\nversion: 1\nmap: {rows: [...., ....]}\nagents: [{kind: nobody}]\n")
     with pytest.raises(ConfigError) as caught:
-        files.open_any(path)
+        files.open_any_file(path)
     assert len(caught.value.problems) == 3
 
 
 # --- problem lists --------------------------------------------------------------------------------
 
 
-def test_a_problem_list_opens_at_its_first_sound_row(tmp_path: Path) -> None:
-    map_file(tmp_path, ["....", ".@..", "...."])
-    path = scen_file(
+def test_problem_list_opens_at_first_valid_row(tmp_path: Path) -> None:
+    write_map_file(tmp_path, ["....", ".@..", "...."])
+    path = write_scen_file(
         tmp_path,
         [
             "0 a.map 4 3 1 1 3 2 3.0",
@@ -150,7 +150,7 @@ def test_a_problem_list_opens_at_its_first_sound_row(tmp_path: Path) -> None:
             "3 b.map 4 3 0 0 1 0 1",
         ],
     )
-    opened = files.open_any(path)
+    opened = files.open_any_file(path)
     assert opened.problems is not None and len(opened.problems.rows) == 5
     reasons = [row.problem for row in opened.problems.rows]
     assert reasons[2] is None and all(reasons[i] for i in (0, 1, 3, 4))
@@ -160,33 +160,33 @@ def test_a_problem_list_opens_at_its_first_sound_row(tmp_path: Path) -> None:
     assert setup.map == MapFile("a.map", tmp_path / "a.map")
 
 
-def test_a_list_without_a_sound_row_is_refused_with_reasons(tmp_path: Path) -> None:
-    map_file(tmp_path, ["..@"])
+def test_problem_list_without_valid_row_is_refused_with_reasons(tmp_path: Path) -> None:
+    write_map_file(tmp_path, ["..@"])
     with pytest.raises(ConfigError) as caught:
-        files.open_any(scen_file(tmp_path, ["0 a.map 3 1 0 0 2 0 2.0"]))
+        files.open_any_file(write_scen_file(tmp_path, ["0 a.map 3 1 0 0 2 0 2.0"]))
     assert "expected a problem that can be run" in caught.value.problems[0]
     assert "goal: expected a free cell" in caught.value.problems[1]
 
 
-def test_the_agents_stay_when_another_problem_is_opened(tmp_path: Path) -> None:
-    map_file(tmp_path, ["....", "...."])
-    problems = files.open_any(scen_file(tmp_path, ["0 a.map 4 2 0 0 3 1 3.4"])).problems
+def test_opening_another_problem_keeps_agents(tmp_path: Path) -> None:
+    write_map_file(tmp_path, ["....", "...."])
+    problems = files.open_any_file(write_scen_file(tmp_path, ["0 a.map 4 2 0 0 3 1 3.4"])).problems
     assert problems is not None
     agents = (AgentConfig("rtb-wa", "mine"),)
-    setup = files.scenario_of_row(problems, problems.rows[0], agents, budget=5)
+    setup = files.scenario_of_problem(problems, problems.rows[0], agents, budget=5)
     assert setup.agents == agents and setup.budget == 5
     bad = replace(problems.rows[0], goal=(9, 9))
     with pytest.raises(ConfigError, match="problem 0: goal: expected a cell"):
-        files.scenario_of_row(problems, bad)
+        files.scenario_of_problem(problems, bad)
 
 
 # --- generated maps -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spec", GENERATORS, ids=lambda spec: spec.kind)
-def test_a_generated_map_runs_and_is_saved_as_its_recipe(tmp_path: Path, spec) -> None:  # type: ignore[no-untyped-def]
+def test_generated_map_runs_and_is_saved_as_its_recipe(tmp_path: Path, spec) -> None:  # type: ignore[no-untyped-def]
     small = {"width": 40, "height": 32} if any(p.name == "width" for p in spec.params) else {}
-    made = generate(spec.kind, small)
+    made = generate_map(spec.kind, small)
     setup = files.scenario_from_generated(made, files.DEFAULT_AGENTS, budget=9)
     assert setup.grid.is_free(setup.start_cell) and setup.grid.is_free(setup.goal_cell)
     assert {name: len(cells) for name, cells in setup.switches.items()} == {
@@ -195,19 +195,19 @@ def test_a_generated_map_runs_and_is_saved_as_its_recipe(tmp_path: Path, spec) -
     session = Session(setup)
     path = files.save_session_scenario(session, tmp_path / "made")
     assert path.name == "made.yaml"
-    again = files.open_any(path).scenario
+    again = files.open_any_file(path).scenario
     assert isinstance(again.map, MapRecipe) and again.switches == setup.switches
-    assert same_run(setup, again)
+    assert run_identically(setup, again)
 
 
 # --- scenarios from the open run ------------------------------------------------------------------
 
 
-def begun(**more: object) -> Scenario:
-    rows = random_rows(4, 20, 20, 0.2)
+def make_scenario(**more: object) -> Scenario:
+    rows = random_map_rows(4, 20, 20, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     base = scenario_on(
-        Grid.from_rows(rows),
+        Grid.from_text_rows(rows),
         0,
         399,
         (AgentConfig("tba", "first"), AgentConfig("rtb-wa", params={"weight": 3.0}, budget=2)),
@@ -220,13 +220,13 @@ def begun(**more: object) -> Scenario:
     return changed(base, **more)
 
 
-def saved_and_opened(session: Session, folder: Path) -> Scenario:
-    return files.open_any(files.save_session_scenario(session, folder / "saved")).scenario
+def save_and_reopen(session: Session, folder: Path) -> Scenario:
+    return files.open_any_file(files.save_session_scenario(session, folder / "saved")).scenario
 
 
-def test_an_untouched_run_comes_back_as_it_was(tmp_path: Path) -> None:
-    setup = begun(changes=RandomChanges(4, 5.0), script=((6, EditCells(blocked=(70, 71))), (9, MoveGoal(380))))
-    again = saved_and_opened(Session(setup), tmp_path)
+def test_untouched_run_survives_saving_and_opening(tmp_path: Path) -> None:
+    setup = make_scenario(changes=RandomChanges(4, 5.0), script=((6, EditCells(blocked=(70, 71))), (9, MoveGoal(380))))
+    again = save_and_reopen(Session(setup), tmp_path)
     assert isinstance(again.map, MapRows)  # it came from nowhere
     assert (again.title, again.caption, again.switches, again.changes) == (
         setup.title,
@@ -235,71 +235,69 @@ def test_an_untouched_run_comes_back_as_it_was(tmp_path: Path) -> None:
         setup.changes,
     )
     assert again.agents == setup.agents
-    assert same_run(setup, again)
+    assert run_identically(setup, again)
 
 
-def test_edits_and_settings_of_the_run_are_kept_and_its_own_changes_are_not(tmp_path: Path) -> None:
-    path = map_file(tmp_path, random_rows(5, 20, 20, 0.1))
-    opened = files.open_any(path).scenario
+def test_saved_scenario_keeps_user_edits_but_not_random_changes(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, random_map_rows(5, 20, 20, 0.1))
+    opened = files.open_any_file(path).scenario
     setup = changed(opened, changes=RandomChanges(2, 10.0), script=((3, EditCells(blocked=(200,))),))
     session = Session(setup)
     session.advance(9)
     free = [c for c in range(100, 140) if session.run.scenario.grid.is_free(c)][:6]
-    painting.paint(session, free, block=True)
+    painting.block_or_free_cells(session, free, block=True)
     weighted = session.run.world.walkers[1]
     agent_edits.set_param(session, PanelKey(0, weighted.id), "weight", 2.5)
     scenario = files.scenario_from_session(session)
     assert isinstance(scenario.map, MapFile)
-    again = saved_and_opened(session, tmp_path)
+    again = save_and_reopen(session, tmp_path)
     assert again.agents[1].params == {"weight": 2.5}
     expected = replace(setup, agents=again.agents, edits=(*setup.edits, *timed([(0, EditCells(blocked=tuple(free)))])))
     first = Session(expected)
     assert {c for c in range(400) if not first.run.world.grid.is_free(c)} == {
         c for c in range(400) if not Session(again).run.world.grid.is_free(c)
     }
-    assert same_run(again, saved_and_opened(Session(again), tmp_path))
+    assert run_identically(again, save_and_reopen(Session(again), tmp_path))
     assert not session.has_unsaved_edits
 
 
-def test_the_users_strokes_come_after_the_script_of_tick_0(tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["." * 20] * 20)
-    setup = changed(files.open_any(path).scenario, script=((0, EditCells(blocked=(50, 51))),))
+def test_user_strokes_are_applied_after_script_edits_of_tick_0(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, ["." * 20] * 20)
+    setup = changed(files.open_any_file(path).scenario, script=((0, EditCells(blocked=(50, 51))),))
     session = Session(setup)
     assert not session.run.world.grid.is_free(50)
-    painting.paint(session, [50], block=False)
-    again = Session(saved_and_opened(session, tmp_path))
+    painting.block_or_free_cells(session, [50], block=False)
+    again = Session(save_and_reopen(session, tmp_path))
     assert again.run.world.grid.is_free(50) and not again.run.world.grid.is_free(51)
 
 
-def test_a_goal_on_an_edited_cell_makes_the_file_hold_the_map(tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["." * 8, "." * 7 + "@"])
-    session = Session(files.open_any(path).scenario)
-    painting.paint(session, [15], block=False)
+def test_goal_on_edited_cell_embeds_the_map_in_the_file(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, ["." * 8, "." * 7 + "@"])
+    session = Session(files.open_any_file(path).scenario)
+    painting.block_or_free_cells(session, [15], block=False)
     session.do(MoveGoal(15))
-    again = saved_and_opened(session, tmp_path)
+    again = save_and_reopen(session, tmp_path)
     assert isinstance(again.map, MapRows) and again.goal_cell == 15
 
 
-def test_a_map_edited_all_over_is_written_whole(tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["." * 80] * 80)
-    session = Session(files.open_any(path).scenario)
-    painting.paint(session, range(100, 100 + files.MAX_EDITED_CELLS + 1), block=True)
-    again = saved_and_opened(session, tmp_path)
+def test_heavily_edited_map_is_embedded_in_the_file(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, ["." * 80] * 80)
+    session = Session(files.open_any_file(path).scenario)
+    painting.block_or_free_cells(session, range(100, 100 + files.MAX_EDITED_CELLS + 1), block=True)
+    again = save_and_reopen(session, tmp_path)
     assert isinstance(again.map, MapRows)
     assert np.array_equal(again.grid.terrain, session.run.world.grid.terrain)
 
 
 @pytest.mark.parametrize("count", [70, files.MAX_EDITED_CELLS + 1])
-def test_what_was_drawn_before_the_first_tick_is_measured_by_in_the_session_and_in_its_file(
-    tmp_path: Path, count: int
-) -> None:
+def test_edits_before_first_tick_change_optimum_in_session_and_file(tmp_path: Path, count: int) -> None:
     """However the file says what was drawn, as an edit or as the map."""
-    session = Session(files.open_any(map_file(tmp_path, ["." * 80] * 80)).scenario)
+    session = Session(files.open_any_file(write_map_file(tmp_path, ["." * 80] * 80)).scenario)
     start, goal = session.run.world.start, session.run.world.goal
     cells = [cell for cell in range(80 * 2, 80 * 2 + count) if cell not in (start, goal)]
     open_optimum = session.run.world.optimal
-    painting.paint(session, cells, block=True)
-    again = Session(saved_and_opened(session, tmp_path))
+    painting.block_or_free_cells(session, cells, block=True)
+    again = Session(save_and_reopen(session, tmp_path))
     optima = []
     for run in (session.run, again.run):
         run.advance(3)
@@ -307,23 +305,23 @@ def test_what_was_drawn_before_the_first_tick_is_measured_by_in_the_session_and_
     assert optima[0] == optima[1] != open_optimum
 
 
-def test_after_a_reset_on_the_edited_map_that_map_is_saved(tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["." * 20] * 20)
-    session = Session(files.open_any(path).scenario)
-    painting.paint(session, [55, 56], block=True)
-    session.reset(keeps_map=True)
-    again = Session(saved_and_opened(session, tmp_path))
+def test_reset_on_edited_map_saves_that_map(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, ["." * 20] * 20)
+    session = Session(files.open_any_file(path).scenario)
+    painting.block_or_free_cells(session, [55, 56], block=True)
+    session.start_over(keeps_map=True)
+    again = Session(save_and_reopen(session, tmp_path))
     assert not again.run.world.grid.is_free(55)
 
 
 # --- maps -----------------------------------------------------------------------------------------
 
 
-def test_the_edited_map_saves_and_reloads_equal(tmp_path: Path) -> None:
-    path = map_file(tmp_path, ["..T.", ".@S.", "W..."])
-    session = Session(files.open_any(path).scenario)
-    painting.paint(session, [1, 8], block=True)
-    painting.paint(session, [2, 5], block=False)
+def test_edited_map_is_equal_after_save_and_reload(tmp_path: Path) -> None:
+    path = write_map_file(tmp_path, ["..T.", ".@S.", "W..."])
+    session = Session(files.open_any_file(path).scenario)
+    painting.block_or_free_cells(session, [1, 8], block=True)
+    painting.block_or_free_cells(session, [2, 5], block=False)
     assert session.has_unsaved_edits
     saved = files.save_map(session, tmp_path / "other")
     assert saved.name == "other.map" and not session.has_unsaved_edits
@@ -333,25 +331,25 @@ def test_the_edited_map_saves_and_reloads_equal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "save", [files.save_map, files.save_session_scenario, tables.export_csv, tables.export_ticks_csv]
 )
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, save) -> None:  # type: ignore[no-untyped-def]
+def test_unwritable_save_path_is_reported(tmp_path: Path, save) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "file").write_text("")
-    session = Session(begun())
+    session = Session(make_scenario())
     for place in (tmp_path / "no folder" / "a", tmp_path / "file" / "a"):
         with pytest.raises(ConfigError, match="cannot be written"):
             save(session, place)
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_endings_are_added_once() -> None:
+def test_file_extension_is_added_once() -> None:
     assert files.with_suffix("a", ".map") == Path("a.map")
     assert files.with_suffix("a.MAP", ".map") == Path("a.MAP")
     assert files.with_suffix("a.b", (".yaml", ".yml")) == Path("a.b.yaml")
     assert files.with_suffix("a.yml", (".yaml", ".yml")) == Path("a.yml")
 
 
-def test_shipped_files_are_known() -> None:
-    assert files.is_shipped(files.examples()[0])
-    assert not files.is_shipped(Path.home() / "a.map")
+def test_is_shipped_recognises_shipped_files() -> None:
+    assert files.is_shipped_file(files.example_files()[0])
+    assert not files.is_shipped_file(Path.home() / "a.map")
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -362,15 +360,17 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
-    session = Session(begun(agents=(AgentConfig("tba", 'grüße, "x"'), AgentConfig("tb-wa"), AgentConfig("astar"))))
+def test_exported_comparison_matches_metrics(tmp_path: Path) -> None:
+    session = Session(
+        make_scenario(agents=(AgentConfig("tba", 'grüße, "x"'), AgentConfig("tb-wa"), AgentConfig("astar")))
+    )
     session.advance(40)
     path = tables.export_csv(session, tmp_path / "table")
     assert path.name == "table.csv" and b"\r" not in path.read_bytes()
     rows = read_table(path)
     assert [row["agent"] for row in rows] == ['grüße, "x"', "TB-WA*", "A*"]
     for row, walker in zip(rows, session.run.world.walkers, strict=True):
-        metrics = session.run.world.metrics(walker)
+        metrics = session.run.world.metrics_of_walker(walker)
         assert float(row["cost"]) == metrics.cost and int(row["expansions"]) == metrics.expansions
         assert int(row["back_moves"]) == metrics.back_moves and row["tick"] == str(session.tick)
         assert float(row["suboptimality"]) == metrics.suboptimality
@@ -378,30 +378,30 @@ def test_the_comparison_is_exported_as_it_is(tmp_path: Path) -> None:
     assert rows[1]["params"] == "weight=1 reopen=false"
 
 
-def test_numbers_that_mean_nothing_are_left_out(tmp_path: Path) -> None:
-    session = Session(scenario_on(Grid.from_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
+def test_undefined_measures_are_exported_empty(tmp_path: Path) -> None:
+    session = Session(scenario_on(Grid.from_text_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
     session.advance(10)
     row = read_table(tables.export_csv(session, tmp_path / "t"))[0]
     assert row["optimal"] == row["suboptimality"] == row["arrived"] == ""
     assert row["state"] == "no path"
 
 
-def test_every_tick_is_exported(tmp_path: Path) -> None:
-    session = Session(begun())
+def test_tick_export_has_one_row_per_agent_and_tick(tmp_path: Path) -> None:
+    session = Session(make_scenario())
     session.advance(25)
     rows = read_table(tables.export_ticks_csv(session, tmp_path / "ticks"))
     for walker in session.run.world.walkers:
         own = [row for row in rows if row["agent"] == walker.label]
         assert [int(row["tick"]) for row in own] == list(range(len(own)))
-        assert sum(int(row["expanded"]) for row in own) == session.run.world.metrics(walker).expansions
-        assert sum("back" in row["marks"] for row in own) == session.run.world.metrics(walker).back_moves
+        assert sum(int(row["expanded"]) for row in own) == session.run.world.metrics_of_walker(walker).expansions
+        assert sum("back" in row["marks"] for row in own) == session.run.world.metrics_of_walker(walker).back_moves
         assert (int(own[-1]["x"]), int(own[-1]["y"])) == session.run.world.grid.xy(walker.position)
-        assert float(own[-1]["cost"]) == pytest.approx(session.run.world.metrics(walker).cost)
+        assert float(own[-1]["cost"]) == pytest.approx(session.run.world.metrics_of_walker(walker).cost)
 
 
-def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+def test_exported_tables_escape_labels_against_formulas(tmp_path: Path) -> None:
     labels = ["=1+1", "+1", "-1", "@SUM(A1)", "plain"]
-    session = Session(begun(agents=tuple(AgentConfig("lrta", label) for label in labels)))
+    session = Session(make_scenario(agents=tuple(AgentConfig("lrta", label) for label in labels)))
     session.advance(2)
     for write in (tables.export_csv, tables.export_ticks_csv):
         rows = read_table(write(session, tmp_path / "t"))
@@ -409,56 +409,59 @@ def test_a_label_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
         assert float(rows[0]["cost"]) >= 0, "numbers stay numbers"
 
 
-def charted() -> App:
+def make_charted_app() -> App:
     """A window after 300 ticks, of which no frame has measured a distance; one agent has a goal of its own."""
-    app = make_app(begun(agents=(AgentConfig("lrta", "A"), AgentConfig("tb-wa", "B", goal=(19, 1))), budget=1))
+    app = make_app(make_scenario(agents=(AgentConfig("lrta", "A"), AgentConfig("tb-wa", "B", goal=(19, 1))), budget=1))
     app.session.advance(300)
     return app
 
 
-def test_saved_charts_hold_every_point_of_the_run(tmp_path: Path) -> None:
-    app = charted()
-    chart_files.save(app.window.desk, tmp_path / "charts.csv")
+def test_saved_charts_contain_every_point_of_the_run(tmp_path: Path) -> None:
+    app = make_charted_app()
+    chart_files.save_charts(app.window.desk, tmp_path / "charts.csv")
     rows = read_table(tmp_path / "charts.csv")
     run = app.session.run
     for panel in run.panels:
         trail = run.trails[panel.key]
-        assert np.unique(trail.cells).size > MAX_ASKED, "a frame does not measure all of them"
-        for chart in charts.CHARTS:
+        assert np.unique(trail.cells).size > MAX_REQUESTS_PER_FRAME, "a frame does not measure all of them"
+        for chart in charts.TICK_CHARTS:
             own = [row for row in rows if (row["chart"], row["agent"]) == (chart.key, panel.view.label)]
             assert [int(row["tick"]) for row in own] == list(range(len(trail)))
             assert all(row["value"] for row in own), chart.key
         distances = [float(r["value"]) for r in rows if (r["chart"], r["agent"]) == ("distance", panel.view.label)]
-        expected = [cheapest_way(run.world.grid, int(cell), panel.subject.goal)[0] for cell in trail.cells[::25]]
+        expected = [
+            cheapest_cost_and_moves(run.world.grid, int(cell), panel.displayed_agent.goal)[0]
+            for cell in trail.cells[::25]
+        ]
         assert distances[::25] == pytest.approx(expected)
 
 
-def test_a_value_that_there_is_not_has_a_row_that_is_empty(tmp_path: Path) -> None:
-    app = charted()
+def test_missing_chart_values_are_exported_empty(tmp_path: Path) -> None:
+    app = make_charted_app()
     trail = app.session.run.trails[app.session.run.panels[0].key]
     left = next(
         cell for cell in trail.cells[1:].tolist() if cell not in (w.position for w in app.session.run.world.walkers)
     )
     app.session.do(EditCells(blocked=(left,)))
-    chart_files.save(app.window.desk, tmp_path / "charts.csv")
+    chart_files.save_charts(app.window.desk, tmp_path / "charts.csv")
     rows = [r for r in read_table(tmp_path / "charts.csv") if (r["chart"], r["agent"]) == ("distance", "A")]
     assert [r["tick"] for r in rows if not r["value"]] == [str(t) for t in np.flatnonzero(trail.cells == left)]
 
 
-def test_a_saved_drawing_has_every_point_of_its_lines(tmp_path: Path) -> None:
-    app = charted()
-    chart_files.save(app.window.desk, tmp_path / "charts.svg")
+def test_saved_chart_drawing_has_every_point_of_its_lines(tmp_path: Path) -> None:
+    app = make_charted_app()
+    chart_files.save_charts(app.window.desk, tmp_path / "charts.svg")
     text = (tmp_path / "charts.svg").read_text()
     counts = sorted(len(points.split()) for points in re.findall(r'points="([^"]*)"', text))
     trails = [len(app.session.run.trails[panel.key]) for panel in app.session.run.panels]
-    assert counts == sorted(trails * len(charts.CHARTS))
+    assert counts == sorted(trails * len(charts.TICK_CHARTS))
 
 
-def test_neither_is_one_in_the_values_of_charts(tmp_path: Path) -> None:
-    app = make_app(begun(agents=(AgentConfig("lrta", "=1+1"), AgentConfig("lrta", "plain"))))
+def test_exported_charts_escape_labels_against_formulas(tmp_path: Path) -> None:
+    app = make_app(make_scenario(agents=(AgentConfig("lrta", "=1+1"), AgentConfig("lrta", "plain"))))
     app.session.advance(9)
     app.frame(0.0)
-    chart_files.save(app.window.desk, tmp_path / "charts.csv")
+    chart_files.save_charts(app.window.desk, tmp_path / "charts.csv")
     rows = read_table(tmp_path / "charts.csv")
     assert {row["agent"] for row in rows} == {"'=1+1", "plain"}
     ways = [float(row["value"]) for row in rows if row["chart"] == "cost" and row["agent"] == "plain"]

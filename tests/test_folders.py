@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sim.files import folders
-from sim.files.folders import cache_folder, config_folder, is_private, make_private, state_folder, temporary_folder
+from sim.files import user_folders
+from sim.files.user_folders import (
+    cache_folder,
+    config_folder,
+    create_private_folder,
+    is_private_folder,
+    state_folder,
+    temporary_folder,
+)
 from tests import conftest
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names of folders differ by system")
@@ -30,7 +37,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @linux_only
 @pytest.mark.parametrize(("folder", "variable", "below_home"), PLACES)
-def test_places(
+def test_folders_follow_home_and_environment_variables(
     folder: Callable[[], Path], variable: str, below_home: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert folder() == home / below_home / "backmove"
@@ -40,39 +47,39 @@ def test_places(
 
 @linux_only
 @pytest.mark.parametrize(("folder", "variable", "below_home"), PLACES)
-def test_without_a_home_nothing_lands_in_the_present_folder(
+def test_missing_home_uses_a_private_temporary_folder(
     folder: Callable[[], Path], variable: str, below_home: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as it is for a user without an entry anywhere
-    assert folder() == temporary_folder() and is_private(folder())
+    assert folder() == temporary_folder() and is_private_folder(folder())
     monkeypatch.setenv(variable, "not/absolute")
     assert folder() == temporary_folder()
 
 
 @posix_only
-def test_a_folder_of_somebody_else_is_not_taken(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_folder_of_another_user_is_not_used(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = temporary_folder()
     assert usual == temporary_folder() and usual.stat().st_mode & 0o777 == 0o700
     usual.chmod(0o777)
-    assert temporary_folder() != usual and is_private(temporary_folder())
+    assert temporary_folder() != usual and is_private_folder(temporary_folder())
     usual.chmod(0o700)
     monkeypatch.setattr(os, "getuid", lambda: usual.stat().st_uid + 1)
-    assert not is_private(usual)
+    assert not is_private_folder(usual)
 
 
 @posix_only
-def test_a_link_is_not_taken_for_a_folder(tmp_path: Path) -> None:
+def test_symlink_is_not_accepted_as_private_folder(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert not make_private(tmp_path / "link") and make_private(tmp_path / "real")
+    assert not create_private_folder(tmp_path / "link") and create_private_folder(tmp_path / "real")
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_make_private_fails_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert not make_private(tmp_path / "file") and not make_private(tmp_path / "file" / "below")
+    assert not create_private_folder(tmp_path / "file") and not create_private_folder(tmp_path / "file" / "below")
 
 
-def test_a_test_that_writes_into_the_users_own_folders_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_hook_detects_writes_to_real_user_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Path(conftest._USERS_OWN[0]) / "settings.yaml"
     sys.audit("open", str(real), "r", os.O_RDONLY)
     assert not conftest._touched
@@ -84,6 +91,6 @@ def test_a_test_that_writes_into_the_users_own_folders_is_found(monkeypatch: pyt
     conftest._touched.clear()
 
 
-def test_every_test_has_a_home_of_its_own(home: Path) -> None:
+def test_every_test_has_an_isolated_home(home: Path) -> None:
     assert home.is_dir() and not list(home.iterdir())
-    assert folders.config_folder().is_relative_to(home) or sys.platform == "win32"
+    assert user_folders.config_folder().is_relative_to(home) or sys.platform == "win32"

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, MoveGoal, SetParam
 from sim.grid import Grid
@@ -14,27 +14,27 @@ from sim.kernels import inner, jit
 from sim.kernels.jit import JIT_ON, CachedDispatch, kernel
 from sim.world import World
 
-from .conftest import budget_for, random_rows, settings_of
+from .conftest import parameter_sets, random_map_rows, smallest_budget
 
 SIDE = 12
 
 
-def walked(key: str, few: int, watched: bool) -> tuple[str, list[object]]:
+def walk_digest_and_rows(key: str, few: int, watched: bool) -> tuple[str, list[object]]:
     """The digest and all rows of an agent whose goal, parameters and map change."""
     chance = random.Random(key)
-    grid = Grid.from_rows(random_rows(3, SIDE, SIDE, 0.2))
+    grid = Grid.from_text_rows(random_map_rows(3, SIDE, SIDE, 0.2))
     free = grid.free.nonzero()[0].tolist()
     changes = RandomChanges(9, 5.0)
-    with patch.object(jit, "_FEW", few):
-        world = World(grid, free[0], free[-1], BY_KEY, watched=watched, random_changes=changes, trials=2)
-        spec = BY_KEY[key]
-        walker = world.add(AgentConfig(key, budget=budget_for(spec, {}, 9)))
+    with patch.object(jit, "_CALLS_BEFORE_RESOLVING", few):
+        world = World(grid, free[0], free[-1], SPECS_BY_KEY, watched=watched, random_changes=changes, trials=2)
+        spec = SPECS_BY_KEY[key]
+        walker = world.add(AgentConfig(key, budget=smallest_budget(spec, {}, 9)))
         log: list[object] = []
         for tick in range(160):
             if tick % 20 == 10:
                 world.submit(MoveGoal(chance.choice(free)))
             if tick % 20 == 19:
-                for name, value in chance.choice(settings_of(spec)).items():
+                for name, value in chance.choice(parameter_sets(spec)).items():
                     world.submit(SetParam(walker.id, name, value))
             world.advance(1)
             log += walker.rows.tolist()
@@ -42,13 +42,13 @@ def walked(key: str, few: int, watched: bool) -> tuple[str, list[object]]:
 
 
 @pytest.mark.parametrize("watched", [False, True])
-@pytest.mark.parametrize("key", sorted(key for key, spec in BY_KEY.items() if not spec.is_own))
-def test_the_walk_is_the_same(key: str, watched: bool) -> None:
-    assert walked(key, 1, watched) == walked(key, 0, watched)
+@pytest.mark.parametrize("key", sorted(key for key, spec in SPECS_BY_KEY.items() if not spec.is_own))
+def test_walk_does_not_depend_on_cached_dispatch(key: str, watched: bool) -> None:
+    assert walk_digest_and_rows(key, 1, watched) == walk_digest_and_rows(key, 0, watched)
 
 
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
-def test_it_becomes_machine_code_after_some_calls() -> None:
+def test_cached_dispatch_compiles_after_several_calls() -> None:
     @kernel
     def total(numbers, more):
         found = more
@@ -63,14 +63,14 @@ def test_it_becomes_machine_code_after_some_calls() -> None:
 
 
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
-def test_types_are_asked_for_once_for_all_agents_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argument_types_are_resolved_once_per_agent_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a millisecond each, in the same frame: eight agents would be a long one."""
-    walked("tba", 1, watched=True)
+    walk_digest_and_rows("tba", 1, watched=True)
     asked: list[object] = []
     typeof = inner.Kernel.typeof_pyval
     monkeypatch.setattr(inner.Kernel, "typeof_pyval", lambda self, value: (asked.append(value), typeof(self, value))[1])
-    walked("tba", 1, watched=True)
+    walk_digest_and_rows("tba", 1, watched=True)
     assert not asked
     monkeypatch.setattr(jit, "_RESOLVED_CODE", {})
-    walked("tba", 1, watched=True)
+    walk_digest_and_rows("tba", 1, watched=True)
     assert asked

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
-from cli.progress import Progress
-from cli.report import figures, report_of, write
-from cli.report.page import section
-from sim.experiments.spec import parse_experiment
+from agents.registry import SPECS_BY_KEY
+from cli.progress import ProgressBar
+from cli.report import create_report, figures, write_report
+from cli.report.page import report_section
+from sim.experiments.specification import parse_experiment
 from sim.experiments.store import open_for_reading
 from sim.files.lesson import parse_lesson
 from sim.files.yaml import write_yaml
-from sim.lesson import broken_claims
+from sim.lesson import find_broken_claims
 from sim.params import ConfigError
 
 from .conftest import ROOT
@@ -53,7 +53,7 @@ PIECES = st.text(max_size=6) | st.sampled_from(
 
 
 @st.composite
-def damaged(draw: st.DrawFn, texts: list[str]) -> str:
+def texts_with_random_changes(draw: st.DrawFn, texts: list[str]) -> str:
     """Draw a valid text with one to four changes."""
     text = draw(st.sampled_from(texts))
     for _ in range(draw(st.integers(1, 4))):
@@ -64,7 +64,7 @@ def damaged(draw: st.DrawFn, texts: list[str]) -> str:
 
 
 @st.composite
-def swapped(draw: st.DrawFn, texts: list[str]) -> str:
+def texts_with_a_swapped_value(draw: st.DrawFn, texts: list[str]) -> str:
     """Draw a valid text in which one value of a key has become that of another key."""
     lines = draw(st.sampled_from(texts)).splitlines()
     values = [line.partition(": ")[2] for line in lines if ": " in line]
@@ -75,41 +75,44 @@ def swapped(draw: st.DrawFn, texts: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def assert_in_lines(error: ConfigError) -> None:
+def assert_problems_are_single_lines(error: ConfigError) -> None:
     assert error.problems
     for problem in error.problems:
         assert "x.yaml" in problem and "\n" not in problem and len(problem) < 1500, problem
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(damaged(LESSONS) | swapped(LESSONS))
-def test_any_change_to_a_lesson_is_a_lesson_or_a_config_error(text: str) -> None:
+@given(texts_with_random_changes(LESSONS) | texts_with_a_swapped_value(LESSONS))
+def test_mutated_lesson_parses_or_raises_config_error(text: str) -> None:
     try:
-        lesson = parse_lesson(text, "x.yaml", BY_KEY, ROOT / "assets" / "lessons")
+        lesson = parse_lesson(text, "x.yaml", SPECS_BY_KEY, ROOT / "assets" / "lessons")
     except ConfigError as error:
-        assert_in_lines(error)
+        assert_problems_are_single_lines(error)
         return
     if len(text) < 2 * len(SMALL):  # the others walk for long
-        assert all(isinstance(problem, str) for problem in broken_claims(lesson, BY_KEY))
+        assert all(isinstance(problem, str) for problem in find_broken_claims(lesson, SPECS_BY_KEY))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(damaged(SPECIFICATIONS) | swapped(SPECIFICATIONS))
-def test_any_change_to_a_specification_is_one_or_a_config_error(text: str) -> None:
+@given(texts_with_random_changes(SPECIFICATIONS) | texts_with_a_swapped_value(SPECIFICATIONS))
+def test_mutated_specification_parses_or_raises_config_error(text: str) -> None:
     try:
-        parse_experiment(text, "x.yaml", BY_KEY)
+        parse_experiment(text, "x.yaml", SPECS_BY_KEY)
     except ConfigError as error:
-        assert_in_lines(error)
+        assert_problems_are_single_lines(error)
 
 
 @given(st.binary(max_size=120) | st.text(max_size=120))
-def test_any_bytes_are_a_lesson_and_a_specification_or_a_config_error(source: bytes | str) -> None:
+def test_random_bytes_parse_or_raise_config_error(source: bytes | str) -> None:
     for data in (source, SMALL.encode() + (source if isinstance(source, bytes) else source.encode("utf-8", "replace"))):
-        for read in (lambda d: parse_lesson(d, "x.yaml", BY_KEY), lambda d: parse_experiment(d, "x.yaml", BY_KEY)):
+        for read in (
+            lambda d: parse_lesson(d, "x.yaml", SPECS_BY_KEY),
+            lambda d: parse_experiment(d, "x.yaml", SPECS_BY_KEY),
+        ):
             try:
                 read(data)
             except ConfigError as error:
-                assert_in_lines(error)
+                assert_problems_are_single_lines(error)
 
 
 # --- experiments ----------------------------------------------------------------------------------
@@ -130,7 +133,7 @@ KINDS = (
 MEASURES = ("cost", "suboptimality", "expansions/moves", "most max_expansions", "sd moves", "h_changes", "arrived")
 
 
-def any_experiment(chance: random.Random) -> dict[str, Any]:
+def random_experiment(chance: random.Random) -> dict[str, Any]:
     """Return a small experiment of any settings, whose runs may end in any way."""
     agents: list[Any] = [{"kind": kind} for kind in chance.sample(KINDS, chance.choice([1, 2, 4]))]
     for agent in agents:
@@ -177,22 +180,22 @@ def any_experiment(chance: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 60))])
-def test_an_experiment_of_any_settings_ends_in_a_whole_report(
+def test_random_experiment_produces_a_complete_report(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FORMATS", ("svg",))
     chance = random.Random(seed)
     while True:
-        text = write_yaml(any_experiment(chance))
+        text = write_yaml(random_experiment(chance))
         try:
-            parse_experiment(text, "x.yaml", BY_KEY)
+            parse_experiment(text, "x.yaml", SPECS_BY_KEY)
             break
         except ConfigError as error:  # such as movement: an agent that a rule does not allow
-            assert_in_lines(error)
+            assert_problems_are_single_lines(error)
     run_all(text, tmp_path)
     with open_for_reading(tmp_path) as store:
-        report = report_of(store)
-        assert section(report)
-    write(report, tmp_path / "report", Progress())
+        report = create_report(store)
+        assert report_section(report)
+    write_report(report, tmp_path / "report", ProgressBar())
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert not report.left_out and "Left out" not in page and len(report.charts) >= 3

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec, Status
 from sim.commands import EditCells
 from sim.grid import Grid
@@ -14,7 +14,7 @@ from sim.kernels.log import RESTARTED
 from sim.world import World
 
 from . import naive
-from .conftest import UNLIMITED, board_of, budget_for, drawn, solo, ticks_of, yaml_of
+from .conftest import UNLIMITED, board_of, drawn, smallest_budget, solo, ticks_of, yaml_of
 
 GOLDEN = Path(__file__).parent / "golden"
 M1: dict[str, Any] = yaml_of((GOLDEN / "m1.yaml").read_text())
@@ -39,18 +39,18 @@ def row_id(row: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("row", M1["rows"], ids=row_id)
-def test_table_on_m1(row: dict[str, Any]) -> None:
+def test_metrics_on_m1_match_golden_table(row: dict[str, Any]) -> None:
     world, walker = solo(*drawn(M1["map"]), row["kind"], row["budget"], **row.get("params", {}))
     assert round(world.optimal, 5) == 19.65685 and int(world.grid.free.sum()) == 199
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     measured = (m.moves, m.cost, m.back_moves, m.nonoptimal_moves or 0, m.expansions)
     assert_golden(row, dict(zip(MEASURED, measured, strict=True)))
 
 
 @pytest.mark.parametrize("row", M1["rows"], ids=row_id)
-def test_table_on_m1_by_naive_code(row: dict[str, Any]) -> None:
+def test_naive_version_on_m1_matches_golden_table(row: dict[str, Any]) -> None:
     """The oracle itself is held to the table, so that the two can not be wrong together."""
     rows, start, goal = drawn(M1["map"])
     board = naive.Board(rows)
@@ -76,7 +76,7 @@ def test_table_on_m1_by_naive_code(row: dict[str, Any]) -> None:
 
 
 def tiny(name: str, key: str, budget: int = 1, **params: Any) -> tuple[World, Any]:
-    return solo(*drawn(TINY[name]), key, budget_for(BY_KEY[key], params, budget), **params)
+    return solo(*drawn(TINY[name]), key, smallest_budget(SPECS_BY_KEY[key], params, budget), **params)
 
 
 def run_to_end(world: World, limit: int = 20_000) -> list[int]:
@@ -88,7 +88,7 @@ def run_to_end(world: World, limit: int = 20_000) -> list[int]:
     return trail
 
 
-def off_route(world: World) -> list[int]:
+def cells_off_path(world: World) -> list[int]:
     """The cells from the agent back along parents, up to and without the first one on its path."""
     view, board = world.walkers[0].agent.view(), board_of(world.grid)
     assert view.search is not None
@@ -100,7 +100,7 @@ def off_route(world: World) -> list[int]:
     return chain[:-1]
 
 
-def test_a_two_corridors_with_an_opening() -> None:
+def test_shortcut_turns_through_the_opening_between_corridors() -> None:
     """Figure 2: basic TBA* walks back to the start; with the shortcut it turns through the opening."""
     moves = {}
     for shortcut in (False, True):
@@ -109,44 +109,44 @@ def test_a_two_corridors_with_an_opening() -> None:
         trail = run_to_end(world)
         assert walker.agent.status is Status.AT_GOAL
         assert (start in trail[1:]) == (not shortcut)
-        moves[shortcut] = world.metrics(walker).moves
+        moves[shortcut] = world.metrics_of_walker(walker).moves
     assert moves == {False: 43, True: 35}
 
 
 @searchers
-def test_b_u_trap(key: str) -> None:
+def test_real_time_agents_walk_into_the_u_trap(key: str) -> None:
     world, walker = tiny("u trap", key)
     run_to_end(world)
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.AT_GOAL and m.cost >= world.optimal
-    if BY_KEY[key].is_real_time:
+    if SPECS_BY_KEY[key].is_real_time:
         assert m.moves > 3 * m.optimal / 2, "at the least budget nobody gets by the trap without walking into it"
     if key == "astar":
         assert (m.cost, m.back_moves, m.nonoptimal_moves) == (m.optimal, 0, 0)
 
 
 @searchers
-def test_c_sealed_goal(key: str) -> None:
+def test_sealed_goal_is_proved_with_one_expansion_per_reachable_cell(key: str) -> None:
     """The proof needs exactly one expansion of each cell that can be reached."""
     world, walker = tiny("sealed goal", key, 3)
     run_to_end(world)
     assert walker.agent.status is Status.NO_PATH
     board = board_of(world.grid)
-    assert world.metrics(walker).expansions == len(naive.component(board, board.at(world.start)))
-    assert world.metrics(walker).suboptimality is None
+    assert world.metrics_of_walker(walker).expansions == len(naive.component(board, board.at(world.start)))
+    assert world.metrics_of_walker(walker).suboptimality is None
 
 
 @walkers
-def test_d_corridor_of_width_1(key: str) -> None:
+def test_corridor_of_width_1_needs_no_back_moves(key: str) -> None:
     """One expansion a tick (TBA*: R = 2) is enough: nothing to choose, so no back-move and no detour."""
     world, walker = tiny("corridor of width 1", key)
     run_to_end(world)
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert (m.back_moves, m.bounces, m.nonoptimal_moves, m.cost) == (0, 0, 0, m.optimal)
 
 
 @searchers
-def test_e_cut_diagonal(key: str) -> None:
+def test_blocked_diagonal_shoulder_forces_one_restart(key: str) -> None:
     """A shoulder of a diagonal ahead is blocked: the arc is gone though both its ends are free."""
     world, walker = tiny("cut diagonal", key, 1000)
     world.advance(1)
@@ -156,11 +156,11 @@ def test_e_cut_diagonal(key: str) -> None:
     world.submit(EditCells(blocked=(board.id((4, 0)),)))
     trail = run_to_end(world)
     assert corner[0] in trail and corner[1] in trail and corner not in itertools.pairwise(trail)
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert (m.restarts, m.moves, m.cost) == (1, 8, 8.0)
 
 
-def test_f_neighbour_of_the_path() -> None:
+def test_wall_next_to_the_path_restarts_by_rule() -> None:
     """A wall beside the path: eager and the listing as printed begin again, the arcs to be walked do not care."""
     restarts = {}
     for restart, rule in (("lazy", "arc"), ("lazy", "printed"), ("eager", "arc")):
@@ -169,7 +169,7 @@ def test_f_neighbour_of_the_path() -> None:
         board = board_of(world.grid)
         world.submit(EditCells(blocked=(board.id((4, 0)),)))
         run_to_end(world)
-        m = world.metrics(walker)
+        m = world.metrics_of_walker(walker)
         restarts[restart, rule] = m.restarts
         assert m.cost == m.optimal == 6.0
     assert restarts == {("lazy", "arc"): 0, ("lazy", "printed"): 1, ("eager", "arc"): 1}
@@ -178,7 +178,7 @@ def test_f_neighbour_of_the_path() -> None:
 @pytest.mark.parametrize("rule", ["arc", "printed"])
 @pytest.mark.parametrize("key", ["rtb-wa", "rtb-gbfs"])
 @pytest.mark.parametrize("budget", [5, 7, 9])
-def test_g_backtrack_chain_cut(key: str, rule: str, budget: int) -> None:
+def test_blocked_backtrack_chain_is_noticed(key: str, rule: str, budget: int) -> None:
     """The goal is found while the agent is deep in the chamber, and the way back is blocked behind it.
 
     No cell beside the new wall is on the path, so the listing as printed would not notice, and walk into it.
@@ -186,7 +186,7 @@ def test_g_backtrack_chain_cut(key: str, rule: str, budget: int) -> None:
     world, walker = tiny("chamber", key, budget, lazy_rule=rule, **({"weight": 1.0} if key == "rtb-wa" else {}))
     while not walker.agent.state[0].found:
         world.advance(1)
-    chain = off_route(world)
+    chain = cells_off_path(world)
     assert len(chain) > 3
     world.submit(EditCells(blocked=(chain[2],)))
     world.advance(1)
@@ -199,17 +199,17 @@ def test_g_backtrack_chain_cut(key: str, rule: str, budget: int) -> None:
 
 
 @searchers
-def test_h_goal_sealed_and_later_reopened(key: str) -> None:
+def test_reopened_goal_wakes_an_agent_with_no_path(key: str) -> None:
     world, walker = tiny("gate", key, 4)
     gate = board_of(world.grid).id((4, 1))
     world.submit(EditCells(blocked=(gate,)), 1)
     world.advance(100)
     assert walker.agent.status is Status.NO_PATH
     assert walker.state_word == "no path"
-    stood, before = walker.position, world.metrics(walker)
+    stood, before = walker.position, world.metrics_of_walker(walker)
     world.submit(EditCells(freed=(gate,)), world.tick + 10)
     world.advance(1000)
-    after = world.metrics(walker)
+    after = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.AT_GOAL
     assert after.waits >= before.waits + 10 and after.restarts >= before.restarts + 1
     assert after.moves > before.moves and stood != walker.position
@@ -217,36 +217,36 @@ def test_h_goal_sealed_and_later_reopened(key: str) -> None:
 
 @searchers
 @pytest.mark.parametrize("budget", [1, 100])
-def test_i_start_adjacent_to_the_goal(key: str, budget: int) -> None:
+def test_start_adjacent_to_the_goal_takes_one_move(key: str, budget: int) -> None:
     world, walker = tiny("adjacent", key, budget)
     run_to_end(world)
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.AT_GOAL
     if key != "delayed-astar":  # shuttles until it is told
         assert (m.moves, m.cost, m.expansions, m.suboptimality) == (1, 1.0, 1, 1.0)
 
 
-@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
-def test_j_start_is_the_goal(spec: AgentSpec) -> None:
-    world, walker = solo(["..", ".."], 3, 3, spec.key, budget_for(spec, {}))
+@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+def test_start_on_the_goal_takes_no_moves(spec: AgentSpec) -> None:
+    world, walker = solo(["..", ".."], 3, 3, spec.key, smallest_budget(spec, {}))
     assert world.advance(10) == 0
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.AT_GOAL
     assert (m.moves, m.expansions, m.cost, m.suboptimality, m.first_move) == (0, 0, 0.0, 1.0, None)
 
 
 @walkers
-def test_k_long_empty_room(key: str) -> None:
+def test_empty_room_is_crossed_straight_at_minimum_budget(key: str) -> None:
     """Straight ahead at the least budget."""
     world, walker = tiny("long empty room", key)
     trail = run_to_end(world)
     assert trail == list(range(30, 60))
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert (m.back_moves, m.expansions, m.cost) == (0, 29, 29.0)
 
 
-def test_pictures_are_maps() -> None:
+def test_tiny_maps_have_free_start_and_goal() -> None:
     for picture in TINY.values():
         rows, start, goal = drawn(picture)
-        grid = Grid.from_rows(rows)
+        grid = Grid.from_text_rows(rows)
         assert grid.is_free(start) and grid.is_free(goal)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.grid import MAX_SIDE, Grid, MapChange, check_size
+from sim.grid import MAX_SIDE, Grid, MapChange, check_map_size
 from sim.kernels.octile import DIAGONAL
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
 from sim.params import ConfigError
@@ -21,7 +21,7 @@ EDITS = st.lists(
 )
 
 
-def mask_of(board: Board, cell: int) -> int:
+def naive_move_mask(board: Board, cell: int) -> int:
     return sum(
         1 << d
         for d, (dx, dy) in enumerate(STEPS)
@@ -37,14 +37,14 @@ def arcs_of(change: MapChange, board: Board) -> tuple[set[Arc], set[Arc]]:
     return gone, set(arcs) - gone
 
 
-def assert_same_masks(grid: Grid, board: Board) -> None:
-    assert grid.moves.tolist() == [mask_of(board, cell) for cell in range(grid.cells)]
+def assert_masks_match_naive(grid: Grid, board: Board) -> None:
+    assert grid.moves.tolist() == [naive_move_mask(board, cell) for cell in range(grid.cells)]
 
 
 @given(problems(water=True), movements)
-def test_masks_are_those_of_the_naive_rule(problem: tuple[list[str], int, int], movement: Movement) -> None:
-    grid = Grid.from_rows(problem[0], movement=movement)
-    assert_same_masks(grid, board_of(grid))
+def test_move_masks_match_naive_rule(problem: tuple[list[str], int, int], movement: Movement) -> None:
+    grid = Grid.from_text_rows(problem[0], movement=movement)
+    assert_masks_match_naive(grid, board_of(grid))
     assert [grid.is_free(c) for c in range(grid.cells)] == grid.free.tolist()
     for cell in range(grid.cells):
         for other in grid.free_neighbours(cell):
@@ -52,15 +52,15 @@ def test_masks_are_those_of_the_naive_rule(problem: tuple[list[str], int, int], 
 
 
 @given(problems(side=7), movements, EDITS)
-def test_change_names_exactly_the_arcs_that_a_brute_force_diff_finds(
+def test_map_change_lists_exactly_the_changed_arcs(
     problem: tuple[list[str], int, int], movement: Movement, edits: list[tuple[list[int], list[int]]]
 ) -> None:
-    grid = Grid.from_rows(problem[0], movement=movement)
+    grid = Grid.from_text_rows(problem[0], movement=movement)
     for blocked, freed in edits:
         before, board = board_of(grid).arcs(), board_of(grid)
         was_free = grid.free.copy()
         blocked, freed = [c % grid.cells for c in blocked], [c % grid.cells for c in freed]
-        change = grid.edit(blocked, freed)
+        change = grid.block_and_free(blocked, freed)
         for cell in blocked:
             board.put(board.at(cell), "@")
         for cell in freed:
@@ -70,42 +70,42 @@ def test_change_names_exactly_the_arcs_that_a_brute_force_diff_finds(
         assert arcs_of(change, board) == arc_difference(before, board.arcs())
         assert change.cells.tolist() == np.flatnonzero(was_free != grid.free).tolist()
         assert change.has_new_arcs == (not change.rose.all())
-        assert_same_masks(grid, board)
+        assert_masks_match_naive(grid, board)
 
 
 @given(problems(side=6), movements, st.lists(st.tuples(st.integers(0, 35), st.sampled_from(LETTERS)), max_size=12))
-def test_put_terrain_may_turn_ground_into_water_and_back(
+def test_put_terrain_changes_terrain_and_restores_it(
     problem: tuple[list[str], int, int], movement: Movement, strokes: list[tuple[int, str]]
 ) -> None:
-    grid = Grid.from_rows(problem[0], movement=movement)
+    grid = Grid.from_text_rows(problem[0], movement=movement)
     letters = {cell % grid.cells: letter for cell, letter in strokes}
     board, before = board_of(grid), board_of(grid).arcs()
     was = grid.terrain.reshape(-1)[list(letters)].copy()
     rows = grid.rows()
-    change = grid.put_terrain(list(letters), np.frombuffer("".join(letters.values()).encode(), np.uint8))
+    change = grid.set_terrain(list(letters), np.frombuffer("".join(letters.values()).encode(), np.uint8))
     for cell, letter in letters.items():
         board.put(board.at(cell), letter)
     assert arcs_of(change, board) == arc_difference(before, board.arcs())
-    assert_same_masks(grid, board)
-    back = grid.put_terrain(list(letters), was)
+    assert_masks_match_naive(grid, board)
+    back = grid.set_terrain(list(letters), was)
     assert arcs_of(back, board) == arc_difference(board.arcs(), before)
     assert grid.rows() == rows
 
 
-def test_blocking_and_freeing_give_cells_their_own_letters_back() -> None:
-    grid = Grid.from_rows(["GTWS", "O.@B"])
+def test_blocking_and_freeing_restore_terrain_letters() -> None:
+    grid = Grid.from_text_rows(["GTWS", "O.@B"])
     everything = range(grid.cells)
-    grid.edit(everything, [])
+    grid.block_and_free(everything, [])
     assert grid.rows() == ["@T@@", "O@@@"]
-    grid.edit([], everything)
+    grid.block_and_free([], everything)
     assert grid.rows() == ["G.WS", "...B"]
     version = grid.version
-    assert grid.edit([], everything).cells.size == 0 and grid.version == version
-    assert grid.edit([0], [0]).cells.size == 0, "a cell in both lists ends up free"
+    assert grid.block_and_free([], everything).cells.size == 0 and grid.version == version
+    assert grid.block_and_free([0], [0]).cells.size == 0, "a cell in both lists ends up free"
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.data())
-def test_round_trip_of_cell_numbers(width: int, height: int, data: st.DataObject) -> None:
+def test_cell_ids_round_trip_to_coordinates(width: int, height: int, data: st.DataObject) -> None:
     grid = Grid(np.full((height, width), ord("."), np.uint8))
     x, y = data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1))
     assert grid.xy(grid.cell(x, y)) == (x, y)
@@ -114,25 +114,25 @@ def test_round_trip_of_cell_numbers(width: int, height: int, data: st.DataObject
 
 
 @given(problems())
-def test_round_trip_of_the_text_form(problem: tuple[list[str], int, int]) -> None:
-    grid = Grid.from_rows(problem[0])
+def test_grid_rows_and_pickle_round_trip(problem: tuple[list[str], int, int]) -> None:
+    grid = Grid.from_text_rows(problem[0])
     assert grid.rows() == problem[0]
     copy = pickle.loads(pickle.dumps(grid))
     assert copy.rows() == grid.rows() and copy.moves.tolist() == grid.moves.tolist()
-    copy.edit([0], [])
+    copy.block_and_free([0], [])
     assert copy.ground.moves is copy.moves and copy.moves[0] == 0, "the kernels see the copy's own masks"
     assert grid.rows() == problem[0]
 
 
-def test_shoulders_must_be_free_and_of_the_same_kind() -> None:
+def test_diagonal_moves_need_shoulders_of_the_same_terrain() -> None:
     for corner in ("@", "W"):
-        grid = Grid.from_rows(["." + corner, ".."])
+        grid = Grid.from_text_rows(["." + corner, ".."])
         assert grid.free_neighbours(0) == [2]
         assert grid.free_neighbours(3) == [2]
-    water = Grid.from_rows(["WW", "WW"])
+    water = Grid.from_text_rows(["WW", "WW"])
     assert water.free_neighbours(0) == [1, 2, 3]
     for rule, reached in ((FOUR, [1, 2]), (CUT, [1, 2, 3]), (SQUEEZE, [1, 2, 3])):
-        assert Grid.from_rows(["..", ".."], movement=Movement(rule)).free_neighbours(0) == reached
+        assert Grid.from_text_rows(["..", ".."], movement=Movement(rule)).free_neighbours(0) == reached
     for rule, one_blocked, both_blocked in (
         (FOUR, [2], []),
         (EIGHT, [2], []),
@@ -141,7 +141,7 @@ def test_shoulders_must_be_free_and_of_the_same_kind() -> None:
     ):
         for corner in "@W":
             rows = ["." + corner, ".."], ["." + corner, corner + "."]
-            found = [Grid.from_rows(some, movement=Movement(rule)).free_neighbours(0) for some in rows]
+            found = [Grid.from_text_rows(some, movement=Movement(rule)).free_neighbours(0) for some in rows]
             assert found == [one_blocked, both_blocked], (rule, corner)
     assert DIAGONAL == SQRT2 and 2**0.5 - 2.5e-8 < DIAGONAL < 2**0.5
 
@@ -156,50 +156,50 @@ def test_shoulders_must_be_free_and_of_the_same_kind() -> None:
         (["." * (MAX_SIDE + 1)], "expected at most"),
     ],
 )
-def test_bad_rows_are_named(rows: list[str], words: str) -> None:
+def test_bad_rows_are_refused_with_reason(rows: list[str], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        Grid.from_rows(rows)
+        Grid.from_text_rows(rows)
 
 
 def test_sizes_and_diagonals_out_of_range_are_refused() -> None:
-    check_size(MAX_SIDE, 4096, "m")
+    check_map_size(MAX_SIDE, 4096, "m")
     with pytest.raises(ConfigError, match="m: expected at most"):
-        check_size(MAX_SIDE, MAX_SIDE, "m")
+        check_map_size(MAX_SIDE, MAX_SIDE, "m")
     for diagonal in (0.99, 1.0001, 1.9999, 2.01, float("nan")):
         with pytest.raises(ConfigError, match=r"diagonal: expected 1, 2 or a number from 1\.0005 to 1\.9995"):
-            Grid.from_rows(["."], movement=Movement(diagonal=diagonal))
-    assert Grid.from_rows(["."], movement=Movement(diagonal=1.5)).diagonal == 1.5
+            Grid.from_text_rows(["."], movement=Movement(diagonal=diagonal))
+    assert Grid.from_text_rows(["."], movement=Movement(diagonal=1.5)).diagonal_cost == 1.5
 
 
-def test_what_was_edited_since_a_version_is_known_or_said_to_be_unknown() -> None:
+def test_edited_since_returns_changed_cells_or_none() -> None:
     """Drawing looks only there: whatever differs must be in it, letters that change no move included."""
-    grid, random = Grid.from_rows([".G..@", "....T", "S...."]), np.random.default_rng(5)
+    grid, random = Grid.from_text_rows([".G..@", "....T", "S...."]), np.random.default_rng(5)
     letters, version, known = grid.terrain.copy(), grid.version, 0
     for _ in range(300):
         cells = random.choice(grid.cells, 3, replace=False)
         if random.random() < 0.5:
-            grid.put_terrain(cells, random.choice(np.frombuffer(b".G@TSW", np.uint8), 3))
+            grid.set_terrain(cells, random.choice(np.frombuffer(b".G@TSW", np.uint8), 3))
         else:
-            grid.edit(cells[:1], cells[1:])
+            grid.block_and_free(cells[:1], cells[1:])
         if random.random() < 0.6:
             differing = np.flatnonzero(letters != grid.terrain)
-            found = grid.edited_since(version)
+            found = grid.cells_edited_since(version)
             assert found is None or set(differing) <= set(found.tolist())
             known += found is not None
             letters, version = grid.terrain.copy(), grid.version
     assert known > 100
 
 
-def test_the_cells_of_the_map_as_it_was_opened_follow_it() -> None:
-    grid = Grid.from_rows(["..@", "..."])
+def test_original_cells_follow_changes_of_the_original_map() -> None:
+    grid = Grid.from_text_rows(["..@", "..."])
     assert [cells.tolist() for cells in grid.original_cells] == [[0, 1, 3, 4, 5], [2]]
-    grid.edit([0], [])
-    grid.change_original([1, 2], np.frombuffer(b"@.", np.uint8))
+    grid.block_and_free([0], [])
+    grid.set_original_terrain([1, 2], np.frombuffer(b"@.", np.uint8))
     assert [cells.tolist() for cells in pickle.loads(pickle.dumps(grid)).original_cells] == [[0, 2, 3, 4, 5], [1]]
     assert [cells.tolist() for cells in grid.original_cells] == [[0, 2, 3, 4, 5], [1]]
 
 
-def test_cells_beyond_each_border_are_not_on_the_map() -> None:
-    grid = Grid.from_rows(["...", "..."])
+def test_contains_refuses_points_outside_each_border() -> None:
+    grid = Grid.from_text_rows(["...", "..."])
     inside = {(x, y) for x in range(-2, 5) for y in range(-2, 5) if grid.contains(x, y)}
     assert inside == {(x, y) for x in range(3) for y in range(2)}

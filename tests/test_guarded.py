@@ -15,12 +15,12 @@ import pytest
 import main
 from agents import guarded, own_files
 from agents.guarded import GuardedAgent
-from agents.registry import BY_KEY, SPECS
+from agents.registry import SPECS, SPECS_BY_KEY
 from agents.watchdog import WATCHDOG
-from cli.own_agents import OPTION
+from cli.own_agents import AGENT_FILE_OPTION
 from sim.agent_api import AgentView, Problem, Status
 from sim.commands import AgentConfig, EditCells
-from sim.grid import Grid, SeenGrid
+from sim.grid import Grid, ReadOnlyGrid
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
@@ -82,21 +82,21 @@ class Odd(Exception, metaclass=META):
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
-    monkeypatch.setenv(own_files.VARIABLE, "[]")
+    monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
     monkeypatch.setattr(guarded, "PATIENCE_S", 0.25)
-    keys, specs, output = dict(BY_KEY), list(SPECS), sys.stdout
+    keys, specs, output = dict(SPECS_BY_KEY), list(SPECS), sys.stdout
     yield
-    BY_KEY.clear()
-    BY_KEY.update(keys)
+    SPECS_BY_KEY.clear()
+    SPECS_BY_KEY.update(keys)
     SPECS[:] = specs
-    own_files.LOADED.clear()
+    own_files.LOADED_FILES.clear()
     sys.stdout = output
 
 
-def written(folder: Path, text: str) -> Path:
+def write_agent(folder: Path, text: str) -> Path:
     path = folder / "mine.py"
     path.write_text(text)
     return path
@@ -108,7 +108,7 @@ def odd(name: str) -> str:
 
 
 def world() -> World:
-    made = World(Grid.from_rows(["." * 9] * 4), 0, 35, BY_KEY, budget=4)
+    made = World(Grid.from_text_rows(["." * 9] * 4), 0, 35, SPECS_BY_KEY, budget=4)
     for kind in ("mine", "lrta"):
         made.add(AgentConfig(kind))
     return made
@@ -118,47 +118,47 @@ def world() -> World:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_exception_is_shown_whatever_its_class_does(name: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{odd(name)}{MINE}        raise Odd('what')\n"))
+def test_message_of_an_odd_exception_class_is_one_short_line(name: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(write_agent(tmp_path, f"{odd(name)}{MINE}        raise Odd('what')\n"))
     made = world()
     began = time.monotonic()
     made.advance(50)
     mine, other = made.walkers
     assert mine.state_word == "failed" and other.has_arrived and time.monotonic() - began < 10
-    what = mine.offence.what
+    what = mine.violation.description
     assert what.startswith("mine.py:") and ODD[name][1] in what and len(what) < 400 and "\n" not in what
-    assert type(what) is str and WATCHDOG.is_outside
+    assert type(what) is str and WATCHDOG.is_outside_calls
 
 
 @pytest.mark.parametrize("place", ["begin", "changed", "set_goal", "no_path"])
 @pytest.mark.parametrize("name", ["raises", "interrupts", "never returns"])
-def test_the_same_wherever_it_comes_from(name: str, place: str, tmp_path: Path) -> None:
+def test_odd_exception_from_any_method_fails_only_its_agent(name: str, place: str, tmp_path: Path) -> None:
     text = f"{odd(name)}{MINE}{WALK}    def {place}(self, *given): raise Odd('what')\n"
     if place == "no_path":
         text = text.replace(
             f"    def {place}(self, *given)", "    path = property(lambda self: self.no_path())\n    def no_path(self)"
         )
-    own_files.load(written(tmp_path, text))
+    own_files.load_agent_file(write_agent(tmp_path, text))
     made = world()
     made.submit(EditCells(blocked=(8,)))
     if place == "set_goal":
         made.move_goal(7)
     made.snapshot()
     made.advance(20)
-    assert ODD[name][1] in made.walkers[0].offence.what
+    assert ODD[name][1] in made.walkers[0].violation.description
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_the_same_when_a_file_is_loaded(name: str, tmp_path: Path) -> None:
+def test_odd_exception_while_loading_is_a_config_error(name: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        own_files.load(written(tmp_path, f"{odd(name)}raise Odd('what')\n"))
-    assert ODD[name][1] in str(caught.value) and "mine" not in BY_KEY
+        own_files.load_agent_file(write_agent(tmp_path, f"{odd(name)}raise Odd('what')\n"))
+    assert ODD[name][1] in str(caught.value) and "mine" not in SPECS_BY_KEY
 
 
 @pytest.mark.parametrize("raised", ["GeneratorExit", "SystemExit", "BaseException('x')"])
-def test_a_file_that_raises_anything_is_refused(raised: str, tmp_path: Path) -> None:
+def test_file_that_raises_while_loading_is_refused(raised: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"mine\.py:6: "):
-        own_files.load(written(tmp_path, f"{HEAD}raise {raised}\n"))
+        own_files.load_agent_file(write_agent(tmp_path, f"{HEAD}raise {raised}\n"))
 
 
 @pytest.mark.parametrize(
@@ -168,45 +168,47 @@ def test_a_file_that_raises_anything_is_refused(raised: str, tmp_path: Path) -> 
         "error = ValueError('outer')\n        error.__notes__ = [Odd('what')]\n        raise error",
     ],
 )
-def test_causes_and_notes_are_never_shown(how: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{odd('never returns')}{MINE}        {how}\n"))
+def test_exception_causes_and_notes_are_not_shown(how: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(write_agent(tmp_path, f"{odd('never returns')}{MINE}        {how}\n"))
     made = world()
     made.advance(3)
-    assert made.walkers[0].offence.what.endswith("ValueError: outer")
+    assert made.walkers[0].violation.description.endswith("ValueError: outer")
 
 
-def test_a_message_of_a_line_too_long_for_it_ends_with_dots() -> None:
+def test_long_exception_message_is_truncated_with_dots() -> None:
     assert guarded._as_one_line("x" * guarded.MAX_MESSAGE) == "x" * guarded.MAX_MESSAGE
     assert guarded._as_one_line("x" * (guarded.MAX_MESSAGE + 1)) == "x" * (guarded.MAX_MESSAGE - 3) + "..."
 
 
 @pytest.mark.parametrize("name", ["raises", "never returns", "exits"])
-def test_the_results_of_other_agents_are_printed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, f"{odd(name)}{MINE}        raise Odd('what')\n")
+def test_failing_agent_does_not_suppress_results_of_other_agents(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_agent(tmp_path, f"{odd(name)}{MINE}        raise Odd('what')\n")
     ends = ["--map", str(ROOT / "assets/maps/rooms-32.map"), "--from", "0,0", "--to", "9,9"]
-    main.main(["solve", OPTION, str(path), *ends, "--agent", "mine", "lrta"])
+    main.main(["solve", AGENT_FILE_OPTION, str(path), *ends, "--agent", "mine", "lrta"])
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["agent"] for line in lines] == ["mine", "lrta"] and lines[1]["outcome"] == "reached"
 
 
 @pytest.mark.parametrize("name", ["raises", "never returns"])
-def test_an_error_in_a_thread_of_an_agent_is_no_error_of_ours(
+def test_exception_in_an_agent_thread_is_not_an_internal_error(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
     fail = "def fail(): raise Odd('what')\n\n"
     start = "    def begin(self): threading.Thread(target=fail, name='of an agent').start()\n"
-    own_files.load(written(tmp_path, f"{odd(name)}{fail}{MINE}{WALK}{start}"))
+    own_files.load_agent_file(write_agent(tmp_path, f"{odd(name)}{fail}{MINE}{WALK}{start}"))
     app = make_app(setup(1))
-    app.safety.begin()
+    app.recovery.switch_on()
     said: list[str] = []
-    monkeypatch.setattr(app.window, "say", said.append)
-    agent_edits.add(app.session, AgentConfig("mine"))
+    monkeypatch.setattr(app.window, "notify", said.append)
+    agent_edits.add_agent(app.session, AgentConfig("mine"))
     for thread in threading.enumerate():
         if thread.name == "of an agent":
             thread.join(10.0)
     app.frame(0.0)
-    assert app.window.dialogs.dialog is None and not app.safety.faults
+    assert app.window.dialogs.open_one is None and not app.recovery.faults
     assert any("A thread of an agent failed: mine.py:" in text and "Odd, whose message" in text for text in said)
 
 
@@ -261,8 +263,8 @@ SPEC = AgentSpec("mine", "Mine", "none", "Stands.", Mine)
         "h_changes = property(lambda self: VALUE)",
     ],
 )
-def test_a_value_that_never_answers_is_asked_under_the_guard(more: str, kind: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, DECLARED.replace("MORE", more).replace("VALUE", kind)))
+def test_values_with_endless_methods_are_read_under_the_watchdog(more: str, kind: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(write_agent(tmp_path, DECLARED.replace("MORE", more).replace("VALUE", kind)))
     made = world()
     began = time.monotonic()
     for _ in range(3):
@@ -280,7 +282,7 @@ def test_a_value_that_never_answers_is_asked_under_the_guard(more: str, kind: st
 def solve(path: Path) -> tuple[list[str], str]:
     ends = ["--map", "assets/maps/rooms-32.map", "--from", "0,0", "--to", "3,3", "--agent", "mine", "lrta"]
     done = subprocess.run(
-        [sys.executable, "main.py", "solve", OPTION, str(path), *ends],
+        [sys.executable, "main.py", "solve", AGENT_FILE_OPTION, str(path), *ends],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -300,8 +302,8 @@ def solve(path: Path) -> tuple[list[str], str]:
         f"{MINE}        os.fork()\n        raise ValueError\n",
     ],
 )
-def test_a_process_that_an_agent_forks_is_no_second_program(text: str, tmp_path: Path) -> None:
-    lines, _ = solve(written(tmp_path, HEAD + text))
+def test_process_forked_by_an_agent_prints_no_results(text: str, tmp_path: Path) -> None:
+    lines, _ = solve(write_agent(tmp_path, HEAD + text))
     assert [json.loads(line)["agent"] for line in lines] == ["mine", "lrta"]
 
 
@@ -317,12 +319,10 @@ WRITES = (
 
 
 @pytest.mark.parametrize("text", WRITES)
-def test_what_an_agent_writes_to_standard_output_is_no_result(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = written(tmp_path, HEAD + text)
+def test_agent_output_on_stdout_goes_to_stderr(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_agent(tmp_path, HEAD + text)
     ends = ["--map", str(ROOT / "assets/maps/rooms-32.map"), "--from", "0,0", "--to", "1,1"]
-    main.main(["solve", OPTION, str(path), *ends, "--agent", "mine", "lrta"])
+    main.main(["solve", AGENT_FILE_OPTION, str(path), *ends, "--agent", "mine", "lrta"])
     out, err = capsys.readouterr()
     assert [json.loads(line)["agent"] for line in out.splitlines()] == ["mine", "lrta"] and "here" in err
 
@@ -330,19 +330,19 @@ def test_what_an_agent_writes_to_standard_output_is_no_result(
 @pytest.mark.parametrize(
     "name", ["terrain", "original", "moves", "_domain", "ground.moves", "ground.step", "ground.cost"]
 )
-def test_the_map_that_an_agent_sees_cannot_be_opened_for_writing(name: str) -> None:
-    grid = Grid.from_rows(["..@", "..."])
-    array = seen = SeenGrid(grid)
+def test_agent_map_view_is_read_only(name: str) -> None:
+    grid = Grid.from_text_rows(["..@", "..."])
+    array = seen = ReadOnlyGrid(grid)
     for part in name.split("."):
         array = getattr(array, part)
     for open_it in (lambda: array.setflags(write=True), lambda: setattr(array.flags, "writeable", True)):
         with pytest.raises(ValueError, match="WRITEABLE"):
             open_it()
-    grid.edit([0], [])
+    grid.block_and_free([0], [])
     assert seen.rows() == grid.rows() == ["@.@", "..."] and not seen.moves[0] and not seen.is_free(0)
 
 
-def test_nor_after_going_back_in_time_where_what_was_only_locked_can_be_opened(tmp_path: Path) -> None:
+def test_agent_map_view_stays_read_only_after_seeking_back(tmp_path: Path) -> None:
     body = (
         "        if self.position % 9 == 4:\n            try: self.moves.flags.writeable = True\n"
         "            except ValueError: pass\n            else: self.moves[:] = 255\n"
@@ -352,10 +352,10 @@ def test_nor_after_going_back_in_time_where_what_was_only_locked_can_be_opened(t
         "    def begin(self):\n        self.moves, self.locked = self.grid.moves, np.zeros(3)\n"
         "        self.locked.flags.writeable = False\n"
     )
-    own_files.load(written(tmp_path, f"{HEAD}{MINE}{body}{WALK}{begin}"))
+    own_files.load_agent_file(write_agent(tmp_path, f"{HEAD}{MINE}{body}{WALK}{begin}"))
     line = Timeline(world)
     line.advance(2)
-    line._take_keyframe(line._present())
+    line._take_keyframe(line._present_cursor())
     line.advance(1)
     line.seek(2)
     moves = line.world.walkers[0].agent.agent.moves
@@ -364,14 +364,14 @@ def test_nor_after_going_back_in_time_where_what_was_only_locked_can_be_opened(t
     assert np.shares_memory(moves, line.world.grid.moves)
     before = line.world.grid.moves.copy()
     line.advance(20)
-    assert line.world.walkers[0].offence is None and (line.world.grid.moves == before).all()
+    assert line.world.walkers[0].violation is None and (line.world.grid.moves == before).all()
     assert line.world.walkers[0].agent.agent.locked[0] == 1
 
 
 # --- small rules of the guard ---------------------------------------------------------------------
 
 
-class Plain:
+class PlainAgent:
     """An agent without faults whose calls are noted."""
 
     h_changes, status = 0, Status.ACTIVE
@@ -390,19 +390,19 @@ class Plain:
         return AgentView(path=self.path)
 
 
-def guarded_plain() -> tuple[GuardedAgent, list[Plain]]:
-    made: list[Plain] = []
+def make_guarded_plain_agent() -> tuple[GuardedAgent, list[PlainAgent]]:
+    made: list[PlainAgent] = []
 
-    def make(problem: Problem, params: object) -> Plain:
-        made.append(Plain(problem, {}))
+    def make(problem: Problem, params: object) -> PlainAgent:
+        made.append(PlainAgent(problem, {}))
         return made[-1]
 
-    grid = Grid.from_rows(["...."] * 2)
+    grid = Grid.from_text_rows(["...."] * 2)
     return GuardedAgent(Path("mine.py"), lambda version: make, Problem(grid, 2, 7), {"version": "1"}), made
 
 
-def test_a_new_version_begins_where_the_trial_began_in_which_it_comes() -> None:
-    agent, made = guarded_plain()
+def test_new_agent_version_starts_at_the_start_of_the_trial() -> None:
+    agent, made = make_guarded_plain_agent()
     agent.advance(1, log.new_log(1))
     assert agent.cell == 3
     agent.begin_trial(2)
@@ -412,20 +412,20 @@ def test_a_new_version_begins_where_the_trial_began_in_which_it_comes() -> None:
 
 
 @pytest.mark.parametrize("cell, is_drawn", [(0, True), (7, True), (-1, False), (8, False)])
-def test_only_cells_of_the_map_are_drawn(cell: int, is_drawn: bool) -> None:
-    agent, made = guarded_plain()
+def test_path_with_invalid_cells_is_not_drawn(cell: int, is_drawn: bool) -> None:
+    agent, made = make_guarded_plain_agent()
     made[0].path = np.array([3, cell], np.int32)
     assert agent.view().path.tolist() == ([3, cell] if is_drawn else [])
     assert not agent.error
 
 
-def test_a_change_of_the_map_wakes_an_agent_that_found_no_path(tmp_path: Path) -> None:
+def test_map_change_wakes_an_agent_with_no_path(tmp_path: Path) -> None:
     body = "        if not self.grid.is_free(2): return self.no_path()\n"
-    own_files.load(written(tmp_path, f"{HEAD}{MINE}{body}{WALK}"))
-    made = World(Grid.from_rows(["..@.."]), 0, 4, BY_KEY, budget=4)
+    own_files.load_agent_file(write_agent(tmp_path, f"{HEAD}{MINE}{body}{WALK}"))
+    made = World(Grid.from_text_rows(["..@.."]), 0, 4, SPECS_BY_KEY, budget=4)
     made.add(AgentConfig("mine"))
     made.submit(EditCells(freed=(2,)), 5)
     made.advance(3)
     assert made.walkers[0].agent.status is Status.NO_PATH
     made.advance(20)
-    assert made.walkers[0].has_arrived and made.walkers[0].offence is None
+    assert made.walkers[0].has_arrived and made.walkers[0].violation is None

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
-from sim.movement import USUAL, Movement
+from sim.movement import DEFAULT_MOVEMENT, Movement
 from sim.world import World
 
 from .conftest import board_of, drawn, movements, problems, solo
@@ -20,11 +20,11 @@ PATIENCE = 3000  # expansions of the slow version; problems that need more are l
 Problem = tuple[list[str], int, int]
 
 
-class PatienceError(Exception):
+class TooManyExpansionsError(Exception):
     pass
 
 
-def deepen(board: Board, start: Place, goal: Place) -> tuple[list[float], list[Place] | None, int]:
+def recursive_ida(board: Board, start: Place, goal: Place) -> tuple[list[float], list[Place] | None, int]:
     """Recursive IDA*: its limits, the path it finds or None, and its expansions."""
     limits, expansions = [board.h(start, goal)], 0
 
@@ -32,7 +32,7 @@ def deepen(board: Board, start: Place, goal: Place) -> tuple[list[float], list[P
         nonlocal expansions
         expansions += 1
         if expansions > PATIENCE:
-            raise PatienceError
+            raise TooManyExpansionsError
         beyond = math.inf
         for child, cost in board.successors(way[-1]):
             if child in way:
@@ -57,7 +57,7 @@ def deepen(board: Board, start: Place, goal: Place) -> tuple[list[float], list[P
 
 
 def walked(
-    problem: Problem, budget: int, kind: str = "ida", movement: Movement = USUAL, **params: bool
+    problem: Problem, budget: int, kind: str = "ida", movement: Movement = DEFAULT_MOVEMENT, **params: bool
 ) -> tuple[World, list[float]]:
     """A world walked to its end, and every limit that was seen."""
     world, walker = solo(*problem, kind, budget, movement, **params)
@@ -73,25 +73,23 @@ def walked(
 
 @settings(max_examples=150)
 @given(problem=problems(side=6, water=False), movement=movements, budget=st.sampled_from([1, 3, 50]))
-def test_every_path_limit_and_count_is_that_of_the_recursive_version(
-    problem: Problem, movement: Movement, budget: int
-) -> None:
+def test_path_limits_and_expansions_match_recursive_ida(problem: Problem, movement: Movement, budget: int) -> None:
     rows, start, goal = problem
     assume(start != goal)
-    board = board_of(Grid.from_rows(rows, movement=movement))
+    board = board_of(Grid.from_text_rows(rows, movement=movement))
     try:
-        limits, path, expansions = deepen(board, board.at(start), board.at(goal))
-    except PatienceError:
+        limits, path, expansions = recursive_ida(board, board.at(start), board.at(goal))
+    except TooManyExpansionsError:
         assume(False)
     world, seen = walked(problem, budget, movement=movement)
     walker = world.walkers[0]
-    assert world.metrics(walker).expansions == expansions
+    assert world.metrics_of_walker(walker).expansions == expansions
     if path is None:
         assert walker.agent.status is Status.NO_PATH
     else:
         assert walker.agent.status is Status.AT_GOAL
         assert [board.at(int(c)) for c in walker.agent.view().path] == path
-        assert world.metrics(walker).cost == world.metrics(walker).optimal
+        assert world.metrics_of_walker(walker).cost == world.metrics_of_walker(walker).optimal
     if budget == 1:  # else iterations may begin and end within a tick
         assert seen == limits
     assert sorted(set(limits)) == limits, "limits rise"
@@ -100,14 +98,14 @@ def test_every_path_limit_and_count_is_that_of_the_recursive_version(
 @settings(max_examples=60)
 @given(problem=problems(side=5, water=False))
 @example(problem=([".....", ".@...", "..@@.", "@.@..", "..@.."], 19, 11))  # three limits more
-def test_its_limits_are_those_of_ribs_without_pruning_and_idle_ones(problem: Problem) -> None:
+def test_limits_are_consistent_with_those_of_ribs(problem: Problem) -> None:
     """One that RIBS has not is the f of a dearer way to a cell that RIBS knows a cheaper way to: it lets in nothing."""
     rows, start, goal = problem
-    board = board_of(Grid.from_rows(rows))
+    board = board_of(Grid.from_text_rows(rows))
     assume(start != goal and board.at(goal) in board.distances(board.at(start)))
     try:
-        limits, _, _ = deepen(board, board.at(start), board.at(goal))
-    except PatienceError:
+        limits, _, _ = recursive_ida(board, board.at(start), board.at(goal))
+    except TooManyExpansionsError:
         assume(False)
     _, ribs = walked(problem, 1, "ribs", dead=False, redundant=False)
     world, ida = walked(problem, 1)
@@ -126,15 +124,15 @@ OPEN = drawn("""
 """)
 
 
-def test_it_gives_up_when_there_are_too_many_ways() -> None:
+def test_ida_gives_up_at_the_expansion_limit() -> None:
     rows = ["." * 12] * 5 + ["@" * 11 + "."] + ["." * 12] * 6
     world, walker = solo(rows, 0, 12 * 11, "ida", 1000, most=5000)
     world.advance(100)
     assert walker.agent.status is Status.GAVE_UP and world.is_over
-    assert 5000 <= world.metrics(walker).expansions <= 6000 and walker.position == 0
+    assert 5000 <= world.metrics_of_walker(walker).expansions <= 6000 and walker.position == 0
 
 
-def test_contours_hold_what_an_iteration_enters_first() -> None:
+def test_contours_hold_cells_first_entered_in_an_iteration() -> None:
     world, walker = solo(*OPEN, "ida", 1)
     seen: dict[int, set[int]] = {}
     while world.advance(1) and not walker.agent.view().path.size:
@@ -147,7 +145,7 @@ def test_contours_hold_what_an_iteration_enters_first() -> None:
 
 
 @pytest.mark.parametrize("budget", [1, 7])
-def test_the_stack_is_a_way_from_the_root(budget: int) -> None:
+def test_search_stack_is_a_path_from_the_root_within_the_limit(budget: int) -> None:
     world, walker = solo(*OPEN, "ida", budget)
     board = board_of(world.grid)
     while world.advance(1) and not walker.agent.view().path.size:
@@ -156,12 +154,12 @@ def test_the_stack_is_a_way_from_the_root(budget: int) -> None:
         assert board.length(way) <= walker.agent.view().numbers["limit"]
 
 
-def test_a_change_begins_the_search_again_and_another_opens_a_way() -> None:
+def test_map_change_restarts_the_search() -> None:
     rows, start, goal = drawn("S.#.G")
-    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=5)
+    world = World(Grid.from_text_rows(rows), start, goal, SPECS_BY_KEY, budget=5)
     walker = world.add(AgentConfig("ida"))
     world.advance(20)
     assert walker.agent.status is Status.NO_PATH
     world.submit(EditCells(freed=(2,)))
     world.advance(20)
-    assert walker.agent.status is Status.AT_GOAL and world.metrics(walker).restarts == 1
+    assert walker.agent.status is Status.AT_GOAL and world.metrics_of_walker(walker).restarts == 1

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim import commands
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.files import folders, journal
-from sim.files.journal import Journal, discard, find_crashed, restore, state_folder
-from sim.files.map import write_map
+from sim.files import journal, user_folders
+from sim.files.journal import Journal, delete_journal, find_crashed_journals, journals_folder, restore_session
 from sim.files.map_source import MapFile
-from sim.files.session import SHOWN_KEY, Saved, with_original
+from sim.files.movingai import write_map
+from sim.files.session import SHOWN_BRANCHES_KEY, SavedSession, with_original_letters
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
 
@@ -30,11 +30,11 @@ from .runs import assert_as_plain, some_command
 from .test_sessionfile import RIVER
 
 
-def tree_of(scenario=RIVER) -> BranchTree:
-    return BranchTree(Saved(scenario, ()).setup(BY_KEY))
+def make_tree(scenario=RIVER) -> BranchTree:
+    return BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
 
 
-def crash(writer: Journal) -> Path:
+def simulate_crash(writer: Journal) -> Path:
     """What is left when the program is gone: its locks are the operating system's to release."""
     path = writer.path
     assert path is not None
@@ -44,26 +44,26 @@ def crash(writer: Journal) -> Path:
     return path
 
 
-def assert_same(tree: BranchTree, again: BranchTree) -> None:
+def assert_same_trees(tree: BranchTree, again: BranchTree) -> None:
     assert list(tree.branches) == list(again.branches)
-    assert tree.groups() == again.groups()
+    assert tree.link_groups() == again.link_groups()
     for number, branch in again.branches.items():
         mine = tree[number]
-        branch.timeline.settle()
-        mine.timeline.apply_now()
+        branch.timeline.finish_seek()
+        mine.timeline.apply_due_commands()
         assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
         assert branch.timeline.entries() == mine.timeline.entries()
         assert branch.timeline.tick == mine.timeline.tick
         assert branch.timeline.world.digest() == mine.timeline.world.digest()
-        assert branch.timeline.diverged is None
+        assert branch.timeline.divergence_tick is None
         assert_as_plain(branch.timeline)
 
 
 # --- what is written is what happened -------------------------------------------------------------
 
 
-def test_everything_is_restored(tmp_path: Path):
-    tree = tree_of()
+def test_journal_restores_the_whole_session(tmp_path: Path):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     main = tree[0].timeline
     main.advance(9)
@@ -74,64 +74,64 @@ def test_everything_is_restored(tmp_path: Path):
     assert len(tree.branches) == 2
     other = tree.branch(0, name="the other way")
     other.timeline.do(commands.AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
-    tree.rename(other.number, "a better name")
-    futures = tree.split_policy(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
+    tree.rename_branch(other.number, "a better name")
+    futures = tree.create_variants(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
     tree.do(futures[0].number, commands.SetSwitch("bridge", False))
     entry = main.entries()[0]
     main.set_enabled(entry.id, False)
     main.move(entry.id, 3)
     main.delete(main.entries()[-1].id)
-    main.settle()
+    main.finish_seek()
     tree.delete(1)
     for branch in tree.branches.values():
         branch.timeline.advance(4)
-    writer.progress(tree.branches, now=True)
-    saved = restore(crash(writer), BY_KEY)
+    writer.write_progress(tree.branches, now=True)
+    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
     assert not saved.warnings
-    assert_same(tree, saved.plant(BY_KEY))
+    assert_same_trees(tree, saved.build_tree(SPECS_BY_KEY))
 
 
-def test_branches_of_a_deleted_one_are_restored_under_its_parent(tmp_path: Path):
-    tree = tree_of()
+def test_children_of_deleted_branch_are_restored_under_its_parent(tmp_path: Path):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     middle = tree.branch(0).number
     last = tree.branch(middle).number
     tree.delete(middle)
-    planted = restore(crash(writer), BY_KEY).plant(BY_KEY)
+    planted = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
     assert planted[last].parent == 0
-    assert_same(tree, planted)
+    assert_same_trees(tree, planted)
 
 
-def test_what_was_on_screen_is_restored(tmp_path: Path):
-    tree = tree_of()
+def test_journal_restores_shown_branches_and_focus(tmp_path: Path):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
-    assert SHOWN_KEY not in restore(writer.path, BY_KEY).scenario.view
+    assert SHOWN_BRANCHES_KEY not in restore_session(writer.path, SPECS_BY_KEY).scenario.view
     numbers = [tree.branch(0).number for _ in range(3)]
     for shown, front in (([0, 1], 1), ([1, 3, 2], 3), ([1, 3, 2], 3), ([1, 3, 2], 2)):
-        writer.looks(shown, front)
+        writer.write_view(shown, front)
     tree.delete(numbers[2])
     assert writer.path.read_text().count('"shown"') == 3, "only what is new"
-    saved = restore(crash(writer), BY_KEY)
-    assert saved.scenario.view[SHOWN_KEY] == [1, 2] and saved.branch == 2
+    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
+    assert saved.scenario.view[SHOWN_BRANCHES_KEY] == [1, 2] and saved.branch == 2
 
 
-def test_an_edit_in_linked_branches_leaves_the_same_one_in_front(tmp_path: Path):
-    tree = tree_of()
+def test_edit_in_linked_branches_keeps_the_focused_branch(tmp_path: Path):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(10)
     other = tree.branch(0).number
-    tree.link([0, other])
+    tree.link_branches([0, other])
     for front in (0, other):
-        writer.looks([0, other], front)
+        writer.write_view([0, other], front)
         tree.do(front, EditCells((5, 17 + front)))
-        assert restore(writer.path, BY_KEY).branch == front
+        assert restore_session(writer.path, SPECS_BY_KEY).branch == front
     writer.close()
 
 
 @settings(max_examples=25)
 @given(data=st.data())
-def test_any_session_is_restored(data, tmp_path_factory):
-    tree = tree_of()
+def test_journal_restores_random_sessions(data, tmp_path_factory):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path_factory.mktemp("journal"))
     for _ in range(data.draw(st.integers(0, 8))):
         number = data.draw(st.sampled_from(list(tree.branches)))
@@ -146,132 +146,132 @@ def test_any_session_is_restored(data, tmp_path_factory):
                 tree.branch(number)
             case "move" if line.entries():
                 line.move(data.draw(st.sampled_from(line.entries())).id, data.draw(st.integers(0, 60)))
-                line.settle()
+                line.finish_seek()
             case "delete" if len(tree.branches) > 1:
                 tree.delete(number)
-    writer.progress(tree.branches, now=True)
-    assert_same(tree, restore(crash(writer), BY_KEY).plant(BY_KEY))
+    writer.write_progress(tree.branches, now=True)
+    assert_same_trees(tree, restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY))
 
 
-def test_a_restored_session_can_be_restored_again(tmp_path: Path):
-    tree = tree_of()
+def test_restored_session_can_be_restored_again(tmp_path: Path):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(5)
     tree.do(0, EditCells((5,)))
-    again = restore(crash(writer), BY_KEY).plant(BY_KEY)
+    again = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
     writer = Journal(RIVER, again, folder=tmp_path)
     again[0].timeline.advance(5)
     again.do(0, EditCells((6,)))
-    third = restore(crash(writer), BY_KEY).plant(BY_KEY)
-    assert_same(again, third)
+    third = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
+    assert_same_trees(again, third)
     assert [e.tick for e in third[0].timeline.entries() if not e.is_scripted] == [5, 10]
 
 
-def test_a_long_run_without_commands_is_noted_now_and_then(tmp_path: Path):
-    tree = tree_of()
+def test_journal_records_progress_of_long_runs_periodically(tmp_path: Path):
+    tree = make_tree()
     tree[0].timeline.insert(5000, EditCells((40,)))  # keeps the world alive until then
     writer = Journal(RIVER, tree, folder=tmp_path)
     for _ in range(1000):
         tree[0].timeline.advance(1)
-        writer.progress([0])
+        writer.write_progress([0])
     lines = writer.path.read_text().count('"progress"')
     assert lines == 1000 // journal.PROGRESS_EVERY
-    saved = restore(crash(writer), BY_KEY)
+    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
     assert saved.branches[0].state.tick == 1000
     assert saved.branches[0].last is not None
 
 
-def test_a_journal_brings_its_map_along(tmp_path: Path):
+def test_journal_contains_its_map(tmp_path: Path):
     path = tmp_path / "river.map"
     write_map(RIVER.grid, path)
-    scenario = with_original(replace(RIVER, map=MapFile("river.map", path)), ((3,), "T"))
-    tree = tree_of(scenario)
+    scenario = with_original_letters(replace(RIVER, map=MapFile("river.map", path)), ((3,), "T"))
+    tree = make_tree(scenario)
     opened = RIVER.grid.terrain.copy()
     opened[0, 3] = ord("T")
     writer = Journal(scenario, tree, folder=tmp_path / "state")
     path.unlink()
-    saved = restore(crash(writer), BY_KEY)
+    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
     assert np.array_equal(saved.scenario.grid.terrain, RIVER.grid.terrain)
-    assert np.array_equal(saved.setup(BY_KEY)().grid.original, opened)
+    assert np.array_equal(saved.world_builder(SPECS_BY_KEY)().grid.original, opened)
 
 
-def test_a_map_too_large_to_be_written_down_stays_a_file(tmp_path: Path, monkeypatch):
+def test_journal_refers_to_file_of_a_large_map(tmp_path: Path, monkeypatch):
     path = tmp_path / "river.map"
     write_map(RIVER.grid, path)
-    monkeypatch.setattr(journal, "_MAX_ROWS", 10)
+    monkeypatch.setattr(journal, "_MAX_COPIED_CELLS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path, threshold=80))  # as older versions kept it
-    writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")
-    found = restore(crash(writer), BY_KEY).scenario.map
+    writer = Journal(scenario, make_tree(scenario), folder=tmp_path / "state")
+    found = restore_session(simulate_crash(writer), SPECS_BY_KEY).scenario.map
     assert found == MapFile(str(path), path) and found.path == path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="file names are text there")
 @pytest.mark.parametrize("name", [b"river\xff.map", b"/".join([b"x" * 200] * 6) + b".map"])
-def test_a_map_whose_name_no_text_can_hold_is_written_down_however_large(name: bytes, tmp_path: Path, monkeypatch):
+def test_journal_embeds_map_with_undecodable_file_name(name: bytes, tmp_path: Path, monkeypatch):
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_map(RIVER.grid, tmp_path / "a.map")
     (tmp_path / "a.map").rename(path)
-    monkeypatch.setattr(journal, "_MAX_ROWS", 10)
+    monkeypatch.setattr(journal, "_MAX_COPIED_CELLS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path))
-    writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")
-    saved = restore(crash(writer), BY_KEY)
+    writer = Journal(scenario, make_tree(scenario), folder=tmp_path / "state")
+    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
     assert np.array_equal(saved.scenario.grid.terrain, RIVER.grid.terrain)
 
 
 # --- whose journal it is --------------------------------------------------------------------------
 
 
-def test_a_clean_end_leaves_nothing_behind(tmp_path: Path):
-    tree = tree_of()
+def test_closing_a_journal_removes_its_files(tmp_path: Path):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     assert len(list(tmp_path.iterdir())) == 2
-    assert find_crashed(tmp_path) == [], "its program is alive"
+    assert find_crashed_journals(tmp_path) == [], "its program is alive"
     writer.close()
     assert list(tmp_path.iterdir()) == []
     tree.do(0, EditCells((5,)))
 
 
-def test_journals_of_programs_that_are_gone_are_found(tmp_path: Path):
-    assert find_crashed(tmp_path / "no such folder") == []
-    paths = [crash(Journal(RIVER, tree_of(), folder=tmp_path)) for _ in range(3)]
-    alive = Journal(RIVER, tree_of(), folder=tmp_path)
+def test_find_crashed_returns_journals_of_dead_processes(tmp_path: Path):
+    assert find_crashed_journals(tmp_path / "no such folder") == []
+    paths = [simulate_crash(Journal(RIVER, make_tree(), folder=tmp_path)) for _ in range(3)]
+    alive = Journal(RIVER, make_tree(), folder=tmp_path)
     for age, path in enumerate(paths):
         os.utime(path, (1000 - age, 1000 - age))
-    assert [crashed.path for crashed in find_crashed(tmp_path)] == paths
+    assert [crashed.path for crashed in find_crashed_journals(tmp_path)] == paths
     paths[0].with_suffix(".lock").unlink()
-    assert [crashed.path for crashed in find_crashed(tmp_path)] == paths
-    discard(paths[0])
-    assert [crashed.path for crashed in find_crashed(tmp_path)] == paths[1:]
+    assert [crashed.path for crashed in find_crashed_journals(tmp_path)] == paths
+    delete_journal(paths[0])
+    assert [crashed.path for crashed in find_crashed_journals(tmp_path)] == paths[1:]
     alive.close()
 
 
-def test_a_journal_that_goes_just_now_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    paths = [crash(Journal(RIVER, tree_of(), folder=tmp_path)) for _ in range(3)]
-    is_alive = journal._is_alive
+def test_find_crashed_skips_a_journal_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    paths = [simulate_crash(Journal(RIVER, make_tree(), folder=tmp_path)) for _ in range(3)]
+    is_alive = journal._is_in_use
 
-    def goes(path: Path) -> bool:
+    def discard_during_check(path: Path) -> bool:
         told = is_alive(path)
         if path == paths[1]:
-            discard(path)
+            delete_journal(path)
         return told
 
-    monkeypatch.setattr(journal, "_is_alive", goes)
-    assert {crashed.path for crashed in find_crashed(tmp_path)} == {paths[0], paths[2]}
+    monkeypatch.setattr(journal, "_is_in_use", discard_during_check)
+    assert {crashed.path for crashed in find_crashed_journals(tmp_path)} == {paths[0], paths[2]}
 
 
-def test_journals_are_kept_in_the_state_folder(monkeypatch, tmp_path: Path):
+def test_journals_are_stored_in_the_state_folder(monkeypatch, tmp_path: Path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert state_folder() == tmp_path / "backmove" / "journals"
-    assert state_folder() == folders.state_folder() / "journals"
+    assert journals_folder() == tmp_path / "backmove" / "journals"
+    assert journals_folder() == user_folders.state_folder() / "journals"
 
 
 # --- what can go wrong ----------------------------------------------------------------------------
 
 
-def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path):
+def test_unwritable_journal_folder_is_one_message(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    tree = tree_of()
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path / "file" / "below")
     assert (
         writer.problem
@@ -279,12 +279,12 @@ def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path):
     )
     tree.do(0, EditCells((5,)))
     tree[0].timeline.advance(300)
-    writer.progress([0])
+    writer.write_progress([0])
     writer.close()
 
 
-def test_a_full_disk_is_one_message_and_the_run_goes_on(tmp_path: Path, monkeypatch):
-    tree = tree_of()
+def test_full_disk_is_one_journal_message_and_run_continues(tmp_path: Path, monkeypatch):
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree.do(0, EditCells((5,)))
     assert writer.problem is None
@@ -301,23 +301,23 @@ def test_a_full_disk_is_one_message_and_the_run_goes_on(tmp_path: Path, monkeypa
     tree.do(0, EditCells((7,)))
     tree[0].timeline.advance(3)
     assert_as_plain(tree[0].timeline)
-    saved = restore(writer.path, BY_KEY)
+    saved = restore_session(writer.path, SPECS_BY_KEY)
     assert [e.command for e in saved.branches[0].state.entries if not e.is_scripted] == [EditCells((5,))]
     writer.close()
     assert list(tmp_path.iterdir()) == []
 
 
 @given(cut=st.integers(0, 4000))
-def test_a_torn_journal_gives_what_was_whole(cut, tmp_path_factory):
-    whole = journal_bytes(tmp_path_factory)
+def test_truncated_journal_restores_complete_lines(cut, tmp_path_factory):
+    whole = make_journal_bytes(tmp_path_factory)
     path = tmp_path_factory.mktemp("torn") / "a.journal"
     path.write_bytes(whole[:cut] if cut < len(whole) else whole)
     lines = path.read_bytes().count(b"\n")
     if not lines:
         with pytest.raises(ConfigError, match="expected a journal, got an empty file"):
-            restore(path, BY_KEY)
+            restore_session(path, SPECS_BY_KEY)
         return
-    saved = restore(path, BY_KEY)
+    saved = restore_session(path, SPECS_BY_KEY)
     assert not saved.warnings
     done = [e for e in saved.branches[0].state.entries if not e.is_scripted]
     assert len(done) == max(0, min(20, lines - 3))
@@ -325,28 +325,28 @@ def test_a_torn_journal_gives_what_was_whole(cut, tmp_path_factory):
 
 @settings(max_examples=100)
 @given(data=st.data())
-def test_any_bytes_give_a_session_or_a_config_error(data, tmp_path_factory):
-    whole = journal_bytes(tmp_path_factory)
+def test_corrupt_journal_bytes_give_a_session_or_config_error(data, tmp_path_factory):
+    whole = make_journal_bytes(tmp_path_factory)
     path = tmp_path_factory.mktemp("bad") / "a.journal"
     for _ in range(data.draw(st.integers(1, 4))):
         place, length = data.draw(st.integers(0, len(whole))), data.draw(st.integers(0, 12))
         whole = whole[:place] + data.draw(st.binary(max_size=6)) + whole[place + length :]
     path.write_bytes(whole)
     try:
-        saved = restore(path, BY_KEY)
+        saved = restore_session(path, SPECS_BY_KEY)
     except ConfigError:
         return
-    tree = saved.plant(BY_KEY)
+    tree = saved.build_tree(SPECS_BY_KEY)
     if tree[0].timeline.target < 2000:
-        tree[0].timeline.settle()
+        tree[0].timeline.finish_seek()
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, "{}", "null", "[1]", '{"branch": 9}', '{"made": 1}', '{"set": 1e999}'])
-def test_a_damaged_line_ends_what_can_be_restored_and_is_named(line, tmp_path_factory, tmp_path: Path):
-    lines = journal_bytes(tmp_path_factory).decode().splitlines()
+def test_damaged_journal_line_ends_restore_with_warning(line, tmp_path_factory, tmp_path: Path):
+    lines = make_journal_bytes(tmp_path_factory).decode().splitlines()
     path = tmp_path / "a.journal"
     path.write_text("\n".join([*lines[:6], line, *lines[6:], ""]))
-    saved = restore(path, BY_KEY)
+    saved = restore_session(path, SPECS_BY_KEY)
     assert saved.warnings[0].startswith(f"{path}:7: ")
     assert "everything after it is lost" in saved.warnings[0]
     assert len([e for e in saved.branches[0].state.entries if not e.is_scripted]) == 3
@@ -355,11 +355,11 @@ def test_a_damaged_line_ends_what_can_be_restored_and_is_named(line, tmp_path_fa
 _BYTES = b""
 
 
-def journal_bytes(tmp_path_factory) -> bytes:
+def make_journal_bytes(tmp_path_factory) -> bytes:
     """A journal of twenty edits: a head, a branch, the links, and a line for each."""
     global _BYTES
     if not _BYTES:
-        tree = tree_of()
+        tree = make_tree()
         writer = Journal(RIVER, tree, folder=tmp_path_factory.mktemp("whole"))
         for i in range(20):
             tree[0].timeline.advance(1)
@@ -374,15 +374,15 @@ def journal_bytes(tmp_path_factory) -> bytes:
 EDITOR = """
 import random, sys
 from pathlib import Path
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.time.branches import BranchTree
 from sim.commands import EditCells, MoveGoal, SetParam, SetSwitch
 from sim.files.journal import Journal
-from sim.files.session import SHOWN_KEY, Saved
+from sim.files.session import SavedSession
 from tests.test_sessionfile import RIVER
 
 random = random.Random(int(sys.argv[2]))
-tree = BranchTree(Saved(RIVER, ()).setup(BY_KEY))
+tree = BranchTree(SavedSession(RIVER, ()).world_builder(SPECS_BY_KEY))
 tree[0].timeline.insert(10**6, EditCells((40,)))
 writer = Journal(RIVER, tree, folder=Path(sys.argv[1]))
 number = 0
@@ -396,8 +396,8 @@ while True:
         ]))
     done = [(e.id, e.tick) for e in line.entries() if not e.is_scripted]
     line.advance(random.randrange(1, 40))
-    writer.progress([number])
-    line.apply_now()
+    writer.write_progress([number])
+    line.apply_due_commands()
     # By now the ticks are complete: whatever came before must be in the journal.
     print(repr((number, line.tick, line.world.digest(), done)), flush=True)
     if random.random() < 0.05 and len(tree.branches) < 6:
@@ -408,7 +408,7 @@ while True:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_nothing_is_lost_when_the_program_is_killed(tmp_path: Path):
+def test_killed_process_loses_no_edit(tmp_path: Path):
     chance = random.Random(5)  # what is done; when it ends, the system has a say in
     running = []
     for i in range(3):
@@ -418,7 +418,7 @@ def test_nothing_is_lost_when_the_program_is_killed(tmp_path: Path):
     for folder, process in running:
         assert process.stdout is not None
         told = [process.stdout.readline()]
-        assert find_crashed(folder) == [], "it is alive"
+        assert find_crashed_journals(folder) == [], "it is alive"
         time.sleep(chance.random() * 0.3)
         process.send_signal(signal.SIGKILL)
         told += process.stdout.read().splitlines(keepends=True)
@@ -430,10 +430,10 @@ def test_nothing_is_lost_when_the_program_is_killed(tmp_path: Path):
 def check_restored(folder: Path, told: list[str]) -> None:
     assert len(told) > 3
     number, tick, digest, done = eval(told[-1])
-    (crashed,) = find_crashed(folder)
-    saved = restore(crashed.path, BY_KEY)
+    (crashed,) = find_crashed_journals(folder)
+    saved = restore_session(crashed.path, SPECS_BY_KEY)
     assert not saved.warnings
-    tree = saved.plant(BY_KEY)
+    tree = saved.build_tree(SPECS_BY_KEY)
     # The program may have wound back since and done something there: then that run is kept as another branch.
     lines = [tree[number].timeline, *(branch.timeline for branch in tree.branches.values())]
     logs = [[(e.id, e.tick) for e in line.entries() if not e.is_scripted] for line in lines]
@@ -441,8 +441,8 @@ def check_restored(folder: Path, told: list[str]) -> None:
     assert place is not None, "every command applied before the last completed tick"
     line, restored = lines[place], logs[place]
     assert restored[: len(done)] == done or len(restored) > len(done)
-    line.settle()
-    assert line.diverged is None, "the journal's own digests are met"
+    line.finish_seek()
+    assert line.divergence_tick is None, "the journal's own digests are met"
     # The program may have gone on to some more commands; up to the tick that it told, both are the same.
     assert abs(line.tick - tick) <= journal.PROGRESS_EVERY or line.tick > tick
     later = [e.id for e in line.entries() if not e.is_scripted and (e.id, e.tick) not in done]
@@ -454,24 +454,24 @@ def check_restored(folder: Path, told: list[str]) -> None:
     assert_as_plain(line)
 
 
-def test_a_line_with_many_problems_loses_only_what_follows_it(tmp_path: Path):
+def test_line_with_many_problems_loses_only_later_lines(tmp_path: Path):
     """More problems than a file may have end the reading of the line, not of the journal."""
-    tree = tree_of()
+    tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(5)
     tree.do(0, EditCells((5,)))
-    path = crash(writer)
-    good = restore(path, BY_KEY)
+    path = simulate_crash(writer)
+    good = restore_session(path, SPECS_BY_KEY)
     wrong = ", ".join('{"id": 0, "tick": -1, "block": [[99999, 0]]}' for _ in range(60))
     with path.open("a") as file:
         file.write(f'{{"branch": 0, "tick": 6, "set": [{wrong}]}}\n')
         file.write('{"renamed": 0, "name": "after it"}\n')
-    saved = restore(path, BY_KEY)
+    saved = restore_session(path, SPECS_BY_KEY)
     assert saved.branches == good.branches
     assert len(saved.warnings) == 1 and "everything after it is lost" in saved.warnings[0]
 
 
-def test_a_map_keeps_its_name_when_the_journal_draws_it(tmp_path: Path):
+def test_embedded_map_keeps_its_name(tmp_path: Path):
     named = replace(RIVER, map=MapFile("river.map", tmp_path / "river.map"))
-    restored = restore(crash(Journal(named, tree_of(), folder=tmp_path)), BY_KEY)
+    restored = restore_session(simulate_crash(Journal(named, make_tree(), folder=tmp_path)), SPECS_BY_KEY)
     assert restored.scenario.map_name == "river.map" == restored.scenario.grid.name

@@ -6,15 +6,15 @@ from pathlib import Path
 import pygame
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.files import journal as journal_file
-from sim.files.journal import Journal, find_crashed
+from sim.files.journal import Journal, find_crashed_journals
 from tests.test_app import setup
-from tests.test_saved_session import busy_session, digests, settled
+from tests.test_saved_session import digests, finish_seek, make_busy_session
 from tests.window import make_app, press
-from ui.dialogs.crashed import CrashedQuestion
-from ui.model import agent_edits, painting, saving
-from ui.model.keeper import AutosaveJournal, SettingsKeeper
+from ui.dialogs.crash_question import CrashQuestion
+from ui.model import agent_edits, painting, session_saving
+from ui.model.autosave import AutosaveJournal, SettingsAutosave
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 
@@ -32,8 +32,8 @@ def kill(keeper: AutosaveJournal) -> None:
             os.close(file)
 
 
-def test_panels_stand_in_their_order_after_a_kill() -> None:
-    session = busy_session()
+def test_panel_order_is_restored_after_a_crash() -> None:
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
     keeper.keep()
     agent_edits.move_panel(session, session.run.panels[-1].key, -2)
@@ -41,21 +41,21 @@ def test_panels_stand_in_their_order_after_a_kill() -> None:
     keeper.keep()
     order = [panel.key for panel in session.run.panels]
     kill(keeper)
-    [crashed] = find_crashed()
-    saving.restore(session, journal_file.restore(crashed.path, BY_KEY))
-    settled(session)
+    [crashed] = find_crashed_journals()
+    session_saving.restore_session(session, journal_file.restore_session(crashed.path, SPECS_BY_KEY))
+    finish_seek(session)
     assert [panel.key for panel in session.run.panels] == order != sorted(order)
 
 
-def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
-    session = busy_session()
+def test_previous_run_is_restored_after_a_crash(folder: Path) -> None:
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
     keeper.keep()
-    painting.paint(session, [30, 31], block=True)
+    painting.block_or_free_cells(session, [30, 31], block=True)
     keeper._last_progress_s = 0.0
     keeper.keep()
     before = digests(session)
-    session.reset(keeps_map=True)
+    session.start_over(keeps_map=True)
     keeper.keep()
     session.advance(2)
     keeper._last_progress_s = 0.0
@@ -63,68 +63,68 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     kill(keeper)
     for path in folder.iterdir():  # as on a quick disk: within one tick of its clock
         os.utime(path, (1.0, 1.0))
-    assert len(find_crashed()) == 2
+    assert len(find_crashed_journals()) == 2
     app = make_app(setup())
-    app.window.documents.offer_crashed()
-    assert isinstance(app.window.dialogs.dialog, CrashedQuestion) and "started over" in app.window.dialogs.dialog.text
+    app.window.documents.offer_crashed_session()
+    assert isinstance(app.window.dialogs.open_one, CrashQuestion) and "started over" in app.window.dialogs.open_one.text
     press(app, pygame.K_LEFT)  # from "Restore" to "Previous run"
     press(app, pygame.K_RETURN)
-    settled(app.session)
+    finish_seek(app.session)
     assert digests(app.session) == before
-    app.keeper = AutosaveJournal(app.session)
+    app.autosave_journal = AutosaveJournal(app.session)
     app.frame(0.0)
-    assert len(find_crashed()) == 1, "the other run is offered at the next start"
-    app.keeper.close()
+    assert len(find_crashed_journals()) == 1, "the other run is offered at the next start"
+    app.autosave_journal.close()
 
 
-def test_going_back_to_the_run_before_keeps_that_one_alone(folder: Path) -> None:
-    session = busy_session()
+def test_journals_of_undone_or_replaced_runs_are_deleted(folder: Path) -> None:
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
     for _ in range(2):
         keeper.keep()
-        session.reset(keeps_map=True)
+        session.start_over(keeps_map=True)
     keeper.keep()
     assert len(keeper.left) == 2 and len(list(folder.glob("*.journal"))) == 3
     assert session.history.undo()
     keeper.keep()
     assert len(keeper.left) == 1 and len(list(folder.glob("*.journal"))) == 2
-    session.open(setup())  # another file: nothing of what was open can come back
+    session.open_scenario(setup())  # another file: nothing of what was open can come back
     keeper.keep()
     assert not keeper.left and len(list(folder.glob("*.journal"))) == 1
     keeper.close()
     assert not list(folder.iterdir())
 
 
-def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = busy_session()
+def test_journal_resumes_after_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
     keeper.keep()
-    session.told.lasting.clear()
+    session.user_messages.persistent.clear()
     is_full = True
     write = os.write
 
-    def sometimes(handle: int, data: bytes) -> int:
+    def write_unless_full(handle: int, data: bytes) -> int:
         if is_full:
             raise OSError(28, "No space left on device")
         return write(handle, data)
 
-    monkeypatch.setattr(journal_file.os, "write", sometimes)
+    monkeypatch.setattr(journal_file.os, "write", write_unless_full)
     for cell in (40, 41, 42):
-        painting.paint(session, [cell], block=True)
+        painting.block_or_free_cells(session, [cell], block=True)
         keeper._last_progress_s = keeper._last_retry_s = 0.0
         keeper.keep()
-    assert sum("not kept" in text for text in session.told.lasting) == 1
+    assert sum("will not be restored" in text for text in session.user_messages.persistent) == 1
     assert len(list(folder.glob("*.journal"))) == 1, "the failed one still holds what was done before"
     is_full = False
     keeper._last_retry_s = 0.0
     keeper.keep()
-    assert session.told.lasting[-1] == "The journal can be written again: your actions survive a crash"
+    assert session.user_messages.persistent[-1] == "The journal can be written again: your actions survive a crash"
     session.advance(3)
     keeper._last_progress_s = 0.0
     keeper.keep()
     kill(keeper)
-    (crashed,) = find_crashed()
-    saved = journal_file.restore(crashed.path, session.run.world.specs)
+    (crashed,) = find_crashed_journals()
+    saved = journal_file.restore_session(crashed.path, session.run.world.specs)
     edited = [cell for branch in saved.branches for entry in branch.state.entries for cell in cells_of(entry)]
     assert {40, 41, 42} <= set(edited)
 
@@ -133,7 +133,7 @@ def cells_of(entry: object) -> tuple[int, ...]:
     return getattr(entry.command, "blocked", ()) if hasattr(entry.command, "freed") else ()
 
 
-def test_lines_are_brought_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_journal_lines_are_synced_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(setup())
     keeper = AutosaveJournal(session)
     synced = []
@@ -154,28 +154,28 @@ def test_lines_are_brought_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         sync(synced[-1])
 
 
-def test_a_resting_journal_writes_no_more(tmp_path: Path) -> None:
-    session = busy_session()
+def test_suspended_journal_writes_nothing(tmp_path: Path) -> None:
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
     keeper.keep()
     journal = keeper.journal
     assert isinstance(journal, Journal) and journal.path is not None
-    journal.rest()
+    journal.suspend()
     before = journal.path.read_bytes()
-    painting.paint(session, [40], block=True)
+    painting.block_or_free_cells(session, [40], block=True)
     assert journal.path.read_bytes() == before
 
 
-def test_settings_are_kept_while_the_window_is_open(tmp_path: Path) -> None:
+def test_settings_are_saved_while_the_window_is_open(tmp_path: Path) -> None:
     path = tmp_path / "settings.yaml"
     settings = Settings()
-    keeper = SettingsKeeper(settings, lambda: None, path)
-    keeper._looked_s = 0.0
+    keeper = SettingsAutosave(settings, lambda: None, path)
+    keeper._last_check_s = 0.0
     keeper.keep()
     assert not path.exists(), "nothing has changed"
-    settings.remember("/some/river.map")
+    settings.add_recent_file("/some/river.map")
     settings.theme = "light"
-    keeper._looked_s = 0.0
+    keeper._last_check_s = 0.0
     keeper.keep()
     keeper._disk_writer._job.result()
     assert load_settings(path)[0] == settings, "a kill now loses nothing"
@@ -184,14 +184,14 @@ def test_settings_are_kept_while_the_window_is_open(tmp_path: Path) -> None:
     assert load_settings(path)[0].speed == 60
 
 
-def test_settings_that_cannot_be_written_are_told_and_tried_again(tmp_path: Path) -> None:
+def test_failed_settings_write_is_reported_once_and_retried(tmp_path: Path) -> None:
     folder = tmp_path / "here"
     folder.write_text("a file stands where the folder should be")
     settings, told = Settings(), list[str]()
-    keeper = SettingsKeeper(settings, lambda: None, folder / "settings.yaml", told.append)
+    keeper = SettingsAutosave(settings, lambda: None, folder / "settings.yaml", told.append)
 
     def keep() -> None:
-        keeper._looked_s = 0.0
+        keeper._last_check_s = 0.0
         keeper.keep()
         if keeper._disk_writer._job is not None:
             keeper._disk_writer._job.result()

@@ -16,27 +16,27 @@ from scipy.sparse.csgraph import dijkstra
 
 from sim.grid import Grid
 from sim.kernels import buckets, search
-from sim.kernels.ancestry import link, new_links
+from sim.kernels.ancestry import link_ancestors, new_links
 from sim.kernels.distance import UNLIMITED, true_distance
 from sim.kernels.octile import COST_UNIT, DIAGONAL, direction_between, h0_cells
-from sim.kernels.route import new_route, place_on, trace_linked, trace_whole
+from sim.kernels.route import new_route, route_index, trace_changed_route, trace_whole_route
 from sim.kernels.search import (
     EMPTY,
     GOAL_ON_TOP,
     RUNNING,
     add_root,
-    begin,
-    best_open,
-    expand,
-    forget,
+    begin_search,
+    best_open_cell,
+    clear_search,
+    expand_best_cells,
     is_closed,
     is_known,
     new_search,
-    parent,
+    parent_of,
 )
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, Movement
+from sim.movement import CUT, DEFAULT_MOVEMENT, EIGHT, FOUR, SQUEEZE, Movement
 
-from .conftest import board_of, movements, problems, random_rows
+from .conftest import board_of, movements, problems, random_map_rows
 from .naive import BestFirst
 
 WEIGHTS = [(1.0, 1.0), (1.0, 1.4), (1.0, 2.6), (1.0, 3.0), (1.0, 100.0), (0.0, 1.0)]
@@ -46,33 +46,33 @@ def expanded_cells(run: search.Search) -> list[int]:
     return run.order[: int(run.control[0].noted)].tolist()
 
 
-def compare_searches(
+def assert_search_matches_naive(
     rows: list[str],
     start: int,
     goal: int,
     weights: tuple[float, float],
     reopen: bool,
     slices: list[int],
-    movement: Movement = USUAL,
+    movement: Movement = DEFAULT_MOVEMENT,
 ) -> None:
     """Expand slice by slice; after each, kernel and naive code must agree on everything."""
-    grid = Grid.from_rows(rows, movement=movement)
+    grid = Grid.from_text_rows(rows, movement=movement)
     board = board_of(grid)
     naive = BestFirst(board, board.at(start), board.at(goal), *weights, reopen)
     is_bucketed = weights == (1.0, 1.0) and not reopen
     run = new_search(grid.cells, *weights, reopens=reopen, is_bucketed=is_bucketed, counts_heat=True, notes_order=True)
-    begin(grid.ground, run, start, goal, goal)
+    begin_search(grid.ground, run, start, goal, goal)
     control = run.control[0]
     for limit in [*slices, 10**6]:
         done = len(naive.order)
         end = naive.run(limit)
         control.noted = 0
-        assert expand(grid.ground, run, limit) == len(naive.order) - done
+        assert expand_best_cells(grid.ground, run, limit) == len(naive.order) - done
         if len(naive.order) - done <= run.order.size:  # with reopening there may be more than cells
             assert expanded_cells(run) == [board.id(a) for a in naive.order[done:]]
         assert int(control.status) == {"goal": GOAL_ON_TOP, "empty": EMPTY, "budget": RUNNING}[end]
         best = naive.best()
-        assert best_open(grid.ground, run) == (-1 if best is None else board.id(best))
+        assert best_open_cell(grid.ground, run) == (-1 if best is None else board.id(best))
     assert int(control.expansions) == len(naive.order)
     for cell in range(grid.cells):
         place = board.at(cell)
@@ -81,7 +81,7 @@ def compare_searches(
         if place in naive.g:
             assert run.nodes[cell].g == naive.g[place]
             before = naive.parent[place]
-            assert parent(grid.ground, run, cell) == (-1 if before is None else board.id(before))
+            assert parent_of(grid.ground, run, cell) == (-1 if before is None else board.id(before))
             assert is_closed(run, cell) == (place not in naive.open)
 
 
@@ -92,34 +92,34 @@ def compare_searches(
     st.lists(st.integers(0, 9), max_size=6),
     movements,
 )
-def test_expansions_parents_and_costs_are_those_of_naive_search(
+def test_search_matches_naive_expansions_parents_and_costs(
     problem: tuple[list[str], int, int],
     weights: tuple[float, float],
     reopen: bool,
     slices: list[int],
     movement: Movement,
 ) -> None:
-    compare_searches(*problem, weights, reopen, slices, movement)
+    assert_search_matches_naive(*problem, weights, reopen, slices, movement)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("reopen", [False, True])
-def test_larger_maps_expand_the_same_cells_in_the_same_order(weights: tuple[float, float], reopen: bool) -> None:
-    rows = random_rows(11, 26, 22, 0.3)
+def test_search_matches_naive_on_larger_maps(weights: tuple[float, float], reopen: bool) -> None:
+    rows = random_map_rows(11, 26, 22, 0.3)
     rows[0], rows[-1] = "." * 26, "." * 26
-    compare_searches(rows, 0, 26 * 22 - 1, weights, reopen, [7, 50])
+    assert_search_matches_naive(rows, 0, 26 * 22 - 1, weights, reopen, [7, 50])
 
 
-def test_reopening_happens_where_it_is_allowed() -> None:
+def test_cells_are_reopened_only_if_allowed() -> None:
     """A weighted search on an open map with a wall reaches cells too dearly first; only `reopen` repairs that."""
-    rows = random_rows(5, 30, 30, 0.25)
-    grid = Grid.from_rows(rows)
+    rows = random_map_rows(5, 30, 30, 0.25)
+    grid = Grid.from_text_rows(rows)
     cells = np.flatnonzero(grid.free)
     counts = {}
     for reopen in (False, True):
         run = new_search(grid.cells, 1.0, 3.0, reopens=reopen, counts_heat=True)
-        begin(grid.ground, run, int(cells[0]), int(cells[-1]), int(cells[-1]))
-        expand(grid.ground, run, UNLIMITED)
+        begin_search(grid.ground, run, int(cells[0]), int(cells[-1]), int(cells[-1]))
+        expand_best_cells(grid.ground, run, UNLIMITED)
         counts[reopen] = int(run.heat.max())
     assert counts == {False: 1, True: counts[True]} and counts[True] > 1
 
@@ -135,22 +135,20 @@ def check_distances(grid: Grid, goal: int, queries: list[int], aim: int) -> None
     arcs = (np.concatenate(costs), (np.concatenate(tails), np.concatenate(heads)))
     want = dijkstra(csr_matrix(arcs, shape=(grid.cells, grid.cells)), indices=goal)
     backward = new_search(grid.cells)
-    begin(grid.ground, backward, goal, -1, aim)
+    begin_search(grid.ground, backward, goal, -1, aim)
     for cell in queries:
         assert true_distance(grid.ground, backward, cell, UNLIMITED) == want[cell]
 
 
 @given(problems(), st.lists(st.integers(0, 80), min_size=1, max_size=12), st.integers(0, 80))
-def test_true_distances_equal_scipys_dijkstra(
-    problem: tuple[list[str], int, int], queries: list[int], aim: int
-) -> None:
+def test_true_distances_match_scipy_dijkstra(problem: tuple[list[str], int, int], queries: list[int], aim: int) -> None:
     rows, _, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     check_distances(grid, goal, [q % grid.cells for q in queries], aim % grid.cells)
 
 
-def test_true_distances_on_a_large_map() -> None:
-    grid = Grid.from_rows(random_rows(3, 300, 300, 0.35))
+def test_true_distances_match_scipy_on_a_large_map() -> None:
+    grid = Grid.from_text_rows(random_map_rows(3, 300, 300, 0.35))
     free = np.flatnonzero(grid.free)
     check_distances(grid, int(free[0]), np.random.default_rng(0).choice(free, 200).tolist(), int(free[-1]))
 
@@ -172,37 +170,37 @@ NARROW = [Movement(rule, diagonal) for diagonal in DIAGONALS for rule in (EIGHT,
 
 
 @given(problems(), st.sampled_from([*NARROW, Movement(FOUR)]), st.lists(st.integers(0, 9), max_size=6), st.data())
-def test_buckets_have_exactly_the_order_of_the_heap(
+def test_bucket_queue_expands_in_heap_order(
     problem: tuple[list[str], int, int], movement: Movement, slices: list[int], data: st.DataObject
 ) -> None:
     """Same cells in the same order, same parents: in slices, towards any aim, with roots added in between."""
     rows, start, goal = problem
-    grid = Grid.from_rows(rows, movement=movement)
+    grid = Grid.from_text_rows(rows, movement=movement)
     runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
     aim = data.draw(st.sampled_from([start, goal]))
     for root, target in ((goal, start), (start, goal)):  # the second one works on used memory
         for run in runs:
-            begin(grid.ground, run, root, target, aim)
+            begin_search(grid.ground, run, root, target, aim)
         for limit in [*slices, UNLIMITED]:
             for run in runs:
-                expand(grid.ground, run, limit)
-            assert best_open(grid.ground, runs[0]) == best_open(grid.ground, runs[1])
+                expand_best_cells(grid.ground, run, limit)
+            assert best_open_cell(grid.ground, runs[0]) == best_open_cell(grid.ground, runs[1])
             assert_same_searches(*runs)
 
 
 @given(problems(), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 3), st.integers(0, 4)), max_size=6))
-def test_buckets_take_roots_below_the_present_f(
+def test_bucket_queue_accepts_roots_below_current_f(
     problem: tuple[list[str], int, int], roots: list[tuple[int, int, int]]
 ) -> None:
     """A root may come before all that waits; what stood ready to be expanded goes back."""
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
     for run in runs:
-        begin(grid.ground, run, start, goal, goal)
+        begin_search(grid.ground, run, start, goal, goal)
     for cell, lead, limit in roots:
         cell %= grid.cells
-        best = int(best_open(grid.ground, runs[0]))
+        best = int(best_open_cell(grid.ground, runs[0]))
         if not grid.is_free(cell) or is_known(runs[0], cell) or best < 0:
             continue
         f = runs[0].nodes[best].g + h0_cells(grid.ground, best, goal)
@@ -211,42 +209,42 @@ def test_buckets_take_roots_below_the_present_f(
             continue
         for run in runs:
             add_root(grid.ground, run, cell, g)
-            expand(grid.ground, run, limit)
+            expand_best_cells(grid.ground, run, limit)
         assert_same_searches(*runs)
     for run in runs:
-        expand(grid.ground, run, UNLIMITED)
+        expand_best_cells(grid.ground, run, UNLIMITED)
     assert_same_searches(*runs)
 
 
 @pytest.mark.parametrize("density", [0.0, 0.2, 0.35])
-def test_buckets_on_larger_maps_and_when_chunks_run_out(density: float) -> None:
-    grid = Grid.from_rows(random_rows(7, 120, 120, density))
+def test_bucket_queue_matches_heap_when_chunks_run_out(density: float) -> None:
+    grid = Grid.from_text_rows(random_map_rows(7, 120, 120, density))
     free = np.flatnonzero(grid.free)
     runs = [new_search(grid.cells, is_bucketed=chosen, notes_order=True) for chosen in (False, True)]
     control = runs[1].control[0]
     for root, target in ((free[0], free[-1]), (free[-1], free[7]), (free[free.size // 2], -1)):
         for run in runs:
-            begin(grid.ground, run, int(root), int(target), int(max(target, 0)))
+            begin_search(grid.ground, run, int(root), int(target), int(max(target, 0)))
         for limit in (400, 30, 900, 30, 2000, 30, 10**6):
             spare = int(control.spare_chunks)
             if limit == 30:
                 control.spare_chunks = 0  # so it will squeeze at every expansion
             for run in runs:
-                expand(grid.ground, run, limit)
+                expand_best_cells(grid.ground, run, limit)
             if limit == 30:
                 control.spare_chunks += spare
                 assert control.spare_chunks <= runs[1].buckets.chunks.size // 8 - 1
-            assert best_open(grid.ground, runs[0]) == best_open(grid.ground, runs[1])
+            assert best_open_cell(grid.ground, runs[0]) == best_open_cell(grid.ground, runs[1])
             assert_same_searches(*runs)
 
 
-def test_two_values_of_f_in_one_bucket_keep_their_order() -> None:
+def test_bucket_keeps_order_of_two_f_values() -> None:
     """Put in by hand: on a map they come after 1,400 diagonals."""
     shift = 10
     nodes = np.zeros(1 << shift, search.NODE).view(np.recarray)
     run = new_search(1 << shift, is_bucketed=True)
     control, lists = run.control[0], run.buckets
-    buckets.forget_all(lists, control)
+    buckets.clear_buckets(lists, control)
     chance = random.Random(4)
     want = []
     for cell in range(1, 900):
@@ -255,10 +253,10 @@ def test_two_values_of_f_in_one_bucket_keep_their_order() -> None:
         tie = rank << shift | cell
         want.append((f, tie))
         for _ in range(1 + cell % 3 // 2):  # some stand there twice
-            buckets.put(lists, control, buckets.bucket_of(f), tie)
-    control.cursor, found = buckets.bucket_of(10.0), []
+            buckets.insert_entry(lists, control, buckets.bucket_number(f), tie)
+    control.cursor, found = buckets.bucket_number(10.0), []
     while len(found) < len(want):
-        buckets.activate(lists, control, nodes, shift)
+        buckets.fill_stack(lists, control, nodes, shift)
         while control.stack_size:
             control.stack_size -= 1
             tie = int(lists.stack[control.stack_size])
@@ -268,20 +266,20 @@ def test_two_values_of_f_in_one_bucket_keep_their_order() -> None:
     assert control.spare_chunks == lists.chunks.size // 8 - 1, "every chunk came back"
 
 
-def test_bucket_ring_goes_round_more_than_once() -> None:
+def test_bucket_ring_wraps_around_repeatedly() -> None:
     """f beyond RING / RESOLUTION: the cursor wraps, and neither cells nor order are lost."""
-    grid = Grid.from_rows(["." * 60, ("." + "@" * 59), "." * 60, ("@" * 59 + "."), "." * 60])
+    grid = Grid.from_text_rows(["." * 60, ("." + "@" * 59), "." * 60, ("@" * 59 + "."), "." * 60])
     goal = grid.cells - 60
     run = new_search(grid.cells, is_bucketed=True)
-    begin(grid.ground, run, 59, goal, goal)
-    expand(grid.ground, run, UNLIMITED)
-    assert run.nodes[goal].g > 3 * buckets.RING / buckets.RESOLUTION
+    begin_search(grid.ground, run, 59, goal, goal)
+    expand_best_cells(grid.ground, run, UNLIMITED)
+    assert run.nodes[goal].g > 3 * buckets.RING_SIZE / buckets.BUCKETS_PER_COST
     board = board_of(grid)
     assert run.nodes[goal].g == board.distances(board.at(59))[board.at(goal)]
 
 
-def test_searches_forget_each_other_also_when_their_numbers_run_out() -> None:
-    grid = Grid.from_rows(random_rows(8, 12, 12, 0.2))
+def test_reused_search_is_clean_after_generation_counter_overflow() -> None:
+    grid = Grid.from_text_rows(random_map_rows(8, 12, 12, 0.2))
     free = np.flatnonzero(grid.free).tolist()
     chance = random.Random(1)
     used = new_search(grid.cells)
@@ -291,36 +289,36 @@ def test_searches_forget_each_other_also_when_their_numbers_run_out() -> None:
         fresh = new_search(grid.cells)
         root, goal = chance.sample(free, 2)
         for run in (used, fresh):
-            begin(grid.ground, run, root, goal, goal)
-            expand(grid.ground, run, 40 if number < 20 else 5)
+            begin_search(grid.ground, run, root, goal, goal)
+            expand_best_cells(grid.ground, run, 40 if number < 20 else 5)
         assert [is_known(used, c) for c in range(grid.cells)] == [is_known(fresh, c) for c in range(grid.cells)]
         assert used.control[0].expansions == fresh.control[0].expansions
-        assert best_open(grid.ground, used) == best_open(grid.ground, fresh)
+        assert best_open_cell(grid.ground, used) == best_open_cell(grid.ground, fresh)
     assert 0 < used.control[0].search < 40
 
 
 @given(problems(), st.lists(st.tuples(st.integers(0, 80), st.integers(0, 30)), min_size=1, max_size=5))
-def test_a_search_from_several_roots_finds_the_cheapest(
+def test_multi_root_search_finds_the_cheapest_path(
     problem: tuple[list[str], int, int], roots: list[tuple[int, int]]
 ) -> None:
     """Roots with a cost each, as TBA*'s shortcut search has them. Each may be a root only once."""
     rows, _, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     board = board_of(grid)
     costs = {c % grid.cells: float(g) for c, g in roots if grid.is_free(c % grid.cells)}
     run = new_search(grid.cells)
-    forget(grid.ground, run, goal, goal)
+    clear_search(grid.ground, run, goal, goal)
     for cell, g in costs.items():
         add_root(grid.ground, run, cell, g)
-    expand(grid.ground, run, UNLIMITED)
+    expand_best_cells(grid.ground, run, UNLIMITED)
     away = board.distances(board.at(goal))
     want = min((g + away.get(board.at(c), math.inf) for c, g in costs.items()), default=math.inf)
     assert (run.nodes[goal].g if run.control[0].status == GOAL_ON_TOP else math.inf) == want
 
 
 @given(problems(), st.integers(0, 80), st.integers(0, 80))
-def test_direction_between_finds_legal_moves_only(problem: tuple[list[str], int, int], a: int, b: int) -> None:
-    grid = Grid.from_rows(problem[0])
+def test_direction_between_returns_only_legal_moves(problem: tuple[list[str], int, int], a: int, b: int) -> None:
+    grid = Grid.from_text_rows(problem[0])
     board = board_of(grid)
     a, b = a % grid.cells, b % grid.cells
     cost = board.cost(board.at(a), board.at(b))
@@ -333,34 +331,34 @@ def test_direction_between_finds_legal_moves_only(problem: tuple[list[str], int,
 @settings(max_examples=40)
 @given(problems(low=3), st.sampled_from(WEIGHTS), st.booleans(), st.integers(1, 4))
 @example((["...", "...", "..."], 0, 8), (1.0, 1.0), False, 1)
-def test_the_route_is_the_parent_chain_after_every_slice(
+def test_traced_route_equals_parent_chain_after_every_slice(
     problem: tuple[list[str], int, int], weights: tuple[float, float], reopen: bool, k: int
 ) -> None:
     """Tracing stops where the last path is met; what it keeps must be what it would have found."""
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     run = new_search(grid.cells, *weights, reopens=reopen)
-    begin(grid.ground, run, start, goal, goal)
+    begin_search(grid.ground, run, start, goal, goal)
     links = new_links(grid.cells)
     route, length = new_route(grid.cells, place=links), 0
     for _ in range(300):
-        expand(grid.ground, run, k)
+        expand_best_cells(grid.ground, run, k)
         if run.control[0].status == EMPTY:
             break
         before_cells = route.cells[:length].tolist()
-        chain = [int(best_open(grid.ground, run))]
-        while (before := int(parent(grid.ground, run, chain[-1]))) >= 0:
+        chain = [int(best_open_cell(grid.ground, run))]
+        while (before := int(parent_of(grid.ground, run, chain[-1]))) >= 0:
             chain.append(before)
         if reopen:
-            length, steps = trace_whole(grid.ground, run, route, chain[0])
+            length, steps = trace_whole_route(grid.ground, run, route, chain[0])
             assert steps == len(chain)
         else:
-            link(grid.ground, run, links, route.scratch, chain[0])
-            length, steps = trace_linked(grid.ground, run, route, length, chain[0])
+            link_ancestors(grid.ground, run, links, route.scratch, chain[0])
+            length, steps = trace_changed_route(grid.ground, run, route, length, chain[0])
             kept = next((i for i, cell in enumerate(chain) if cell in before_cells), len(chain))
             assert steps == kept, "no further than to the first cell that is on the route already"
         assert route.cells[:length].tolist() == chain[::-1]
-        on_route = [cell for cell in range(grid.cells) if place_on(route, length, cell) >= 0]
+        on_route = [cell for cell in range(grid.cells) if route_index(route, length, cell) >= 0]
         assert on_route == sorted(chain)
         if run.control[0].status == GOAL_ON_TOP:
             break
@@ -369,14 +367,14 @@ def test_the_route_is_the_parent_chain_after_every_slice(
 def check_core() -> None:
     """A little of everything above, for interpreters that are set up differently."""
     for seed, (weights, reopen) in enumerate(itertools.product(WEIGHTS[::2], (False, True))):
-        rows = random_rows(seed, 8 + seed % 3, 7, 0.25)
+        rows = random_map_rows(seed, 8 + seed % 3, 7, 0.25)
         rows = ["." * len(rows[0]), *rows, "." * len(rows[0])]
         last = len(rows) * len(rows[0]) - 1
-        compare_searches(rows, 0, last, weights, reopen, [3, 0, 5])
+        assert_search_matches_naive(rows, 0, last, weights, reopen, [3, 0, 5])
         rule = (EIGHT, FOUR, CUT, SQUEEZE)[seed % 4]
-        compare_searches(rows, last, 0, weights, reopen, [1], Movement(rule, 1.5))
-        check_distances(Grid.from_rows(rows), last, list(range(0, last, 3)), 0)
-    test_bucket_ring_goes_round_more_than_once()
-    test_searches_forget_each_other_also_when_their_numbers_run_out()
+        assert_search_matches_naive(rows, last, 0, weights, reopen, [1], Movement(rule, 1.5))
+        check_distances(Grid.from_text_rows(rows), last, list(range(0, last, 3)), 0)
+    test_bucket_ring_wraps_around_repeatedly()
+    test_reused_search_is_clean_after_generation_counter_overflow()
     for rows in (["."], [".."], [".", "."], [".@.", "..."]):
-        compare_searches(rows, 0, len(rows) * len(rows[0]) - 1, (1.0, 1.0), False, [])
+        assert_search_matches_naive(rows, 0, len(rows) * len(rows[0]) - 1, (1.0, 1.0), False, [])

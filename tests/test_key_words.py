@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sim.files.examples import EXAMPLES
+from sim.files.shipped_files import SCENARIOS_FOLDER
 from tests.test_app import setup
 from tests.window import ROOT, App, DrawnTexts, at_cell, click, make_app, middle_of
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.model import files
-from ui.model.command import CommandTable, Topic
-from ui.model.key_words import commands_in, worded
-from ui.model.notes import NOTES, Notes
+from ui.model.command import CommandTable, CommandTopic
+from ui.model.key_placeholders import commands_mentioned_in, fill_in_keys
+from ui.model.notes import TUTORIAL_NOTES, TutorialNotes
 from ui.model.settings import SIDEBAR_TABS
 
 OLD = {key for command in COMMANDS for key in command.keys}
@@ -33,7 +33,7 @@ _LETTER = re.compile(
 OWN_KEYS = ("New seed  (F8)",)  # of a dialog: nobody can rebind them
 
 
-def old_keys_in(text: str) -> list[str]:
+def default_keys_in(text: str) -> list[str]:
     """Return the usual keys that a text mentions."""
     if text in OWN_KEYS:
         return []
@@ -54,24 +54,24 @@ def old_keys_in(text: str) -> list[str]:
         "? all keys",
     ],
 )
-def test_an_old_key_in_a_sentence_is_found(text: str) -> None:
-    assert old_keys_in(text)
+def test_default_key_in_a_sentence_is_found(text: str) -> None:
+    assert default_keys_in(text)
 
 
 @pytest.mark.parametrize(
     "text", ["A*", "Ctrl+Shift+drag: rectangle", "A - B", "Delete", "A leg began", "Alt+click pins"]
 )
-def test_what_is_no_key_of_a_command_is_not(text: str) -> None:
-    assert not old_keys_in(text)
+def test_text_without_a_command_key_has_no_match(text: str) -> None:
+    assert not default_keys_in(text)
 
 
-def rebound(app: App) -> App:
+def rebind_every_command(app: App) -> App:
     for command_id, key in NEW.items():
-        app.window.rebind(command_id, key)
+        app.window.assign_keys(command_id, key)
     return app
 
 
-def look_everywhere(app: App, seen: DrawnTexts) -> None:
+def draw_whole_interface(app: App, seen: DrawnTexts) -> None:
     """Draw every tab, note, menu, dialog and message that a user meets."""
     window = app.window
     for tab in SIDEBAR_TABS:
@@ -79,7 +79,7 @@ def look_everywhere(app: App, seen: DrawnTexts) -> None:
         seen.look(f"tab {tab}")
         window.state.is_editing = True
         seen.look(f"tab {tab}, edit mode")
-        window.state.put_tools_away()
+        window.state.leave_edit_mode()
     for pinned, cursor, hover in (((3, 3), None, None), (None, (3, 3), None), (None, None, (3, 3))):
         window.settings.sidebar_tab = "inspect"
         window.state.pinned, window.state.cursor, window.state.hover = pinned, cursor, hover
@@ -89,13 +89,13 @@ def look_everywhere(app: App, seen: DrawnTexts) -> None:
         for command_id in steps:
             window.run(command_id)
             seen.look(command_id)
-    window.state.put_tools_away()
-    for note in NOTES:
-        window.state.notes = Notes([])
-        window.state.notes.shown = note
+    window.state.leave_edit_mode()
+    for note in TUTORIAL_NOTES:
+        window.state.notes = TutorialNotes([])
+        window.state.notes.shown_note = note
         seen.look(f"note {note.key}")
     window.state.notes = None
-    look_at_menus(app, seen)
+    draw_context_menus(app, seen)
     for command in list(window.commands):
         if command.id in LEFT_OUT:
             continue
@@ -105,11 +105,11 @@ def look_everywhere(app: App, seen: DrawnTexts) -> None:
         window.dialogs.close_dialog()
         window.state.menu = None
         window.state.messages.waiting.clear()
-    window.state.put_tools_away()
+    window.state.leave_edit_mode()
 
 
-def look_at_menus(app: App, seen: DrawnTexts) -> None:
-    spots = [spot.id for spot in app.window.canvas.spots if spot.id.startswith(("focus:", "switch:", "chart:"))]
+def draw_context_menus(app: App, seen: DrawnTexts) -> None:
+    spots = [spot.id for spot in app.window.canvas.hit_regions if spot.id.startswith(("focus:", "switch:", "chart:"))]
     places = [at_cell(app, 3, 3), *(middle_of(app, name) for name in spots)]
     for place in places:
         app.draw()
@@ -118,44 +118,44 @@ def look_at_menus(app: App, seen: DrawnTexts) -> None:
         app.window.state.menu = None
 
 
-def check(seen: DrawnTexts) -> None:
-    wrong = {text: (found, where) for text, where in seen.texts.items() if (found := old_keys_in(text))}
+def assert_no_default_keys(seen: DrawnTexts) -> None:
+    wrong = {text: (found, where) for text, where in seen.texts.items() if (found := default_keys_in(text))}
     assert not wrong
     unfilled = {text: where for text, where in seen.texts.items() if "{key:" in text}
     assert not unfilled
     assert not {key: where for key, where in seen.keys.items() if key not in NEW.values()}
 
 
-def example(name: str) -> App:
-    return make_app(files.open_any(EXAMPLES / f"{name}.yaml").scenario, (1600, 900))
+def make_example_app(name: str) -> App:
+    return make_app(files.open_any_file(SCENARIOS_FOLDER / f"{name}.yaml").scenario, (1600, 900))
 
 
 @pytest.mark.parametrize("name", ["scrubbing", "bridges", "crowd-bridge"])
-def test_no_old_key_is_left_anywhere_after_a_rebinding(name: str) -> None:
-    app = rebound(example(name))
+def test_interface_shows_no_default_key_after_rebinding(name: str) -> None:
+    app = rebind_every_command(make_example_app(name))
     app.session.advance(60)
     with DrawnTexts(app) as seen:
-        look_everywhere(app, seen)
-    check(seen)
+        draw_whole_interface(app, seen)
+    assert_no_default_keys(seen)
     assert len(seen.texts) > 500 and len(seen.keys) > 50, "it has looked around"
 
 
-def test_no_old_key_is_left_in_a_lesson() -> None:
-    app = rebound(make_app(setup(), (1600, 900)))
-    for lesson in files.lessons():
+def test_lessons_show_no_default_key_after_rebinding() -> None:
+    app = rebind_every_command(make_app(setup(), (1600, 900)))
+    for lesson in files.lesson_files():
         app.window.documents.open_path(lesson)
         with DrawnTexts(app) as seen:
             for step in range(len(app.window.state.lesson.lesson.steps)):
                 app.window.state.lesson.place = step
                 app.frame(0.0)
                 seen.look(f"{lesson.stem}, step {step + 1}")
-        check(seen)
+        assert_no_default_keys(seen)
 
 
-def test_a_command_without_a_key_shows_none() -> None:
+def test_commands_without_keys_show_no_key() -> None:
     app = make_app(setup(), (1600, 900))
     for command in COMMANDS:
-        app.window.rebind(command.id, "")
+        app.window.assign_keys(command.id, "")
     with DrawnTexts(app) as seen:
         for tab in SIDEBAR_TABS:
             app.window.settings.sidebar_tab = tab
@@ -164,22 +164,24 @@ def test_a_command_without_a_key_shows_none() -> None:
             app.window.run(command_id)
             seen.look(command_id)
     assert not seen.keys
-    assert not {text for text in seen.texts if old_keys_in(text) or "{key:" in text}
+    assert not {text for text in seen.texts if default_keys_in(text) or "{key:" in text}
 
 
-def test_a_sentence_names_a_command_that_has_no_key_by_its_words() -> None:
+def test_text_names_a_command_without_key_by_its_title() -> None:
     names = {"play": "Run or pause"}
-    assert worded("{key:play} runs", {"play": "Alt+F9"}, names) == "Alt+F9 runs"
-    assert worded("{key:play} runs", {"play": ""}, names) == '"Run or pause" runs'
-    assert worded("{key:pin_cell} pins", {"pin_cell": ""}, {}) == '"pin cell" pins', "in a film there are no words"
-    assert worded("{key:none} and {braces}", {}, names) == "{key:none} and {braces}"
+    assert fill_in_keys("{key:play} runs", {"play": "Alt+F9"}, names) == "Alt+F9 runs"
+    assert fill_in_keys("{key:play} runs", {"play": ""}, names) == '"Run or pause" runs'
+    assert fill_in_keys("{key:pin_cell} pins", {"pin_cell": ""}, {}) == '"pin cell" pins', (
+        "in a film there are no words"
+    )
+    assert fill_in_keys("{key:none} and {braces}", {}, names) == "{key:none} and {braces}"
 
 
-def test_texts_mention_only_commands_that_there_are() -> None:
+def test_texts_mention_only_existing_commands() -> None:
     known = {command.id for command in COMMANDS} | {"command"}  # that stands for one in explanations
     for path in sorted((ROOT / "ui").rglob("*.py")):
         text = path.read_text(encoding="utf-8").replace("{{", "{").replace("}}", "}")
-        assert set(commands_in(text.replace("{place}", "1"))) <= known, path
+        assert set(commands_mentioned_in(text.replace("{place}", "1"))) <= known, path
 
 
 def sentences_of(path: Path) -> Iterator[str]:
@@ -192,21 +194,21 @@ def sentences_of(path: Path) -> Iterator[str]:
     yield from (str(node.value) for node in texts if id(node) not in left_out and " " in str(node.value).strip())
 
 
-def test_no_sentence_of_the_program_has_a_key_written_into_it() -> None:
+def test_source_texts_contain_no_hard_coded_keys() -> None:
     for path in sorted((ROOT / "ui").rglob("*.py")):
-        assert not [text for text in sentences_of(path) if old_keys_in(text)], path
+        assert not [text for text in sentences_of(path) if default_keys_in(text)], path
 
 
-def test_no_file_that_ships_mentions_a_key() -> None:
+def test_shipped_yaml_files_contain_no_hard_coded_keys() -> None:
     for path in sorted((ROOT / "assets").rglob("*.yaml")):
-        assert not [line for line in path.read_text(encoding="utf-8").splitlines() if old_keys_in(line)], path
+        assert not [line for line in path.read_text(encoding="utf-8").splitlines() if default_keys_in(line)], path
 
 
-def test_layers_after_the_27th_have_no_key_and_can_still_be_shown() -> None:
+def test_layers_after_the_27th_have_no_shortcut() -> None:
     usual = [replace(LAYERS[0], place=place).shortcut for place in range(1, 40)]
     assert usual[:27] == [f"{mods}{digit}" for mods in ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+") for digit in range(1, 10)]
     assert not any(usual[27:])
-    topic = Topic("Layers")
+    topic = CommandTopic("Layers")
     topic(usual[30], "Layer: the 31st", name="layer_31")(lambda window: None)
     table = CommandTable([topic])
-    assert table.key_of("layer_31") == "" and table.of_key("", False) is None
+    assert table.first_key_of("layer_31") == "" and table.command_for_key("", False) is None

@@ -6,40 +6,40 @@ import pygame
 import pytest
 
 from ui.commands.table import COMMANDS
-from ui.dialogs.help import lines_of
-from ui.dialogs.palette import found
-from ui.model.command import ANY, EDIT, RUN
-from ui.widgets.key_names import combination, usual
+from ui.dialogs.command_palette import matching_commands
+from ui.dialogs.help import help_lines
+from ui.model.command import ANY_MODE, EDIT_MODE, RUN_MODE
+from ui.widgets.key_names import key_press_name, with_cmd_as_ctrl
 
 
-def test_ids_are_unique() -> None:
+def test_command_ids_are_unique() -> None:
     assert max(Counter(command.id for command in COMMANDS).values()) == 1
 
 
-@pytest.mark.parametrize("mode", [RUN, EDIT])
-def test_a_key_means_one_thing_in_each_mode(mode: str) -> None:
-    used = Counter(key for command in COMMANDS if command.mode in (mode, ANY) for key in command.keys)
+@pytest.mark.parametrize("mode", [RUN_MODE, EDIT_MODE])
+def test_each_key_has_one_command_per_mode(mode: str) -> None:
+    used = Counter(key for command in COMMANDS if command.mode in (mode, ANY_MODE) for key in command.keys)
     assert [key for key, count in used.items() if count > 1] == []
 
 
-def test_every_command_can_be_reached_by_a_key() -> None:
+def test_every_command_has_a_working_key() -> None:
     for command in COMMANDS:
-        assert command.keys and command.help and command.group in COMMANDS.groups, command
+        assert command.keys and command.label and command.group in COMMANDS.groups, command
         for key in command.keys:
-            is_editing = command.mode == EDIT
-            assert COMMANDS.of_key(key, is_editing) == command
-            assert COMMANDS.key_of(command.id) == command.keys[0]
+            is_editing = command.mode == EDIT_MODE
+            assert COMMANDS.command_for_key(key, is_editing) == command
+            assert COMMANDS.first_key_of(command.id) == command.keys[0]
 
 
-def test_commands_of_one_mode_do_not_answer_in_the_other() -> None:
-    assert COMMANDS.of_key("E", is_editing=False) == COMMANDS["edit_agent"]
-    assert COMMANDS.of_key("E", is_editing=True) == COMMANDS["tool_eraser"]
-    assert COMMANDS.of_key("Space", is_editing=True) == COMMANDS["play"]
-    assert COMMANDS.of_key("Ctrl+Alt+F12", is_editing=False) is None
+def test_keys_find_only_commands_of_the_current_mode() -> None:
+    assert COMMANDS.command_for_key("E", is_editing=False) == COMMANDS["edit_agent"]
+    assert COMMANDS.command_for_key("E", is_editing=True) == COMMANDS["tool_eraser"]
+    assert COMMANDS.command_for_key("Space", is_editing=True) == COMMANDS["play"]
+    assert COMMANDS.command_for_key("Ctrl+Alt+F12", is_editing=False) is None
 
 
-def test_what_is_wound_or_nudged_repeats_and_what_is_chosen_does_not() -> None:
-    repeating = {command.id for command in COMMANDS if command.repeats}
+def test_only_stepping_and_adjusting_commands_repeat_on_hold() -> None:
+    repeating = {command.id for command in COMMANDS if command.repeats_while_held}
     assert {"step", "step_back", "undo", "raise_weight", "cursor_left", "next_mark"} <= repeating
     assert not {"play", "branch", "remove_agent", "save_session", "quit", "tool_brush", "theme"} & repeating
 
@@ -85,61 +85,63 @@ def test_what_is_wound_or_nudged_repeats_and_what_is_chosen_does_not() -> None:
         (pygame.K_p, pygame.KMOD_CAPS | pygame.KMOD_NUM, "P", "P"),
     ],
 )
-def test_combination(key: int, mod: int, typed: str, expected: str) -> None:
+def test_key_event_gives_the_expected_combination(key: int, mod: int, typed: str, expected: str) -> None:
     pygame.display.init()  # pygame knows the names of keys only then
-    assert combination(key, mod, typed) == expected
+    assert key_press_name(key, mod, typed) == expected
 
 
-def test_every_name_that_combination_gives_is_in_the_table_or_free() -> None:
+def test_combination_names_match_the_command_table() -> None:
     """A key press of every command's first key leads to that command."""
-    assert COMMANDS.of_key(combination(pygame.K_SLASH, pygame.KMOD_SHIFT, "?"), False) == COMMANDS["help"]
-    assert COMMANDS.of_key(combination(pygame.K_o, pygame.KMOD_CTRL, ""), False) == COMMANDS["open"]
+    assert COMMANDS.command_for_key(key_press_name(pygame.K_SLASH, pygame.KMOD_SHIFT, "?"), False) == COMMANDS["help"]
+    assert COMMANDS.command_for_key(key_press_name(pygame.K_o, pygame.KMOD_CTRL, ""), False) == COMMANDS["open"]
 
 
-def test_the_help_page_shows_every_command() -> None:
-    page = lines_of(COMMANDS)
+def test_help_page_lists_every_command() -> None:
+    page = help_lines(COMMANDS)
     shown_helps = " | ".join(line.help for line in page)
     searched = " | ".join(line.searched for line in page)
     for command in COMMANDS:
-        assert command.help.lower() in searched
+        assert command.label.lower() in searched
         for key in command.keys:
             assert key.lower() in searched
-        is_alone = sum(c.help.rpartition(" ")[0] == command.help.rpartition(" ")[0] for c in COMMANDS) == 1
+        is_alone = sum(c.label.rpartition(" ")[0] == command.label.rpartition(" ")[0] for c in COMMANDS) == 1
         if is_alone:
-            assert command.help in shown_helps
+            assert command.label in shown_helps
     assert [line.keys for line in page if not line.help] == list(COMMANDS.groups)
 
 
-def test_families_of_keys_take_one_line() -> None:
-    lines = {line.keys: line.help for line in lines_of(COMMANDS)}
+def test_help_page_groups_key_families_into_one_line() -> None:
+    lines = {line.keys: line.help for line in help_lines(COMMANDS)}
     assert lines["1 to 8"] == "Focus panel 1 to 8"
     assert lines["Alt+arrows"] == "Pan the map"
     assert lines["Shift+1 to 9"] == "Block or free switch 1 to 9"
 
 
-def test_the_help_page_can_be_searched() -> None:
-    assert [line.help for line in lines_of(COMMANDS, "frontier") if line.help] == ["Show or hide layer: open frontier"]
-    assert lines_of(COMMANDS, "no such words at all") == []
-    by_key = [line.help for line in lines_of(COMMANDS, "ctrl+shift+z") if line.help]
+def test_help_page_search_finds_words_and_keys() -> None:
+    assert [line.help for line in help_lines(COMMANDS, "frontier") if line.help] == [
+        "Show or hide layer: open frontier"
+    ]
+    assert help_lines(COMMANDS, "no such words at all") == []
+    by_key = [line.help for line in help_lines(COMMANDS, "ctrl+shift+z") if line.help]
     assert by_key == ["Redo the last undone action"]
 
 
-def test_the_palette_finds_commands_by_words_and_keys() -> None:
-    everything = {command.id for command in found(COMMANDS, "")}
+def test_command_palette_finds_commands_by_words_and_keys() -> None:
+    everything = {command.id for command in matching_commands(COMMANDS, "")}
     assert everything == {command.id for command in COMMANDS} - {"cancel", "find_command"}
-    assert found(COMMANDS, "undo")[0].id == "undo"
-    assert found(COMMANDS, "save scenario")[0].id == "save_scenario"
-    assert "play" in {command.id for command in found(COMMANDS, "space")}
-    assert found(COMMANDS, "zzz") == []
+    assert matching_commands(COMMANDS, "undo")[0].id == "undo"
+    assert matching_commands(COMMANDS, "save scenario")[0].id == "save_scenario"
+    assert "play" in {command.id for command in matching_commands(COMMANDS, "space")}
+    assert matching_commands(COMMANDS, "zzz") == []
 
 
 @pytest.mark.parametrize("meta", [pygame.KMOD_LMETA, pygame.KMOD_RMETA])
-def test_cmd_is_ctrl_on_a_mac_and_nothing_elsewhere(meta: int) -> None:
+def test_cmd_key_acts_as_ctrl_only_on_macos(meta: int) -> None:
     pygame.display.init()
-    assert combination(pygame.K_s, usual(meta, "darwin"), "s") == "Ctrl+S"
-    assert combination(pygame.K_z, usual(meta | pygame.KMOD_LSHIFT, "darwin"), "z") == "Ctrl+Shift+Z"
+    assert key_press_name(pygame.K_s, with_cmd_as_ctrl(meta, "darwin"), "s") == "Ctrl+S"
+    assert key_press_name(pygame.K_z, with_cmd_as_ctrl(meta | pygame.KMOD_LSHIFT, "darwin"), "z") == "Ctrl+Shift+Z"
     for platform in ("linux", "win32"):
-        pressed = combination(pygame.K_s, usual(meta, platform), "s")
-        assert COMMANDS.of_key(pressed, is_editing=False) is None
+        pressed = key_press_name(pygame.K_s, with_cmd_as_ctrl(meta, platform), "s")
+        assert COMMANDS.command_for_key(pressed, is_editing=False) is None
     for platform in ("darwin", "linux", "win32"):
-        assert usual(pygame.KMOD_RALT, platform) == pygame.KMOD_RALT
+        assert with_cmd_as_ctrl(pygame.KMOD_RALT, platform) == pygame.KMOD_RALT

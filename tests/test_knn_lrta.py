@@ -8,23 +8,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, SetParam
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.grid import Grid
 from sim.movement import Movement
 from sim.walker import Walker
 from sim.world import World
 
-from .conftest import board_of, drawn, movements, problems, random_rows, solo
+from .conftest import board_of, drawn, movements, problems, random_map_rows, solo
 from .naive_knn import Knn
 from .test_golden import M1
 
 Problem = tuple[list[str], int, int]
 
 
-def naive_of(world: World, records: Any, similar: int, cap: int) -> Knn:
+def make_naive_knn_lrta(world: World, records: Any, similar: int, cap: int) -> Knn:
     board, cells = board_of(world.grid), records.cells.tolist()
     chains = [[board.at(c) for c in cells[a:b]] for a, b in itertools.pairwise(records.offsets.tolist())]
     return Knn(board, board.at(world.start), board.at(world.goal), chains, similar, cap)
@@ -38,26 +38,26 @@ def naive_of(world: World, records: Any, similar: int, cap: int) -> Knn:
     similar=st.integers(1, 6),
     cap=st.sampled_from([3, 8, 250]),
 )
-def test_every_move_is_that_of_the_slow_version(
+def test_every_move_matches_naive_version(
     problem: Problem, movement: Movement, count: int, similar: int, cap: int
 ) -> None:
     world, walker = solo(*problem, "knn-lrta", 1, movement, records=count, similar=similar, cap=cap)
     assume(world.start != world.goal)
     board = board_of(world.grid)
     assume(board.at(world.goal) in board.distances(board.at(world.start)))
-    naive = naive_of(world, walker.agent.records, similar, cap)
+    naive = make_naive_knn_lrta(world, walker.agent.records, similar, cap)
     for _ in range(5000):
         if not world.advance(1):
             break
         naive.tick()
         assert board.at(walker.position) == naive.loc
     assert walker.agent.status is Status.AT_GOAL
-    metrics = world.metrics(walker)
+    metrics = world.metrics_of_walker(walker)
     assert metrics.expansions == metrics.moves, "one expansion a move"
     assert metrics.max_climbed <= (2 * similar + 1) * cap, "to the goal, to each candidate and from it"
 
 
-def test_on_m1_it_climbs_along_the_record_of_its_problem() -> None:
+def test_knn_lrta_follows_matching_record_on_m1() -> None:
     """Of enough records one has the corners of the way; the walk is far from the scrubbing of LRTA*."""
     rows, start, goal = drawn(M1["map"])
     costs = {}
@@ -65,13 +65,13 @@ def test_on_m1_it_climbs_along_the_record_of_its_problem() -> None:
         world, walker = solo(rows, start, goal, kind, 1, **params)
         world.advance(5000)
         assert walker.agent.status is Status.AT_GOAL
-        costs[kind] = world.metrics(walker).suboptimality
+        costs[kind] = world.metrics_of_walker(walker).suboptimality
     assert costs["knn-lrta"] < 1.5 < 3.0 < costs["lrta"]
 
 
-def test_quality_rises_with_the_number_of_records() -> None:
-    rows = generate("rooms", {"width": 40, "height": 40, "seed": 5, "room": 7}).grid.rows()
-    free = np.flatnonzero(Grid.from_rows(rows).free)
+def test_more_records_lower_suboptimality() -> None:
+    rows = generate_map("rooms", {"width": 40, "height": 40, "seed": 5, "room": 7}).grid.rows()
+    free = np.flatnonzero(Grid.from_text_rows(rows).free)
     pairs = [(int(free[i]), int(free[-1 - 3 * i])) for i in range(0, 240, 12)]
     means = []
     for count in (1, 50, 2000):
@@ -79,25 +79,25 @@ def test_quality_rises_with_the_number_of_records() -> None:
         for start, goal in pairs:
             world, walker = solo(rows, start, goal, "knn-lrta", 1, records=count)
             world.advance(100_000)
-            ratios.append(world.metrics(walker).suboptimality)
+            ratios.append(world.metrics_of_walker(walker).suboptimality)
         means.append(sum(ratios) / len(ratios))
     assert means[0] > means[1] > means[2] and means[2] < 1.5, means
 
 
 @settings(max_examples=30)
 @given(problem=problems(side=14, low=4, water=False), spread=st.sampled_from([1, 7, 40]))
-def test_a_spread_selection_keeps_to_its_steps_and_still_arrives(problem: Problem, spread: int) -> None:
+def test_spread_selection_respects_climb_limit_and_arrives(problem: Problem, spread: int) -> None:
     world, walker = solo(*problem, "knn-lrta", 1, records=20, spread=spread)
     board = board_of(world.grid)
     assume(board.at(world.goal) in board.distances(board.at(world.start)))
     world.advance(20_000)
     assert walker.agent.status is Status.AT_GOAL
-    assert world.metrics(walker).max_climbed <= spread
+    assert world.metrics_of_walker(walker).max_climbed <= spread
 
 
 @settings(max_examples=40)
 @given(problem=problems(side=12, low=4, water=False), seed=st.integers(0, 2**31 - 1))
-def test_on_a_changed_map_it_arrives_or_proves_that_there_is_no_way(problem: Problem, seed: int) -> None:
+def test_knn_lrta_arrives_or_proves_no_path_on_changed_map(problem: Problem, seed: int) -> None:
     rows, start, goal = problem
     world, walker = solo(rows, start, goal, "knn-lrta", 1, records=40)
     chance = np.random.default_rng(seed)
@@ -113,10 +113,10 @@ def test_on_a_changed_map_it_arrives_or_proves_that_there_is_no_way(problem: Pro
     assert walker.agent.status is (Status.AT_GOAL if reachable else Status.NO_PATH)
 
 
-def test_records_are_rebuilt_after_as_many_ticks_as_their_making_costs() -> None:
-    rows = random_rows(2, 24, 24, 0.2)
-    free = np.flatnonzero(Grid.from_rows(rows).free)
-    world = World(Grid.from_rows(rows), int(free[0]), int(free[-1]), BY_KEY, budget=50)
+def test_record_rebuild_takes_ticks_according_to_its_cost() -> None:
+    rows = random_map_rows(2, 24, 24, 0.2)
+    free = np.flatnonzero(Grid.from_text_rows(rows).free)
+    world = World(Grid.from_text_rows(rows), int(free[0]), int(free[-1]), SPECS_BY_KEY, budget=50)
     walker = world.add(AgentConfig("knn-lrta", params={"records": 50, "after_change": "rebuild"}))
     world.advance(1)
     blocked = next(int(c) for c in free[5:] if c not in (walker.position, world.goal))
@@ -131,13 +131,13 @@ def test_records_are_rebuilt_after_as_many_ticks_as_their_making_costs() -> None
 
 
 @pytest.mark.parametrize("rows", [["."], [".."], ["..@.."]])
-def test_tiny_maps(rows: list[str]) -> None:
+def test_knn_lrta_solves_tiny_maps(rows: list[str]) -> None:
     world, walker = solo(rows, 0, len(rows[0]) - 1, "knn-lrta", 1)
     world.advance(500)
     assert walker.agent.status is (Status.NO_PATH if "@" in rows[0] else Status.AT_GOAL)
 
 
-def edited_and_rebuilt(problem: Problem, seed: int, cap: int) -> tuple[World, Walker]:
+def make_edited_world_with_rebuilt_records(problem: Problem, seed: int, cap: int) -> tuple[World, Walker]:
     """Return a run in which some cells are blocked and the records of the new map are ready a tick later."""
     rows, start, goal = problem
     world, walker = solo(
@@ -150,9 +150,9 @@ def edited_and_rebuilt(problem: Problem, seed: int, cap: int) -> tuple[World, Wa
 
 @settings(max_examples=60)
 @given(problem=problems(side=6, low=3, water=False), seed=st.integers(0, 2**31 - 1), cap=st.sampled_from([1, 2, 3]))
-def test_no_rebuilt_record_is_dropped_because_a_leg_is_long(problem: Problem, seed: int, cap: int) -> None:
+def test_rebuilt_records_with_long_legs_are_not_dropped(problem: Problem, seed: int, cap: int) -> None:
     """The limit on a leg holds for records of another map: these may lead nowhere, rebuilt ones do not."""
-    world, walker = edited_and_rebuilt(problem, seed, cap)
+    world, walker = make_edited_world_with_rebuilt_records(problem, seed, cap)
     for _ in range(300):
         was_stale = walker.agent.view().is_stale
         if not world.advance(1):
@@ -160,10 +160,10 @@ def test_no_rebuilt_record_is_dropped_because_a_leg_is_long(problem: Problem, se
         assert was_stale or "lost" not in walker.agent.view().notes
 
 
-def test_records_asked_for_on_another_map_are_there_when_the_map_is_as_before() -> None:
+def test_requested_records_are_valid_once_the_map_is_restored() -> None:
     world, walker = solo(["....", ".@..", "...."], 0, 11, "knn-lrta", 1, records=20)
     cut = (3, 8)
-    world.submit_all([(0, EditCells(blocked=cut)), (1, SetParam(walker.id, "records", 7)), (2, EditCells((), cut))])
+    world.queue_commands([(0, EditCells(blocked=cut)), (1, SetParam(walker.id, "records", 7)), (2, EditCells((), cut))])
     world.advance(1)
     assert walker.agent.view().is_stale and walker.agent.records.offsets.size == 21
     world.advance(2)

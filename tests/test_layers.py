@@ -35,7 +35,7 @@ def imports(path: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
+def test_package_imports_only_lower_packages(package: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
         for path in sources(package)
@@ -46,7 +46,7 @@ def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["sim", "agents"])
-def test_only_the_window_draws(package: str) -> None:
+def test_only_ui_imports_drawing_libraries(package: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sources(package)
@@ -56,7 +56,7 @@ def test_only_the_window_draws(package: str) -> None:
     assert not wrong
 
 
-def test_numba_lives_in_the_kernels() -> None:
+def test_only_kernels_import_numba() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in [ROOT / "main.py", *(path for package in PACKAGES for path in sources(package))]
@@ -67,7 +67,7 @@ def test_numba_lives_in_the_kernels() -> None:
     assert not wrong
 
 
-def test_the_simulation_looks_at_no_clock() -> None:
+def test_simulation_does_not_import_clocks_or_threads() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
         for package in ("sim", "agents")
@@ -78,12 +78,12 @@ def test_the_simulation_looks_at_no_clock() -> None:
     assert not wrong
 
 
-def test_simulation_and_headless_commands_load_without_a_window() -> None:
+def test_headless_commands_import_no_ui_modules() -> None:
     modules = "sim.files.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, cli.readme"
     loaded = run_python(f"import sys, {modules}; print(*sys.modules)").split()
     assert not DRAWING & set(loaded)
     assert not [name for name in loaded if name.split(".")[0] == "ui"]
 
 
-def test_main_stays_small() -> None:
+def test_main_module_is_short() -> None:
     assert len((ROOT / "main.py").read_text(encoding="utf-8").splitlines()) < 120

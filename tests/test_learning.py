@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetTrials
 from sim.grid import Grid
@@ -24,7 +24,18 @@ from sim.walker import Walker
 from sim.world import World
 
 from . import naive_learning
-from .conftest import board_of, drawn, make_world, movements, problems, random_rows, run_python, solo, ticks_of, yaml_of
+from .conftest import (
+    board_of,
+    drawn,
+    make_world,
+    movements,
+    problems,
+    random_map_rows,
+    run_python,
+    solo,
+    ticks_of,
+    yaml_of,
+)
 from .naive import Board
 from .test_golden import M1, assert_golden, row_id
 
@@ -52,8 +63,10 @@ VARIANTS: list[tuple[str, Params, int]] = [
 ]
 
 
-def slow_version(key: str, params: Params, budget: int, board: Board, start: int, goal: int) -> naive_learning.Learner:
-    whole = {p.name: p.default for p in BY_KEY[key].params} | params
+def make_naive_learner(
+    key: str, params: Params, budget: int, board: Board, start: int, goal: int
+) -> naive_learning.Learner:
+    whole = {p.name: p.default for p in SPECS_BY_KEY[key].params} | params
     ends, resets = (board.at(start), board.at(goal)), whole["on_unblock"] == "reset"
     if key == "lrta":
         reach = max(0.0, float(whole["gmax"]) - board.dearest) if whole["lookahead_by"] == "cost" else None
@@ -69,11 +82,11 @@ def slow_version(key: str, params: Params, budget: int, board: Board, start: int
 
 def h_values(walker: Walker) -> np.ndarray:
     """All of h, whether looked at or not."""
-    table: learned.Learned = walker.agent.view().learned  # type: ignore[assignment]
-    return np.array([float(table.h[s]) or float(learned.initial(table.target, s)) for s in range(table.h.size)])
+    table: learned.LearnedHeuristic = walker.agent.view().learned  # type: ignore[assignment]
+    return np.array([float(table.h[s]) or float(learned.initial_h(table.target, s)) for s in range(table.h.size)])
 
 
-def group(walker: Walker, name: str) -> list[int]:
+def cells_in_group(walker: Walker, name: str) -> list[int]:
     return [int(cell) for cell in walker.agent.view().groups[name]]
 
 
@@ -87,19 +100,19 @@ def true_h(world: World) -> np.ndarray:
 
 
 @pytest.mark.parametrize("row", GOLDEN["rows"], ids=row_id)
-def test_table_on_m1(row: dict[str, Any]) -> None:
+def test_metrics_on_m1_match_golden_table(row: dict[str, Any]) -> None:
     world, walker = solo(*drawn(M1["map"]), row["kind"], row["budget"], **row.get("params", {}))
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert_golden(row, {"moves": m.moves, "cost": m.cost, "expansions": m.expansions})
 
 
 @pytest.mark.parametrize("row", GOLDEN["rows"], ids=row_id)
-def test_table_on_m1_by_naive_code(row: dict[str, Any]) -> None:
+def test_naive_version_on_m1_matches_golden_table(row: dict[str, Any]) -> None:
     rows, start, goal = drawn(M1["map"])
     board = Board(rows)
-    agent = slow_version(row["kind"], row.get("params", {}), row["budget"], board, start, goal)
+    agent = make_naive_learner(row["kind"], row.get("params", {}), row["budget"], board, start, goal)
     walk, expansions = [agent.loc], 0
     while agent.status == "active":
         expansions += agent.tick().expanded
@@ -113,7 +126,7 @@ def test_table_on_m1_by_naive_code(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("key, params, budget", VARIANTS, ids=lambda v: str(v) if not isinstance(v, dict) else None)
 @settings(max_examples=12)
 @given(problem=problems(side=9), movement=movements, seed=st.integers(0, 999), watched=st.booleans())
-def test_every_tick_is_that_of_the_slow_version(
+def test_every_tick_matches_naive_version(
     key: str,
     params: Params,
     budget: int,
@@ -126,7 +139,7 @@ def test_every_tick_is_that_of_the_slow_version(
     world = make_world(*problem, (key, params), budget=budget, movement=movement, watched=watched)
     walker = world.walkers[0]
     board = board_of(world.grid)
-    slow = slow_version(key, params, budget, board, world.start, world.goal)
+    slow = make_naive_learner(key, params, budget, board, world.start, world.goal)
     chance = random.Random(seed)
     for tick in range(60):
         if chance.random() < 0.15:
@@ -134,7 +147,7 @@ def test_every_tick_is_that_of_the_slow_version(
             cells = chance.sample(places, min(3, len(places)))
             before = board.arcs()
             world.submit(EditCells(blocked=tuple(cells[:2]), freed=tuple(cells[2:])))
-            world.apply_now()
+            world.apply_due_changes()
             board = slow.board = board_of(world.grid)
             after = board.arcs()
             slow.change(before - after, after - before)
@@ -148,23 +161,23 @@ def test_every_tick_is_that_of_the_slow_version(
         assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
         assert h_values(walker).tolist() == [slow.h(board.at(s)) for s in range(world.grid.cells)]
         if isinstance(slow, naive_learning.PLrta):
-            assert group(walker, "queued") == [board.id(s) for s in sorted(slow.queue, key=slow.urgency)]
+            assert cells_in_group(walker, "queued") == [board.id(s) for s in sorted(slow.queue, key=slow.urgency)]
         if slow.status == "active" and (watched or key != "lrta"):
-            assert group(walker, "local space") == [board.id(s) for s in slow.last_plan] or key == "lrta"
-            assert set(group(walker, "local space")) == {board.id(s) for s in slow.last_plan}
+            assert cells_in_group(walker, "local space") == [board.id(s) for s in slow.last_plan] or key == "lrta"
+            assert set(cells_in_group(walker, "local space")) == {board.id(s) for s in slow.last_plan}
 
 
-def test_a_closed_cell_is_opened_again_for_a_cheaper_way_to_it() -> None:
+def test_closed_cell_is_reopened_for_a_cheaper_path() -> None:
     """What was learned on the old map is more than the true distance on the new one, so h is not consistent there."""
     rows = [".....@", ".@..@.", "@@@.@.", ".@...@", ".@@@.."]
     world = make_world(rows, 15, 24, ("rtaa", {}), budget=9)
-    slow = slow_version("rtaa", {}, 9, board_of(world.grid), 15, 24)
+    slow = make_naive_learner("rtaa", {}, 9, board_of(world.grid), 15, 24)
     walker = world.walkers[0]
     for tick in range(60):
         if tick == 9:
             before = slow.board.arcs()
             world.submit(EditCells(freed=(10,)))
-            world.apply_now()
+            world.apply_due_changes()
             slow.board = board_of(world.grid)
             slow.change(before - slow.board.arcs(), slow.board.arcs() - before)
         row = slow.tick()
@@ -179,9 +192,7 @@ def test_a_closed_cell_is_opened_again_for_a_cheaper_way_to_it() -> None:
 @pytest.mark.parametrize("budget", [1, 3, 12, 60])
 @settings(max_examples=15)
 @given(problem=problems(side=11, low=3))
-def test_h_rises_never_exceeds_h_star_and_stays_consistent(
-    key: str, budget: int, problem: tuple[list[str], int, int]
-) -> None:
+def test_h_is_monotone_admissible_and_consistent(key: str, budget: int, problem: tuple[list[str], int, int]) -> None:
     params: Params = {"depth": {1: 1, 3: 2, 12: 4, 60: 7}[budget]} if key == "lrta" else {}
     world = make_world(*problem, (key, params), budget=budget)
     walker, h_star = world.walkers[0], true_h(world)
@@ -189,7 +200,7 @@ def test_h_rises_never_exceeds_h_star_and_stays_consistent(
     arcs = [(s, int(t)) for s in free for t in world.grid.free_neighbours(s)]
     tails, heads = [s for s, _ in arcs], [t for _, t in arcs]
     costs = np.array([1.0 if s % world.grid.width == t % world.grid.width or s // world.grid.width == t //
-                      world.grid.width else world.grid.diagonal for s, t in arcs])  # fmt: skip
+                      world.grid.width else world.grid.diagonal_cost for s, t in arcs])  # fmt: skip
     before = h_values(walker)
     for _ in range(80):
         if not world.advance(1):
@@ -203,9 +214,7 @@ def test_h_rises_never_exceeds_h_star_and_stays_consistent(
 
 @settings(max_examples=25)
 @given(problem=problems(side=11, low=3), n=st.integers(1, 30))
-def test_rtaa_learns_at_most_what_lss_lrta_learns_in_the_same_episode(
-    problem: tuple[list[str], int, int], n: int
-) -> None:
+def test_rtaa_h_is_at_most_lss_lrta_h_after_one_episode(problem: tuple[list[str], int, int], n: int) -> None:
     world = make_world(*problem, ("rtaa", {}), ("lss-lrta", {}), budget=n)
     world.advance(1)
     rtaa, lss = (h_values(walker) for walker in world.walkers)
@@ -214,7 +223,7 @@ def test_rtaa_learns_at_most_what_lss_lrta_learns_in_the_same_episode(
 
 @settings(max_examples=25)
 @given(problem=problems(side=10, low=2))
-def test_with_one_expansion_they_are_all_lrta_star(problem: tuple[list[str], int, int]) -> None:
+def test_all_learners_equal_lrta_with_one_expansion(problem: tuple[list[str], int, int]) -> None:
     """A local space of one cell: the backup of each is the same, and so is the move."""
     agents: list[tuple[str, Params]] = [("lrta", {}), ("k-lrta", {}), ("lss-lrta", {}), ("rtaa", {})]
     world = make_world(*problem, *agents, ("lrta", {"lookahead_by": "cost"}), ("p-lrta", {"queue": 5}), budget=1)
@@ -228,45 +237,45 @@ def test_with_one_expansion_they_are_all_lrta_star(problem: tuple[list[str], int
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 7])
-def test_expansions_of_a_lookahead_by_depth(depth: int) -> None:
+def test_lookahead_by_depth_expands_the_expected_cells(depth: int) -> None:
     """(2d - 1)^2 where nothing is in the way; over the budget, so that the referee marks it."""
     world, walker = solo(["." * 40] * 40, 820, 839, "lrta", budget=10, depth=depth)
     world.advance(1)
-    assert walker.rows[0].expanded == (2 * depth - 1) ** 2 == BY_KEY["lrta"].needed(walker.params)
-    assert (world.metrics(walker).over_budget == 1) == ((2 * depth - 1) ** 2 > 10)
+    assert walker.rows[0].expanded == (2 * depth - 1) ** 2 == SPECS_BY_KEY["lrta"].needed(walker.params)
+    assert (world.metrics_of_walker(walker).over_budget == 1) == ((2 * depth - 1) ** 2 > 10)
 
 
 @pytest.mark.parametrize("gmax, expansions", [(1.0, 1), (1.5, 1), (2.42, 5), (2.83, 9)])
-def test_expansions_of_a_lookahead_by_cost(gmax: float, expansions: int) -> None:
+def test_lookahead_by_cost_expands_the_expected_cells(gmax: float, expansions: int) -> None:
     """A cell is expanded if all its successors are within gmax."""
     world, walker = solo(["." * 40] * 40, 820, 839, "lrta", budget=10, lookahead_by="cost", gmax=gmax)
     world.advance(1)
-    assert walker.rows[0].expanded == expansions <= BY_KEY["lrta"].needed(walker.params)
+    assert walker.rows[0].expanded == expansions <= SPECS_BY_KEY["lrta"].needed(walker.params)
 
 
 @pytest.mark.parametrize("key", LOCAL)
-def test_lookahead_never_passes_the_budget(key: str) -> None:
+def test_lookahead_stays_within_the_budget(key: str) -> None:
     for lookahead, budget, most in ((0, 7, 7), (3, 7, 3), (50, 7, 7)):
         world, walker = solo(*drawn(M1["map"]), key, budget, lookahead=lookahead)
         world.advance(5000)
-        assert world.metrics(walker).max_expansions == most
+        assert world.metrics_of_walker(walker).max_expansions == most
 
 
-def test_p_lrta_takes_what_the_budget_leaves() -> None:
+def test_p_lrta_limits_its_updates_to_the_budget() -> None:
     for queue, updates, budget, most in ((5, 0, 40, 6), (5, 0, 3, 3), (5, 9, 40, 10), (5, 2, 40, 3)):
         world, walker = solo(*drawn(M1["map"]), "p-lrta", budget, queue=queue, updates=updates)
         world.advance(5000)
-        assert world.metrics(walker).max_expansions == most
+        assert world.metrics_of_walker(walker).max_expansions == most
 
 
-def test_the_fast_path_of_depth_1_is_the_ball_of_depth_1() -> None:
+def test_depth_1_kernel_equals_the_general_kernel() -> None:
     """Watched worlds use the general kernel, others the short one; also where diagonals cost as much as straight."""
     for seed, diagonal in itertools.product(range(6), (1.0, 1.5, 2.0)):
-        grid = Grid.from_rows(random_rows(seed, 14, 11, 0.25), movement=Movement(diagonal=diagonal))
+        grid = Grid.from_text_rows(random_map_rows(seed, 14, 11, 0.25), movement=Movement(diagonal=diagonal))
         free = np.flatnonzero(grid.free)
         worlds = []
         for watched in (False, True):
-            world = World(grid, int(free[0]), int(free[-1]), BY_KEY, watched=watched)
+            world = World(grid, int(free[0]), int(free[-1]), SPECS_BY_KEY, watched=watched)
             world.add(AgentConfig("lrta"))
             world.advance(3000)
             worlds.append(world)
@@ -275,7 +284,7 @@ def test_the_fast_path_of_depth_1_is_the_ball_of_depth_1() -> None:
 
 
 @every_learner
-def test_the_records_of_searches_may_wrap_around(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_numbers_may_wrap_around(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches are numbered with 16 bits."""
     params: Params = {"depth": 2} if key == "lrta" else {}
     digests = []
@@ -296,21 +305,21 @@ def test_the_records_of_searches_may_wrap_around(key: str, monkeypatch: pytest.M
 
 @every_learner
 @pytest.mark.parametrize("budget", [1, 4, 500])
-def test_no_path_is_proved_and_a_new_arc_wakes(key: str, budget: int) -> None:
+def test_no_path_is_proved_and_a_new_arc_wakes_the_agent(key: str, budget: int) -> None:
     rows, start, goal = drawn("S....#...\n.....#.G.\n.....#...")
     world, walker = solo(rows, start, goal, key, budget)
     world.advance(20_000)
     assert walker.agent.status is Status.NO_PATH
     if key in LOCAL and budget == 500:
-        assert world.metrics(walker).expansions == 15, "one look at all that can be reached"
+        assert world.metrics_of_walker(walker).expansions == 15, "one look at all that can be reached"
     world.submit(EditCells(freed=(14,)))
     world.advance(20_000)
     assert walker.agent.status is Status.AT_GOAL
-    assert world.metrics(walker).restarts >= 1
+    assert world.metrics_of_walker(walker).restarts >= 1
 
 
 @every_learner
-def test_a_blocked_goal_is_noticed_at_once(key: str) -> None:
+def test_blocked_goal_gives_no_path_within_two_ticks(key: str) -> None:
     world, walker = solo(*drawn(M1["map"]), key, 5)
     world.advance(3)
     world.submit(EditCells(blocked=(world.goal,)))
@@ -322,11 +331,11 @@ def test_a_blocked_goal_is_noticed_at_once(key: str) -> None:
 
 
 @every_learner
-def test_a_moved_goal_forgets_h(key: str) -> None:
+def test_moved_goal_resets_h(key: str) -> None:
     world, walker = solo(*drawn(M1["map"]), key, 5)
     world.advance(9)
     world.submit(MoveGoal(0))
-    world.apply_now()
+    world.apply_due_changes()
     board = board_of(world.grid)
     assert h_values(walker).tolist() == [board.h(board.at(s), (0, 0)) for s in range(world.grid.cells)]
     world.advance(5000)
@@ -334,7 +343,7 @@ def test_a_moved_goal_forgets_h(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["lss-lrta", "rtaa", "da-rtaa"])
-def test_a_cut_path_is_planned_anew_and_a_wall_beside_it_is_not(key: str) -> None:
+def test_only_a_wall_on_the_path_triggers_replanning(key: str) -> None:
     for is_ahead in (True, False):
         world, walker = solo(["." * 12] * 4, 12, 23, key, 6)
         world.advance(1)
@@ -342,17 +351,17 @@ def test_a_cut_path_is_planned_anew_and_a_wall_beside_it_is_not(key: str) -> Non
         world.submit(EditCells(blocked=(path[3] if is_ahead else 35,)))
         world.advance(1)
         assert (walker.rows[0].expanded > 0) == is_ahead
-        assert world.metrics(walker).restarts == is_ahead
+        assert world.metrics_of_walker(walker).restarts == is_ahead
 
 
 @every_learner
-def test_reset_forgets_when_cells_become_free_and_keep_does_not(key: str) -> None:
+def test_on_unblock_reset_discards_h_and_keep_retains_it(key: str) -> None:
     for policy in ("keep", "reset"):
         world, walker = solo(*drawn(M1["map"]), key, 5, on_unblock=policy)
         world.advance(12)
         before = h_values(walker)
         world.submit(EditCells(freed=(5 * 20 + 10,)))
-        world.apply_now()
+        world.apply_due_changes()
         is_same = (h_values(walker) == before).all()
         assert is_same == (policy == "keep")
         world.submit(EditCells(blocked=(5 * 20 + 10,)))
@@ -360,8 +369,10 @@ def test_reset_forgets_when_cells_become_free_and_keep_does_not(key: str) -> Non
         assert walker.agent.status is Status.AT_GOAL
 
 
-@pytest.mark.parametrize("key", [spec.key for spec in BY_KEY.values() if spec.keeps_h and spec.family == "learning"])
-def test_forgetting_counts_as_one_change_of_h_and_keeps_the_count_of_all_tables(key: str) -> None:
+@pytest.mark.parametrize(
+    "key", [spec.key for spec in SPECS_BY_KEY.values() if spec.keeps_h and spec.family == "learning"]
+)
+def test_resetting_h_counts_as_one_change_per_table(key: str) -> None:
     """Else a trial in which all was forgotten counts as converged, or changes of other tables count twice."""
     params: dict[str, Value] = {"records": 5} if key == "knn-lrta" else {}
     world, walker = solo(*drawn(M1["map"]), key, 5, **params)
@@ -370,7 +381,7 @@ def test_forgetting_counts_as_one_change_of_h_and_keeps_the_count_of_all_tables(
         world.advance(12)
         before = agent.h_changes
         world.submit(MoveGoal(goal))
-        world.apply_now()
+        world.apply_due_changes()
         tables = 2 if key == "pr-lrta" else 1  # of cells, and of regions
         assert agent.h_changes == before + tables
     assert before >= 3, "it had learned something in between"
@@ -379,7 +390,7 @@ def test_forgetting_counts_as_one_change_of_h_and_keeps_the_count_of_all_tables(
 # --- trials ----------------------------------------------------------------------------------------------
 
 
-def test_a_trial_whose_goal_moves_after_the_arrival_is_counted_once_and_whole() -> None:
+def test_goal_moved_after_arrival_extends_the_trial() -> None:
     """The agent arrives twice in one trial; the shorter walk that was noted first must go."""
     world = make_world(["." * 20], 0, 9, ("lrta", {}), budget=3, trials=1)
     walker = world.walkers[0]
@@ -394,7 +405,7 @@ def test_a_trial_whose_goal_moves_after_the_arrival_is_counted_once_and_whole() 
 @every_learner
 @settings(max_examples=10)
 @given(problem=problems(side=9, low=2), budget=st.sampled_from([1, 5, 30]))
-def test_trials_converge_to_a_cheapest_path(key: str, problem: tuple[list[str], int, int], budget: int) -> None:
+def test_trials_converge_to_an_optimal_path(key: str, problem: tuple[list[str], int, int], budget: int) -> None:
     world = make_world(*problem, (key, {}), budget=budget, trials=10_000)
     assume(world.optimal < np.inf)
     walker = world.walkers[0]
@@ -402,11 +413,11 @@ def test_trials_converge_to_a_cheapest_path(key: str, problem: tuple[list[str], 
     assert walker.is_converged and world.is_over
     last = walker.trials[-1]
     assert last.h_changes == 0
-    if BY_KEY[key].converges_to_optimal:
+    if SPECS_BY_KEY[key].converges_to_optimal:
         assert last.cost == world.optimal
     assert [trial.number for trial in walker.trials] == list(range(1, len(walker.trials) + 1))
     assert all(trial.h_changes > 0 and trial.cost >= world.optimal for trial in walker.trials[:-1])
-    metrics = world.metrics(walker)
+    metrics = world.metrics_of_walker(walker)
     assert sum(trial.cost for trial in walker.trials) == metrics.cost
     assert sum(trial.moves for trial in walker.trials) == metrics.moves
     assert sum(trial.expansions for trial in walker.trials) == metrics.expansions
@@ -424,12 +435,16 @@ def trial_world(key: str, trials: int = 6) -> World:
     return world
 
 
-def trial_facts(world: World) -> tuple[object, ...]:
-    return world.digest(), world.tick, [(w.trials, w.trial, w.is_converged, world.metrics(w)) for w in world.walkers]
+def trial_state(world: World) -> tuple[object, ...]:
+    return (
+        world.digest(),
+        world.tick,
+        [(w.trials, w.trial_number, w.is_converged, world.metrics_of_walker(w)) for w in world.walkers],
+    )
 
 
 @every_learner
-def test_an_edit_that_a_shut_in_agent_cannot_get_to_does_not_wake_it(key: str) -> None:
+def test_unreachable_edit_does_not_wake_an_enclosed_agent(key: str) -> None:
     world = make_world(["..@...", "..@...", "..@..."], 0, 5, (key, {}), budget=4)
     walker = world.walkers[0]
     world.advance(5000)
@@ -450,7 +465,7 @@ def test_an_edit_that_a_shut_in_agent_cannot_get_to_does_not_wake_it(key: str) -
 
 
 @every_learner
-def test_trials_do_not_depend_on_how_time_is_dealt_out(key: str) -> None:
+def test_trials_are_independent_of_advance_steps(key: str) -> None:
     bulk = trial_world(key)
     bulk.advance(100_000)
     for step in (1, 37):
@@ -458,11 +473,11 @@ def test_trials_do_not_depend_on_how_time_is_dealt_out(key: str) -> None:
         while world.advance(step):
             if world.tick // step == 3:
                 world = pickle.loads(pickle.dumps(world))
-        assert trial_facts(world) == trial_facts(bulk)
+        assert trial_state(world) == trial_state(bulk)
     assert not bulk.walkers[1].trials, "an agent that learns no h walks once"
 
 
-def test_trials_give_the_same_digest_without_the_compiler() -> None:
+def test_trials_give_the_same_digest_with_and_without_jit() -> None:
     code = (
         "from tests.test_learning import LEARNERS, trial_world\n"
         "for key in LEARNERS:\n"
@@ -479,7 +494,7 @@ def test_trials_give_the_same_digest_without_the_compiler() -> None:
     assert run_python(code, NUMBA_DISABLE_JIT=other).split("\n")[:-1] == here
 
 
-def test_the_way_back_to_the_start_is_a_mark_and_not_a_move() -> None:
+def test_return_to_start_is_marked_and_not_counted_as_a_move() -> None:
     world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), budget=9, trials=2)
     walker = world.walkers[0]
     world.advance(10_000)
@@ -494,27 +509,27 @@ def test_the_way_back_to_the_start_is_a_mark_and_not_a_move() -> None:
     assert [board.length(first), board.length(second)] == [trial.cost for trial in walker.trials]
 
 
-def test_a_trial_waits_while_the_start_is_blocked() -> None:
+def test_next_trial_waits_while_the_start_is_blocked() -> None:
     world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), budget=9, trials=2)
     walker = world.walkers[0]
     while not walker.trials:
         world.advance(1)
     world.submit(EditCells(blocked=(world.start,)))
     world.advance(5)
-    assert walker.position == world.goal and walker.trial == 1
+    assert walker.position == world.goal and walker.trial_number == 1
     world.submit(EditCells(freed=(world.start,)))
     world.advance(1)
-    assert walker.position == world.start and walker.trial == 2
+    assert walker.position == world.start and walker.trial_number == 2
 
 
-def test_more_trials_send_an_agent_back_and_fewer_end_it_at_the_goal() -> None:
+def test_changed_trial_count_restarts_or_ends_a_learner() -> None:
     world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), ("tb-wa", {}), budget=9)
     walker, other = world.walkers
     world.advance(10_000)
-    assert walker.trial == 1 and walker.state_word == "arrived"
+    assert walker.trial_number == 1 and walker.state_word == "arrived"
     world.submit(SetTrials(10_000))
     world.advance(1)
-    assert walker.position == world.start and walker.trial == 2 and other.has_arrived
+    assert walker.position == world.start and walker.trial_number == 2 and other.has_arrived
     world.submit(SetTrials(1))
     world.advance(10_000)
     assert len(walker.trials) == 2 and walker.has_arrived
@@ -522,10 +537,10 @@ def test_more_trials_send_an_agent_back_and_fewer_end_it_at_the_goal() -> None:
     world.advance(10_000)
     assert walker.is_converged and walker.state_word == "converged" and len(other.trials) == 0
     late = world.add(AgentConfig("lrta"))
-    assert late.most_trials == 10_000
+    assert late.max_trials == 10_000
 
 
-def test_a_start_on_the_goal_has_nothing_to_learn() -> None:
+def test_start_on_the_goal_is_converged_after_one_trial() -> None:
     world = make_world(["..", ".."], 3, 3, ("lrta", {}), trials=9)
     walker = world.walkers[0]
     assert world.advance(10) == 0 and world.is_over
@@ -536,40 +551,40 @@ def test_a_start_on_the_goal_has_nothing_to_learn() -> None:
 
 
 @pytest.mark.parametrize("watched", [True, False], ids=["ball", "fast path"])
-def test_where_path_max_makes_all_neighbours_equal_the_nearest_to_the_goal_wins(watched: bool) -> None:
+def test_equal_path_max_values_prefer_the_neighbour_nearest_to_goal(watched: bool) -> None:
     """Cells that became free leave values that are too high; the longer step led away from the goal then."""
     rows = ["....@", "..@..", ".@.@.", "....@", "..@@@", ".@..."]
-    grid = Grid.from_rows(rows)
-    world = World(grid, grid.cell(1, 4), grid.cell(3, 1), BY_KEY, budget=1, watched=watched)
+    grid = Grid.from_text_rows(rows)
+    world = World(grid, grid.cell(1, 4), grid.cell(3, 1), SPECS_BY_KEY, budget=1, watched=watched)
     walker = world.add(AgentConfig("lrta"))
     freed = tuple(grid.cell(x, y) for x, y in ((2, 1), (1, 2), (3, 2), (3, 4), (4, 4), (4, 0)))
     world.submit(EditCells(freed=freed), 8)
     world.advance(100)
-    assert world.metrics(walker).moves == 10
+    assert world.metrics_of_walker(walker).moves == 10
 
 
-def test_ties_among_neighbours_are_won_by_the_order_of_their_list() -> None:
+def test_neighbour_ties_are_broken_by_list_order() -> None:
     """Larger g, then smaller cell, for both kinds of diagonal costs."""
     for dearer, order in ((1, [7, 4, 6, 5, 0, 3, 1, 2]), (0, [7, 0, 4, 3, 1, 6, 2, 5])):
-        packed = int(octile.BEST_FIRST[dearer << 8 | 255])
+        packed = int(octile.TIE_ORDERED_SUCCESSORS[dearer << 8 | 255])
         assert [(packed >> 4 * i & 15) - 1 for i in range(8)] == order
 
 
-def test_excess_is_what_was_learned() -> None:
+def test_excess_is_h_minus_initial_h() -> None:
     world, walker = solo(*drawn(M1["map"]), "lss-lrta", 9)
     for _ in ticks_of(world, 5000):
         table: Any = walker.agent.view().learned
-        h0 = [float(learned.initial(table.target, s)) for s in range(world.grid.cells)]
-        assert [learned.excess(table, s) for s in range(world.grid.cells)] == (h_values(walker) - h0).tolist()
+        h0 = [float(learned.initial_h(table.target, s)) for s in range(world.grid.cells)]
+        assert [learned.h_excess(table, s) for s in range(world.grid.cells)] == (h_values(walker) - h0).tolist()
 
 
-def test_free_cells_are_counted_along() -> None:
-    grid = Grid.from_rows(["..W", ".@.", "S.T"])
+def test_free_count_is_updated_by_every_edit() -> None:
+    grid = Grid.from_text_rows(["..W", ".@.", "S.T"])
     chance = random.Random(3)
     steps: list[Callable[[], object]] = [
-        lambda: grid.edit(chance.choices(range(9), k=3), chance.choices(range(9), k=3)),
-        lambda: grid.put_terrain(chance.sample(range(9), 3), np.frombuffer(b"W@.", np.uint8)),
-        lambda: grid.put_terrain([4, 4, 4], np.frombuffer(b".@W", np.uint8)),
+        lambda: grid.block_and_free(chance.choices(range(9), k=3), chance.choices(range(9), k=3)),
+        lambda: grid.set_terrain(chance.sample(range(9), 3), np.frombuffer(b"W@.", np.uint8)),
+        lambda: grid.set_terrain([4, 4, 4], np.frombuffer(b".@W", np.uint8)),
     ]
     for _ in range(200):
         chance.choice(steps)()

@@ -7,23 +7,23 @@ from pathlib import Path
 import pygame
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli import check_lesson
 from sim.files.lesson import parse_lesson
-from sim.files.telling import telling
-from sim.lesson import Claim, broken_claims
+from sim.files.load_progress import send_progress_to
+from sim.lesson import LessonClaim, find_broken_claims
 from sim.params import ConfigError
 from tests.window import ROOT, make_app, press_combination, settle
 from ui.app import App
 from ui.model import files
-from ui.model.beginning import done_by_hand
-from ui.model.job import GivenUpError
+from ui.model.job import JobCancelledError
 from ui.model.lesson import LessonPlayer
 from ui.model.player import Player
 from ui.model.session import Session
+from ui.model.start_over import user_commands
 from ui.panels import code_card
 
-LESSONS = files.lessons()
+LESSONS = files.lesson_files()
 SMALL = """format: backmove-lesson
 version: 1
 title: Small
@@ -47,26 +47,26 @@ steps:
 """
 
 
-def test_cells_to_point_at_are_named_one_by_one_or_as_runs() -> None:
+def test_highlighted_cells_are_given_as_pairs_or_runs() -> None:
     text = SMALL.replace("    show: [A]\n", "    highlight: [{agent: A, cells: CELLS}]\n")
     runs, pairs = (text.replace("CELLS", cells) for cells in ("{runs: '1-3,2'}", "[[1, 2], [2, 2], [3, 2]]"))
-    assert parse_lesson(runs, "x.yaml", BY_KEY) == parse_lesson(pairs, "x.yaml", BY_KEY)
+    assert parse_lesson(runs, "x.yaml", SPECS_BY_KEY) == parse_lesson(pairs, "x.yaml", SPECS_BY_KEY)
     with pytest.raises(ConfigError, match="which is 5 x 3, got '1-5,2'"):
-        parse_lesson(text.replace("CELLS", "{runs: '1-5,2'}"), "x.yaml", BY_KEY)
+        parse_lesson(text.replace("CELLS", "{runs: '1-5,2'}"), "x.yaml", SPECS_BY_KEY)
 
 
-def test_there_are_four_and_each_is_known_by_its_title() -> None:
+def test_four_lessons_ship_with_known_titles() -> None:
     titles = [files.read_lesson(path).title for path in LESSONS]
     assert titles == ["Why agents scrub", "Weight tames it", "Lazy or eager", "What learning costs"]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_what_a_lesson_claims_at_each_step_the_run_shows(path) -> None:
-    assert broken_claims(files.read_lesson(path), BY_KEY) == []
+def test_shipped_lesson_claims_hold_in_the_run(path) -> None:
+    assert find_broken_claims(files.read_lesson(path), SPECS_BY_KEY) == []
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_asks_before_the_run_shows_it_and_claims_something_in_most_steps(path) -> None:
+def test_lessons_ask_before_the_answer_and_make_claims_in_most_steps(path) -> None:
     lesson = files.read_lesson(path)
     asked = [place for place, step in enumerate(lesson.steps) if step.question is not None]
     assert asked and all(step.text for step in lesson.steps)
@@ -76,7 +76,7 @@ def test_a_lesson_asks_before_the_run_shows_it_and_claims_something_in_most_step
     assert sum(bool(step.claims) for step in lesson.steps) * 2 > len(lesson.steps)
 
 
-def test_every_number_that_a_text_tells_of_is_claimed_or_in_the_run() -> None:
+def test_numbers_in_lesson_texts_are_covered_by_claims() -> None:
     """Numbers of the form 577 or 10.9 in texts of steps with claims: each is within a limit of one of them."""
     for path in LESSONS:
         for step in files.read_lesson(path).steps:
@@ -87,12 +87,16 @@ def test_every_number_that_a_text_tells_of_is_claimed_or_in_the_run() -> None:
                     assert near, f"{path.stem}: {number} in {step.text!r}"
 
 
-def test_a_wrong_claim_is_told_with_step_and_line() -> None:
-    lesson = parse_lesson(SMALL.replace("state: arrived", "state: waiting"), "x.yaml", BY_KEY)
-    assert broken_claims(lesson, BY_KEY) == ["20: step 3: A is claimed to be waiting, but is arrived"]
-    claims = (Claim("A", "moves", least=1000), Claim("A", "moves", more_than="A"), Claim("A", "moves", most=0))
+def test_wrong_claim_is_reported_with_step_and_line() -> None:
+    lesson = parse_lesson(SMALL.replace("state: arrived", "state: waiting"), "x.yaml", SPECS_BY_KEY)
+    assert find_broken_claims(lesson, SPECS_BY_KEY) == ["20: step 3: A is claimed to be waiting, but is arrived"]
+    claims = (
+        LessonClaim("A", "moves", least=1000),
+        LessonClaim("A", "moves", more_than="A"),
+        LessonClaim("A", "moves", most=0),
+    )
     wrong = replace(lesson, steps=(replace(lesson.steps[2], claims=claims),))
-    assert len(broken_claims(wrong, BY_KEY)) == 3
+    assert len(find_broken_claims(wrong, SPECS_BY_KEY)) == 3
 
 
 CHECKED = SMALL.replace(
@@ -102,17 +106,17 @@ CHECKED = SMALL.replace(
 )
 
 
-def test_a_right_answer_that_the_run_shows_to_be_wrong_is_refused_and_so_is_a_wrong_one_that_is_right() -> None:
-    assert broken_claims(parse_lesson(CHECKED, "x.yaml", BY_KEY), BY_KEY) == []
-    wrong = parse_lesson(CHECKED.replace("right: 2", "right: 1"), "x.yaml", BY_KEY)
-    assert [problem.split(", but has")[0] for problem in broken_claims(wrong, BY_KEY)] == [
+def test_answers_marked_against_their_claims_are_refused() -> None:
+    assert find_broken_claims(parse_lesson(CHECKED, "x.yaml", SPECS_BY_KEY), SPECS_BY_KEY) == []
+    wrong = parse_lesson(CHECKED.replace("right: 2", "right: 1"), "x.yaml", SPECS_BY_KEY)
+    assert [problem.split(", but has")[0] for problem in find_broken_claims(wrong, SPECS_BY_KEY)] == [
         "16: step 2: answer 1 is marked as right, but in step 3 A is claimed to have moves at most 3",
         "16: step 2: answer 2 is marked as wrong, but its claim is true in step 3",
     ]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_every_question_that_ships_is_checked_whichever_answer_were_marked(path) -> None:
+def test_shipped_questions_detect_any_wrong_answer_mark(path) -> None:
     lesson = files.read_lesson(path)
     asked = [place for place, step in enumerate(lesson.steps) if step.question is not None]
     for place in asked:
@@ -121,10 +125,10 @@ def test_every_question_that_ships_is_checked_whichever_answer_were_marked(path)
             if other != question.right:
                 step = replace(lesson.steps[place], question=replace(question, right=other))
                 steps = (*lesson.steps[:place], step, *lesson.steps[place + 1 :])
-                assert len(broken_claims(replace(lesson, steps=steps), BY_KEY)) == 2, question.answers[other]
+                assert len(find_broken_claims(replace(lesson, steps=steps), SPECS_BY_KEY)) == 2, question.answers[other]
 
 
-def test_check_lesson_refuses_a_wrong_mark_and_says_how_many_questions_it_cannot_check(tmp_path, capsys) -> None:
+def test_check_lesson_refuses_wrong_mark_and_counts_unchecked_questions(tmp_path, capsys) -> None:
     place = tmp_path / "small.yaml"
     place.write_text(CHECKED.replace("right: 2", "right: 1"), encoding="utf-8")
     assert check_lesson.main([str(place)]) == 2
@@ -136,12 +140,12 @@ def test_check_lesson_refuses_a_wrong_mark_and_says_how_many_questions_it_cannot
     )
 
 
-def test_who_waits_for_what_has_come_already_is_told_when() -> None:
+def test_waiting_for_a_past_event_reports_its_tick() -> None:
     text = SMALL + "  - text: Again.\n    to: {agent: A, event: back_move}\n"
-    lesson = parse_lesson(SMALL, "x.yaml", BY_KEY)
+    lesson = parse_lesson(SMALL, "x.yaml", SPECS_BY_KEY)
     arrived = lesson.ticks[-1]
     with pytest.raises(ConfigError, match=rf"never happens; A was already done \(arrived\) in tick {arrived}; the run"):
-        parse_lesson(text, "x.yaml", BY_KEY)
+        parse_lesson(text, "x.yaml", SPECS_BY_KEY)
 
 
 @pytest.mark.parametrize(
@@ -208,51 +212,51 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
         ("run:\n", "run:\n  format: backmove-scenario\n", "run.format: is not allowed in the run of a lesson"),
     ],
 )
-def test_a_wrong_file_gets_its_errors_with_lines(old: str, new: str, said: str) -> None:
+def test_wrong_lesson_file_reports_errors_with_lines(old: str, new: str, said: str) -> None:
     assert old in SMALL
     with pytest.raises(ConfigError) as error:
-        parse_lesson(SMALL.replace(old, new), "x.yaml", BY_KEY)
+        parse_lesson(SMALL.replace(old, new), "x.yaml", SPECS_BY_KEY)
     assert any(said in problem for problem in error.value.problems), error.value.problems
 
 
-def test_what_is_wrong_with_the_run_and_with_the_steps_is_said_at_once() -> None:
+def test_errors_of_run_and_steps_are_reported_together() -> None:
     text = SMALL.replace("kind: tba,", "kind: tbz,").replace("right: 2", "right: 3").replace("to: {", "too: {")
     with pytest.raises(ConfigError) as error:
-        parse_lesson(text, "x.yaml", BY_KEY)
+        parse_lesson(text, "x.yaml", SPECS_BY_KEY)
     assert [problem.split(":")[1] for problem in error.value.problems] == ["9", "16", "19"]
 
 
-def test_a_measure_that_nobody_has_yet_breaks_a_claim() -> None:
+def test_claim_on_an_undefined_measure_fails() -> None:
     text = SMALL.replace("show: [A]", "claims: [{agent: A, measure: twentieth_move, most: 9}]")
-    lesson = parse_lesson(text, "x.yaml", BY_KEY)
-    assert broken_claims(lesson, BY_KEY) == ["12: step 1: A has no twentieth_move yet"]
+    lesson = parse_lesson(text, "x.yaml", SPECS_BY_KEY)
+    assert find_broken_claims(lesson, SPECS_BY_KEY) == ["12: step 1: A has no twentieth_move yet"]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> None:
+def test_lesson_steps_are_the_same_forwards_and_backwards(path) -> None:
     lesson = files.read_lesson(path)
     session = Session(lesson.scenario)
     player = Player(session, 30)
     playing = LessonPlayer(lesson, lesson.ticks)
-    playing.begin(session, player)
+    playing.begin_lesson(session, player)
     digests = []
     for place in range(len(lesson.steps)):
         assert playing.place == place
-        while playing.is_on_its_way(session):
-            player.pass_time(1.0, 10.0)
-            player.look_for_the_end()
-            playing.look(session, player)
+        while playing.is_before_step(session):
+            player.update_frame(1.0, 10.0)
+            player.pause_at_end()
+            playing.pause_at_step(session, player)
         assert session.tick == playing.tick and not player.clock.is_running
         digests.append(session.run.world.digest())
         if playing.step.question is not None:
-            playing.go_on(session, player)
+            playing.go_to_next_step(session, player)
             assert playing.place == place, "the answer comes first"
-            playing.answer(0)
-        playing.go_on(session, player)
-    assert playing.is_last
+            playing.choose_answer(0)
+        playing.go_to_next_step(session, player)
+    assert playing.is_last_step
     for place in reversed(range(len(lesson.steps) - 1)):
-        playing.go_back(session, player)
-        session.run.timeline.settle()
+        playing.go_to_previous_step(session, player)
+        session.run.timeline.finish_seek()
         assert (playing.place, session.tick, session.run.world.digest()) == (place, playing.tick, digests[place])
 
 
@@ -265,26 +269,26 @@ ENDLESS = (
 )
 
 
-def test_a_step_is_within_the_ticks_that_are_walked_to_find_it() -> None:
+def test_step_beyond_the_tick_limit_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"steps\[2\]\.to: expected a whole number from 0 to 200,000"):
-        parse_lesson(ENDLESS.replace("{agent: A, event: arrival}", "1000000000"), "x.yaml", BY_KEY)
+        parse_lesson(ENDLESS.replace("{agent: A, event: arrival}", "1000000000"), "x.yaml", SPECS_BY_KEY)
 
 
 @pytest.mark.parametrize("when", ["150000", "{agent: A, event: arrival}"])
-def test_looking_for_a_step_can_be_given_up(when: str) -> None:
-    def listen(share: float) -> None:
-        raise GivenUpError
+def test_search_for_a_step_can_be_cancelled(when: str) -> None:
+    def cancel_on_progress(share: float) -> None:
+        raise JobCancelledError
 
-    with telling(listen), pytest.raises(GivenUpError):
-        parse_lesson(ENDLESS.replace("{agent: A, event: arrival}", when), "x.yaml", BY_KEY)
+    with send_progress_to(cancel_on_progress), pytest.raises(JobCancelledError):
+        parse_lesson(ENDLESS.replace("{agent: A, event: arrival}", when), "x.yaml", SPECS_BY_KEY)
 
 
-def test_an_agent_that_the_run_has_removed_cannot_be_spoken_of() -> None:
+def test_step_naming_a_removed_agent_is_refused() -> None:
     removed = SMALL.replace("steps:", "  edits: [{tick: 1, remove: A}]\nsteps:")
     with pytest.raises(ConfigError, match=r"x\.yaml:20: step 3: A no longer exists in tick 2"):
-        parse_lesson(removed, "x.yaml", BY_KEY)
+        parse_lesson(removed, "x.yaml", SPECS_BY_KEY)
     spoken_of = removed.replace("to: {agent: A, event: arrival}", "to: 3")
-    assert broken_claims(parse_lesson(spoken_of, "x.yaml", BY_KEY), BY_KEY) == [
+    assert find_broken_claims(parse_lesson(spoken_of, "x.yaml", SPECS_BY_KEY), SPECS_BY_KEY) == [
         "21: step 3: A no longer exists in tick 3: it was removed during the run"
     ]
 
@@ -293,7 +297,7 @@ def test_an_agent_that_the_run_has_removed_cannot_be_spoken_of() -> None:
 
 
 def click(app: App, spot_id: str) -> None:
-    spot = app.window.canvas.spot_named(spot_id)
+    spot = app.window.canvas.hit_region_named(spot_id)
     assert spot is not None, spot_id
     where = spot.box[0] + spot.box[2] // 2, spot.box[1] + spot.box[3] // 2
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
@@ -304,7 +308,7 @@ def click(app: App, spot_id: str) -> None:
 
 @pytest.fixture
 def app() -> App:
-    made = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1280, 720))
+    made = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1280, 720))
     press_combination(made, "Shift+G")
     settle(made)
     press_combination(made, "Return")
@@ -313,10 +317,10 @@ def app() -> App:
     return made
 
 
-def test_a_lesson_is_begun_from_the_list_answered_and_gone_through_both_ways(app: App) -> None:
+def test_lesson_starts_from_list_and_plays_both_ways(app: App) -> None:
     playing = app.window.state.lesson
     assert playing is not None and playing.lesson.title == "Why agents scrub"
-    assert [panel.view.label for panel, _ in app.window.scene.panels()] == ["one cell a tick"]
+    assert [panel.view.label for panel, _ in app.window.map_view.panels_with_boxes()] == ["one cell a tick"]
     click(app, "lesson:lesson_next")
     press_combination(app, "Ctrl+PageDown")  # at once
     settle(app)
@@ -326,7 +330,7 @@ def test_a_lesson_is_begun_from_the_list_answered_and_gone_through_both_ways(app
     press_combination(app, "Ctrl+PageDown")
     assert playing.place == 2
     click(app, "lesson:answer:1")
-    assert playing.answered == 1
+    assert playing.chosen_answer == 1
     click(app, "lesson:lesson_next")
     for _ in range(400):
         app.frame(0.05)
@@ -336,34 +340,34 @@ def test_a_lesson_is_begun_from_the_list_answered_and_gone_through_both_ways(app
     click(app, "lesson:lesson_back")
     assert playing.place == 1 and app.session.tick == 3
     click(app, "lesson:lesson_end")
-    assert app.window.state.lesson is None and len(app.window.scene.panels()) == 3
+    assert app.window.state.lesson is None and len(app.window.map_view.panels_with_boxes()) == 3
     assert app.window.player.speed == 30
 
 
-def test_another_run_ends_the_lesson(app: App) -> None:
+def test_opening_another_run_ends_the_lesson(app: App) -> None:
     app.window.documents.open_path(ROOT / "assets" / "scenarios" / "weights.yaml")
     settle(app)
-    assert app.window.state.lesson is None and len(app.window.scene.panels()) == 4
+    assert app.window.state.lesson is None and len(app.window.map_view.panels_with_boxes()) == 4
 
 
-def test_without_a_sidebar_the_step_stands_over_the_maps(app: App) -> None:
+def test_lesson_card_overlays_maps_without_sidebar(app: App) -> None:
     app.window.settings.shows_sidebar = False
     settle(app)
-    assert app.window.canvas.spot_named("lesson:lesson_next") is not None
+    assert app.window.canvas.hit_region_named("lesson:lesson_next") is not None
     click(app, "lesson:card")
     click(app, "lesson:lesson_back")
-    assert not done_by_hand(app.session.run.timeline), "a click on the card paints nothing on the map below"
+    assert not user_commands(app.session.run.timeline), "a click on the card paints nothing on the map below"
     press_combination(app, "Ctrl+Shift+PageDown")
     assert app.window.state.lesson is None
 
 
-def test_on_a_projector_the_step_stands_beside_the_maps_and_says_why_an_answer_is_wrong() -> None:
+def test_lesson_card_is_beside_maps_and_explains_wrong_answer_on_projector() -> None:
     """1024 x 768 with texts at 150 %: over the maps it hid what it speaks of."""
-    app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
+    app = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
     app.window.documents.open_path(ROOT / "assets" / "lessons" / "why-agents-scrub.yaml")
     settle(app)
-    box = app.window.scene.layout.sidebar
-    assert box is not None and box[0] >= app.window.scene.layout.panels[0].whole[0] + 480
+    box = app.window.map_view.layout.sidebar
+    assert box is not None and box[0] >= app.window.map_view.layout.panels[0].whole[0] + 480
     for _ in range(2):
         press_combination(app, "Ctrl+PageDown")
         press_combination(app, "Ctrl+PageDown")
@@ -376,23 +380,25 @@ def test_on_a_projector_the_step_stands_beside_the_maps_and_says_why_an_answer_i
     assert not scroll.get(f"lesson {playing.place}"), "the next step is read from its beginning"
 
 
-def test_on_a_projector_slow_motion_shows_the_algorithm() -> None:
-    app = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
-    assert app.window.scene.layout.sidebar is None
+def test_slow_motion_shows_the_algorithm_on_projector() -> None:
+    app = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
+    assert app.window.map_view.layout.sidebar is None
     press_combination(app, "S")
     settle(app)
-    assert app.window.scene.layout.sidebar is not None and code_card.reading_of(app.window.desk) is not None
+    assert (
+        app.window.map_view.layout.sidebar is not None and code_card.panel_and_pseudocode(app.window.desk) is not None
+    )
     press_combination(app, "S")
     settle(app)
-    assert app.window.scene.layout.sidebar is None
+    assert app.window.map_view.layout.sidebar is None
 
 
-def test_a_step_shows_its_part_of_the_map_forwards_and_backwards(app: App) -> None:
+def test_lesson_step_sets_the_camera_in_both_directions(app: App) -> None:
     """Three moves of an agent on a map of 64 x 64 are seen only from near."""
 
     def cells() -> float:
-        panel, boxes = app.window.scene.panels()[0]
-        return min(boxes.map[2:]) / app.window.scene.camera(panel.key, boxes).zoom
+        panel, boxes = app.window.map_view.panels_with_boxes()[0]
+        return min(boxes.map[2:]) / app.window.map_view.camera_of_panel(panel.key, boxes).zoom
 
     playing = app.window.state.lesson
     assert playing is not None and cells() >= 64
@@ -407,33 +413,33 @@ def test_a_step_shows_its_part_of_the_map_forwards_and_backwards(app: App) -> No
     assert playing.place == 0 and cells() >= 64
 
 
-def test_a_lesson_that_says_nothing_of_it_leaves_the_camera_alone() -> None:
-    lesson = parse_lesson(SMALL, "x.yaml", BY_KEY)
+def test_lesson_without_camera_key_keeps_the_camera() -> None:
+    lesson = parse_lesson(SMALL, "x.yaml", SPECS_BY_KEY)
     assert {lesson.camera_at(place) for place in range(3)} == {None}
-    near = parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, y: 1, cells: 3}"), "x.yaml", BY_KEY)
+    near = parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, y: 1, cells: 3}"), "x.yaml", SPECS_BY_KEY)
     assert near.camera_at(2) == (1.0, 1.0, 3.0)
     with pytest.raises(ConfigError) as error:
-        parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, cells: big, z: 3}"), "x.yaml", BY_KEY)
+        parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, cells: big, z: 3}"), "x.yaml", SPECS_BY_KEY)
     said = " ".join(error.value.problems)
     assert all(part in said for part in ("camera.z: no such key", "camera.y: expected a number", "camera.cells"))
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
-def test_next_can_be_clicked_however_long_the_step_is(size: tuple[int, int]) -> None:
-    made = make_app(files.open_any(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, size)
+def test_next_button_is_visible_for_long_steps(size: tuple[int, int]) -> None:
+    made = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, size)
     made.window.documents.open_path(LESSONS[3])
     settle(made)
     playing = made.window.state.lesson
     for place in range(len(playing.lesson.steps)):
         playing.place = place
-        playing.answer(0)
+        playing.choose_answer(0)
         settle(made)
         settle(made)
-        spot = made.window.canvas.spot_named("lesson:lesson_next")
-        assert spot is not None and pygame.Rect(made.window.scene.layout.sidebar).contains(pygame.Rect(spot.box))
+        spot = made.window.canvas.hit_region_named("lesson:lesson_next")
+        assert spot is not None and pygame.Rect(made.window.map_view.layout.sidebar).contains(pygame.Rect(spot.box))
 
 
-def test_check_lesson_looks_at_every_file_and_says_of_another_kind_of_file_only_that(
+def test_check_lesson_checks_every_file_and_names_other_file_kinds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong, right = tmp_path / "wrong.yaml", tmp_path / "right.yaml"

@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 import ui.draw.layers
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec, AgentView
 from sim.kernels import log
 from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
 from sim.params import Value
 from ui.draw.kernels.flow import stamp_flow
-from ui.draw.kernels.paint import Frame
-from ui.draw.layers import LAYERS, control, layers_of
-from ui.draw.layers.flow import arrows_of
-from ui.draw.layers.records import records_of
+from ui.draw.kernels.paint import Viewport
+from ui.draw.layers import LAYERS, control, layers_for_agents
+from ui.draw.layers.flow import parent_arrow_masks
+from ui.draw.layers.records import records_of_agent
 from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
-from .conftest import budget_for, drawn, make_world, settings_of
+from .conftest import drawn, make_world, parameter_sets, smallest_budget
 from .test_golden import M1
 
 CONTROLLED = [
@@ -31,7 +31,7 @@ CONTROLLED = [
 ]
 
 
-def test_every_file_is_a_layer_with_a_place_and_a_depth_of_its_own() -> None:
+def test_every_layer_file_has_a_unique_index_depth_and_shortcut() -> None:
     files = {path.stem for path in Path(ui.draw.layers.__file__).parent.glob("*.py")} - {"__init__"}
     assert files == {layer.key for layer in LAYERS}
     assert [layer.place for layer in LAYERS] == list(range(1, len(LAYERS) + 1))
@@ -47,7 +47,7 @@ SPECIAL: dict[str, Callable[[AgentView, int], bool]] = {
     "groups": lambda view, marks: bool(view.groups),
     "regions": lambda view, marks: view.regions is not None,
     "waypoints": lambda view, marks: view.waypoints.size > 0,
-    "records": lambda view, marks: records_of(view) is not None,
+    "records": lambda view, marks: records_of_agent(view) is not None,
     "candidates": lambda view, marks: bool(view.candidates),
     "control": lambda view, marks: bool(marks & (log.CAP_HIT | log.REENTERED)),
     "contours": lambda view, marks: view.contours is not None,
@@ -55,14 +55,14 @@ SPECIAL: dict[str, Callable[[AgentView, int], bool]] = {
 MORE: dict[str, dict[str, Value]] = {"pr-lrta": {"level": 2, "depth_control": "database", "cap": 1}}
 
 
-@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
-def test_an_agent_shows_just_the_special_layers_that_it_declares(spec: AgentSpec) -> None:
+@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+def test_agent_shows_exactly_its_declared_special_layers(spec: AgentSpec) -> None:
     """In one tick or another, with one setting or another."""
-    assert {layer.key for layer in LAYERS if layer.is_special} == set(SPECIAL)
+    assert {layer.key for layer in LAYERS if layer.is_agent_specific} == set(SPECIAL)
     rows, start, goal = drawn(M1["map"])
     found = set()
-    for params in [*settings_of(spec), MORE.get(spec.key, {})]:
-        world = make_world(rows, start, goal, (spec.key, params), budget=budget_for(spec, params, 5))
+    for params in [*parameter_sets(spec), MORE.get(spec.key, {})]:
+        world = make_world(rows, start, goal, (spec.key, params), budget=smallest_budget(spec, params, 5))
         walker = world.walkers[0]
         for _ in range(60):
             if not world.advance(1):
@@ -72,11 +72,13 @@ def test_an_agent_shows_just_the_special_layers_that_it_declares(spec: AgentSpec
     assert found == spec.shows
 
 
-def test_layers_are_those_of_all_agents_together_in_their_order() -> None:
-    usual = [layer for layer in LAYERS if not layer.is_special]
-    assert list(layers_of([BY_KEY["astar"]])) == usual
-    assert [layer.key for layer in layers_of([])] == ["terrain", "trail", "edits", "ends", "agent", "grid"]
-    assert [layer.key for layer in layers_of([BY_KEY["pra"], BY_KEY["tba"]]) if layer.is_special] == [
+def test_layers_of_several_agents_are_merged_in_order() -> None:
+    usual = [layer for layer in LAYERS if not layer.is_agent_specific]
+    assert list(layers_for_agents([SPECS_BY_KEY["astar"]])) == usual
+    assert [layer.key for layer in layers_for_agents([])] == ["terrain", "trail", "edits", "ends", "agent", "grid"]
+    assert [
+        layer.key for layer in layers_for_agents([SPECS_BY_KEY["pra"], SPECS_BY_KEY["tba"]]) if layer.is_agent_specific
+    ] == [
         "tracing",
         "detour",
         "groups",
@@ -85,7 +87,7 @@ def test_layers_are_those_of_all_agents_together_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(("kind", "params", "mark"), CONTROLLED, ids=["cap hits", "re-entries", "climbs"])
-def test_cap_hits_and_reentries_are_drawn_where_they_were(kind: str, params: dict[str, Value], mark: int) -> None:
+def test_cap_hits_and_reentries_are_drawn_at_their_cells(kind: str, params: dict[str, Value], mark: int) -> None:
     """By the rows, and by the counts of the referee."""
     rows, start, goal = drawn(M1["map"])
     world = make_world(rows, start, goal, (kind, params))
@@ -97,25 +99,25 @@ def test_cap_hits_and_reentries_are_drawn_where_they_were(kind: str, params: dic
         trail.append(walker.rows)
         marked += cells[-1:] if walker.rows[0].marks & mark else []
         cells.append(walker.position)
-    metrics = world.metrics(walker)
+    metrics = world.metrics_of_walker(walker)
     assert len(marked) == (metrics.reentries if mark == log.REENTERED else metrics.cap_hits) > 0
-    assert control.cells_with(trail, mark).tolist() == sorted(set(marked))
+    assert control.cells_with_event(trail, mark).tolist() == sorted(set(marked))
 
 
-def test_only_what_is_not_as_usual_is_noted() -> None:
+def test_layer_state_stores_only_differences_from_defaults() -> None:
     state = LayerState()
     for layer in LAYERS:
-        assert state.shows(layer) == layer.is_on
-        state.toggle(layer)
-        assert state.shows(layer) != layer.is_on and state.visible == {layer.key: not layer.is_on}
-        assert not state.without([layer.key]).shows(layer)
-        state.toggle(layer)
+        assert state.is_layer_on(layer) == layer.is_on
+        state.toggle_layer(layer)
+        assert state.is_layer_on(layer) != layer.is_on and state.visible == {layer.key: not layer.is_on}
+        assert not state.with_layers_off([layer.key]).is_layer_on(layer)
+        state.toggle_layer(layer)
         assert state.visible == {}
 
 
 def test_flow_arrows_point_to_the_parent() -> None:
     """The tip of each arrow is nearer to the cell it was reached from than its tail."""
-    arrows = arrows_of(15)
+    arrows = parent_arrow_masks(15)
     for d in range(8):
         rows, columns = np.nonzero(arrows[d] > 200)
         across = np.abs((columns - 7) * DY[d] - (rows - 7) * DX[d])
@@ -124,12 +126,12 @@ def test_flow_arrows_point_to_the_parent() -> None:
         assert across[tip].mean() < across[tail].mean() and tip.any() and tail.any()
 
 
-def test_flow_arrows_stand_in_known_cells_only() -> None:
+def test_flow_arrows_are_drawn_only_in_known_cells() -> None:
     world = make_world(["......", "......", "......"], 0, 17, ("tb-wa", {}), budget=2)
     world.advance(2)
-    frame = Frame(np.zeros((60, 120), np.uint32), 0, 0, 120, 60, 20.0, 0.0, 0.0, 6, 3)
+    frame = Viewport(np.zeros((60, 120), np.uint32), 0, 0, 120, 60, 20.0, 0.0, 0.0, 6, 3)
     search = world.walkers[0].agent.view().search
-    stamp_flow(frame, search.nodes, int(search.control[0].search), arrows_of(15), 0xFFFFFF)
+    stamp_flow(frame, search.nodes, int(search.control[0].search), parent_arrow_masks(15), 0xFFFFFF)
     for cell in range(18):
         y, x = divmod(cell, 6)
         has_arrow = bool(frame.pixels[y * 20 : y * 20 + 20, x * 20 : x * 20 + 20].any())

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from sim.files import map as map_file
+from sim.files import movingai as map_file
 from sim.files.disk import write_atomically
-from sim.files.map import (
+from sim.files.movingai import (
     ScenFile,
     ScenRow,
-    find_map,
-    lengths_agree,
+    find_map_of_scen,
+    is_same_length,
     map_text,
     parse_map,
     parse_scen,
     read_map,
     read_scen,
-    row_problem,
+    row_problem_on,
     scen_text,
     write_map,
 )
@@ -44,7 +44,7 @@ POND_ROWS = ["..@WW", ".TT.G", "S.B.O"]
 grids = (
     st.integers(1, 12)
     .flatmap(lambda width: st.lists(st.text("@OT.GSWB", min_size=width, max_size=width), min_size=1, max_size=12))
-    .map(Grid.from_rows)
+    .map(Grid.from_text_rows)
 )
 
 
@@ -57,7 +57,7 @@ def problems_of(call, *arguments) -> list[str]:
 # --- maps -----------------------------------------------------------------------------------------------
 
 
-def test_a_map_is_read_row_by_row_from_the_upper_left():
+def test_map_rows_are_read_from_the_top_left():
     grid = parse_map(POND, "maps/pond.map")
     assert (grid.width, grid.height, grid.name) == (5, 3, "pond.map")
     assert grid.rows() == POND_ROWS
@@ -81,11 +81,11 @@ def test_a_map_is_read_row_by_row_from_the_upper_left():
     ],
     ids=["crlf", "cr", "lower", "no-last-line-end", "blank-end", "blanks-behind", "mark", "one-line", "capitals"],
 )
-def test_the_same_map_in_other_clothes(data):
+def test_map_format_variants_give_the_same_map(data):
     assert parse_map(data, "pond.map").rows() == POND_ROWS
 
 
-def test_water_leads_only_to_water():
+def test_water_connects_only_to_water():
     grid = parse_map(POND, "pond.map")
     assert grid.free_neighbours(grid.cell(3, 0)) == [grid.cell(4, 0)]
     assert grid.free_neighbours(grid.cell(3, 1)) == [grid.cell(4, 1), grid.cell(3, 2)]
@@ -100,22 +100,22 @@ def test_swamp_can_be_blocked():
     ]
 
 
-def test_the_diagonal_cost_is_that_of_the_problem():
-    assert parse_map(POND, "pond.map", movement=Movement(diagonal=1.5)).diagonal == 1.5
+def test_diagonal_cost_is_taken_from_the_movement():
+    assert parse_map(POND, "pond.map", movement=Movement(diagonal=1.5)).diagonal_cost == 1.5
 
 
 @given(grids)
-def test_reading_what_was_written_gives_the_same_map(grid):
+def test_written_map_is_read_back_unchanged(grid):
     again = parse_map(map_text(grid).encode("ascii"), grid.name)
     assert np.array_equal(again.terrain, grid.terrain)
     assert np.array_equal(again.moves, grid.moves)
     assert map_text(again) == map_text(grid)
 
 
-def test_writing_keeps_characters_and_marks_edits(tmp_path):
+def test_writing_keeps_terrain_letters_and_edits(tmp_path):
     grid = parse_map(POND, "pond.map")
-    grid.edit(blocked=[grid.cell(3, 0), grid.cell(0, 1)], freed=[grid.cell(2, 0)])
-    grid.edit(blocked=[], freed=[grid.cell(3, 0)])
+    grid.block_and_free(blocked=[grid.cell(3, 0), grid.cell(0, 1)], freed=[grid.cell(2, 0)])
+    grid.block_and_free(blocked=[], freed=[grid.cell(3, 0)])
     write_map(grid, tmp_path / "edited.map")
     data = (tmp_path / "edited.map").read_bytes()
     assert data == b"type octile\nheight 3\nwidth 5\nmap\n...WW\n@TT.G\nS.B.O\n"
@@ -125,7 +125,7 @@ BAD_FILES = sorted([*BAD.glob("*.map"), *BAD.glob("*.scen")])
 
 
 @pytest.mark.parametrize("path", BAD_FILES, ids=lambda path: path.name)
-def test_a_broken_file_gives_its_expected_message(path):
+def test_broken_file_gives_its_expected_message(path):
     expected = path.with_name(f"{path.name}.expected").read_text("utf-8").splitlines()
     data = path.read_bytes()
     if path.suffix == ".map":
@@ -139,11 +139,11 @@ def test_a_broken_file_gives_its_expected_message(path):
         assert [f"{path.name}:{row.line}: {row.problem}" for row in rows if row.problem] == expected
 
 
-def test_the_corpus_is_there():
+def test_corpus_of_bad_files_exists():
     assert len(BAD_FILES) > 30
 
 
-def test_a_header_takes_no_memory_for_rows_that_are_not_there():
+def test_map_header_allocates_no_memory_for_missing_rows():
     data = b"type octile\nheight 4096\nwidth 8192\nmap\n" + b"." * 8192 + b"\n"
     tracemalloc.start()
     try:
@@ -155,7 +155,7 @@ def test_a_header_takes_no_memory_for_rows_that_are_not_there():
     assert peak < 1_000_000
 
 
-def test_a_huge_file_is_refused_unread(tmp_path):
+def test_huge_map_file_is_refused_unread(tmp_path):
     path = tmp_path / "huge.map"
     with open(path, "wb") as file:
         file.truncate(1 << 33)  # a hole on the disk, 8 GB to whoever reads it
@@ -169,7 +169,7 @@ def test_a_huge_file_is_refused_unread(tmp_path):
     assert peak < 1_000_000
 
 
-def test_a_missing_file_a_folder_and_a_pipe(tmp_path):
+def test_missing_file_folder_and_pipe_are_refused(tmp_path):
     (tmp_path / "arena.map").write_bytes(POND)
     assert problems_of(read_map, tmp_path / "arenas.map") == [
         f"{tmp_path / 'arenas.map'}: expected a .map file, got no such file; did you mean 'arena.map'?"
@@ -183,7 +183,7 @@ def test_a_missing_file_a_folder_and_a_pipe(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_a_file_without_permission(tmp_path):
+def test_unreadable_map_file_is_refused(tmp_path):
     path = tmp_path / "secret.map"
     path.write_bytes(POND)
     path.chmod(0)
@@ -210,7 +210,7 @@ map_bytes = st.one_of(
 
 @settings(max_examples=400)
 @given(map_bytes, st.sampled_from(["passable", "blocked"]))
-def test_any_bytes_are_a_map_or_a_clear_error(data, swamp):
+def test_any_bytes_give_a_map_or_a_clear_error(data, swamp):
     try:
         grid = parse_map(data, "any.map", swamp)
     except ConfigError as error:
@@ -241,7 +241,7 @@ scen_bytes = st.one_of(
 
 @settings(max_examples=400)
 @given(scen_bytes)
-def test_any_bytes_are_a_scenario_file_or_a_clear_error(data):
+def test_any_bytes_give_scen_rows_or_a_clear_error(data):
     try:
         scen = parse_scen(data, "any.scen")
     except ConfigError as error:
@@ -249,13 +249,13 @@ def test_any_bytes_are_a_scenario_file_or_a_clear_error(data):
         return
     assert [row.number for row in scen.rows] == list(range(len(scen.rows)))
     assert all(row.is_readable or (row.problem and "\n" not in row.problem) for row in scen.rows)
-    checked = scen.checked(parse_map(POND, "pond.map"))
+    checked = scen.with_problems_on(parse_map(POND, "pond.map"))
     assert all(row.problem is None or "\n" not in row.problem for row in checked.rows)
 
 
 @settings(max_examples=300)
 @given(scen_bytes)
-def test_a_scenario_file_survives_writing(data):
+def test_scen_file_survives_writing(data):
     try:
         scen = parse_scen(data, "any.scen")
         text = scen_text(scen.rows)
@@ -276,30 +276,30 @@ def without_line(row: ScenRow) -> tuple[object, ...]:
 @pytest.mark.parametrize("version", [b"version 1", b"version 1.0", b"Version  1"])
 @pytest.mark.parametrize("blank", [b"\t", b" ", b" \t "])
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
-def test_a_row_has_the_width_first(version, blank, line_end):
+def test_scen_row_has_width_before_height(version, blank, line_end):
     row = blank.join([b"15", b"maps/dao/arena.map", b"49", b"50", b"1", b"7", b"47", b"44", b"61.3259"])
     scen = parse_scen(line_end.join([version, b"", row, b""]), "arena.scen")
     assert scen.rows == [ScenRow(0, 15, "maps/dao/arena.map", 49, 50, (1, 7), (47, 44), 61.3259, line=3)]
     assert scen.map_names() == ["maps/dao/arena.map"]
 
 
-def test_the_old_form_has_no_version_and_no_sizes():
+def test_old_scen_format_has_no_version_and_sizes():
     scen = parse_scen(b"0 a.map 1 2 3 4 5.5\n", "old.scen")
     assert scen.rows == [ScenRow(0, 0, "a.map", 0, 0, (1, 2), (3, 4), 5.5, line=1)]
-    assert row_problem(scen.rows[0], Grid.from_rows(["....."] * 5)) is None
+    assert row_problem_on(scen.rows[0], Grid.from_text_rows(["....."] * 5)) is None
     assert scen_text(scen.rows) == "0\ta.map\t1\t2\t3\t4\t5.5\n"
 
 
-def test_a_name_with_blanks_between_tabs():
+def test_tab_separated_scen_row_may_have_blanks_in_map_name():
     (row,) = parse_scen(b"version 1\n0\tmy maps/a b.map\t5\t3\t0\t1\t4\t2\t5\n", "blanks.scen").rows
     assert (row.map_name, row.start, row.problem) == ("my maps/a b.map", (0, 1), None)
 
 
-def test_a_bad_row_keeps_its_place():
+def test_bad_scen_row_keeps_its_index():
     scen = parse_scen(b"version 1\n1 a.map 5 3 0 0 4 1 4.4\nnonsense\n2 a.map 5 3 0 0 4 1 4.4\n", "some.scen")
     assert [(row.number, row.line, row.is_readable) for row in scen.rows] == [(0, 2, True), (1, 3, False), (2, 4, True)]
     assert "9 fields" in scen.rows[1].problem and "'nonsense'" in scen.rows[1].problem
-    assert scen.checked(parse_map(POND, "pond.map")).rows[1].problem == scen.rows[1].problem
+    assert scen.with_problems_on(parse_map(POND, "pond.map")).rows[1].problem == scen.rows[1].problem
 
 
 @pytest.mark.parametrize(
@@ -319,19 +319,19 @@ def test_a_bad_row_keeps_its_place():
         ),
     ],
 )
-def test_rows_that_a_map_cannot_run_say_why(start, goal, expected):
+def test_scen_rows_unfit_for_the_map_give_a_reason(start, goal, expected):
     row = ScenRow(0, 0, "pond.map", 5, 3, start, goal, 1.0)
-    assert row_problem(row, parse_map(POND, "pond.map")) == expected
+    assert row_problem_on(row, parse_map(POND, "pond.map")) == expected
 
 
-def test_a_row_for_another_size_explains_scaling():
+def test_scen_row_for_another_map_size_explains_scaling():
     row = ScenRow(0, 61, "pond.map", 512, 512, (210, 395), (87, 201), 244.95)
-    assert row_problem(row, parse_map(POND, "pond.map")) == (
+    assert row_problem_on(row, parse_map(POND, "pond.map")) == (
         "expected a map of 512 x 512, got 5 x 3: the row is for this map scaled to that size; open the scaled copy"
     )
 
 
-def test_a_file_of_too_many_or_too_long_lines(monkeypatch):
+def test_scen_file_with_too_many_or_too_long_lines_is_refused(monkeypatch):
     monkeypatch.setattr(map_file, "MAX_SCEN_ROWS", 3)
     rows = b"0 a.map 5 3 0 0 4 1 4.4\n"
     assert len(parse_scen(b"version 1\n" + 3 * rows, "some.scen").rows) == 3
@@ -342,7 +342,7 @@ def test_a_file_of_too_many_or_too_long_lines(monkeypatch):
     assert long.problem == "expected a row of 9 fields, got a line of 5,999 characters"
 
 
-def test_scenario_files_are_written_and_read(tmp_path):
+def test_scen_files_are_written_and_read(tmp_path):
     rows = [
         ScenRow(0, 1, "a.map", 5, 3, (0, 0), (4, 1), 4.41421, 2),
         ScenRow(1, 0, "b c.map", 5, 3, (0, 0), (1, 0), 1.0, 3),
@@ -352,23 +352,23 @@ def test_scenario_files_are_written_and_read(tmp_path):
         b"version 1\n1\ta.map\t5\t3\t0\t0\t4\t1\t4.41421\n0\tb c.map\t5\t3\t0\t0\t1\t0\t1\n"
     )
     assert read_scen(tmp_path / "a.scen") == ScenFile(str(tmp_path / "a.scen"), rows)
-    assert read_scen(tmp_path / "a.scen", Grid.from_rows(["...."])).rows[0].problem is not None
+    assert read_scen(tmp_path / "a.scen", Grid.from_text_rows(["...."])).rows[0].problem is not None
     with pytest.raises(ConfigError, match="row 7: map: expected a file name"):
         scen_text([ScenRow(7, 1, "a\tb", 5, 3, (0, 0), (4, 1), 4.4)])
 
 
 def test_listed_lengths_are_compared_with_tolerance():
-    assert lengths_agree(244.9533, 244.95)
-    assert lengths_agree(1000.1, 1000.0)
-    assert not lengths_agree(1000.2, 1000.0)
-    assert not lengths_agree(5.0, 5.0110)
-    assert not lengths_agree(float("inf"), 5.0)
+    assert is_same_length(244.9533, 244.95)
+    assert is_same_length(1000.1, 1000.0)
+    assert not is_same_length(1000.2, 1000.0)
+    assert not is_same_length(5.0, 5.0110)
+    assert not is_same_length(float("inf"), 5.0)
 
 
 # --- finding and writing files --------------------------------------------------------------------------
 
 
-def put(folder: Path, *names: str) -> list[Path]:
+def write_maps(folder: Path, *names: str) -> list[Path]:
     places = [folder / name for name in names]
     for place in places:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -376,11 +376,11 @@ def put(folder: Path, *names: str) -> list[Path]:
     return places
 
 
-def test_a_map_is_looked_for_in_this_order(tmp_path):
+def test_find_map_searches_folders_in_order(tmp_path):
     scen = tmp_path / "set" / "arena.map.scen"
     named = "maps/dao/arena2.map"
     library = tmp_path / "library"
-    order = put(
+    order = write_maps(
         tmp_path,
         "set/maps/dao/arena2.map",
         "set/arena.map.map",
@@ -390,29 +390,29 @@ def test_a_map_is_looked_for_in_this_order(tmp_path):
         "library/arena2.map",
     )
     for place in order:
-        assert find_map(scen, named, [library]) == place
+        assert find_map_of_scen(scen, named, [library]) == place
         place.unlink()
-    problem = problems_of(find_map, scen, named, [library])
+    problem = problems_of(find_map_of_scen, scen, named, [library])
     assert problem == [f"{scen}: expected the map '{named}', found none at {', '.join(str(place) for place in order)}"]
 
 
-def test_an_absolute_path_and_one_written_under_windows(tmp_path):
-    (place,) = put(tmp_path, "maps/arena.map")
-    assert find_map(tmp_path / "a.scen", str(place)) == place
-    assert find_map(tmp_path / "a.scen", "maps\\arena.map") == place
+def test_find_map_accepts_absolute_and_windows_paths(tmp_path):
+    (place,) = write_maps(tmp_path, "maps/arena.map")
+    assert find_map_of_scen(tmp_path / "a.scen", str(place)) == place
+    assert find_map_of_scen(tmp_path / "a.scen", "maps\\arena.map") == place
 
 
-def test_a_file_cannot_name_a_map_outside_its_folder(tmp_path):
-    outside, inside = put(tmp_path, "private/arena.map", "set/other.map")
+def test_find_map_refuses_maps_outside_the_folder(tmp_path):
+    outside, inside = write_maps(tmp_path, "private/arena.map", "set/other.map")
     for named in (str(outside), "../private/arena.map"):
-        problem = problems_of(find_map, inside.with_name("a.scen"), named)[0]
+        problem = problems_of(find_map_of_scen, inside.with_name("a.scen"), named)[0]
         assert f"{outside} (not opened: outside the folder of this file)" in problem
-        assert find_map(inside.with_name("a.scen"), named, [outside.parent]) == outside
+        assert find_map_of_scen(inside.with_name("a.scen"), named, [outside.parent]) == outside
 
 
-def test_a_link_leads_out_of_the_folder_to_benchmark_files_only(tmp_path):
+def test_find_map_follows_links_outside_only_to_benchmark_files(tmp_path):
     """A stranger's archive may hold links: none of them makes the program read, and quote, a private file."""
-    outside, secret, inside = put(tmp_path, "shared/arena.map", "private/secret.txt", "set/other.map")
+    outside, secret, inside = write_maps(tmp_path, "shared/arena.map", "private/secret.txt", "set/other.map")
     scen = inside.with_name("a.scen")
     inside.with_name("way_out.map").symlink_to(outside)
     inside.with_name("folder").symlink_to(outside.parent)
@@ -421,28 +421,32 @@ def test_a_link_leads_out_of_the_folder_to_benchmark_files_only(tmp_path):
     inside.with_name("device.map").symlink_to("/dev/zero")
     inside.with_name("private").symlink_to(secret.parent)
     for named in ("way_out.map", "folder/arena.map", "way_in.map"):
-        assert find_map(scen, named) == inside.parent / named
+        assert find_map_of_scen(scen, named) == inside.parent / named
     for named in ("secret.map", "device.map"):
-        assert "must lead to a .map file, got /" in problems_of(find_map, scen, named)[0]
+        assert "must lead to a .map file, got /" in problems_of(find_map_of_scen, scen, named)[0]
     for named in ("private/secret.txt", "folder/../../private/secret.txt"):
-        assert "not opened: " in problems_of(find_map, scen, named)[0]
+        assert "not opened: " in problems_of(find_map_of_scen, scen, named)[0]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "list.scen").symlink_to(scen)
-    assert find_map(tmp_path / "mine" / "list.scen", "other.map") == inside, "beside the list that the link leads to"
+    assert find_map_of_scen(tmp_path / "mine" / "list.scen", "other.map") == inside, (
+        "beside the list that the link leads to"
+    )
     (tmp_path / "also_set").symlink_to(inside.parent)  # the folder itself may be reached by a link
-    assert find_map(tmp_path / "also_set" / "a.scen", "other.map").samefile(inside)
+    assert find_map_of_scen(tmp_path / "also_set" / "a.scen", "other.map").samefile(inside)
 
 
-def test_a_missing_map_suggests_the_nearest_name(tmp_path):
-    put(tmp_path, "arena2.map")
-    assert problems_of(find_map, tmp_path / "a.scen", "maps/arena.map")[0].endswith("; did you mean 'arena2.map'?")
+def test_missing_map_suggests_the_nearest_name(tmp_path):
+    write_maps(tmp_path, "arena2.map")
+    assert problems_of(find_map_of_scen, tmp_path / "a.scen", "maps/arena.map")[0].endswith(
+        "; did you mean 'arena2.map'?"
+    )
     for name in ("", "a\0b", "\n"):
-        assert "expected a file name" in problems_of(find_map, tmp_path / "a.scen", name)[0]
+        assert "expected a file name" in problems_of(find_map_of_scen, tmp_path / "a.scen", name)[0]
     for name in (".", "..", "/", "x" * 5000):
-        assert "found none at" in problems_of(find_map, tmp_path / "a.scen", name)[0]
+        assert "found none at" in problems_of(find_map_of_scen, tmp_path / "a.scen", name)[0]
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+def test_failed_write_keeps_the_old_file_only(tmp_path, monkeypatch):
     path = tmp_path / "kept.map"
     write_atomically(path, b"old")
 
@@ -455,7 +459,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monke
     assert [entry.name for entry in tmp_path.iterdir()] == ["kept.map"]
 
 
-def test_a_write_replaces_and_follows_links(tmp_path):
+def test_write_atomically_replaces_and_follows_links(tmp_path):
     (tmp_path / "real.map").write_bytes(b"old")
     (tmp_path / "link.map").symlink_to("real.map")
     write_atomically(tmp_path / "link.map", b"new")
@@ -479,11 +483,11 @@ def test_all_benchmark_maps_and_scenarios_open():
         scen = read_scen(f"{path}.scen")
         assert len(scen.rows) == len(Path(f"{path}.scen").read_bytes().splitlines()) - 1
         assert all(row.is_readable and (row.width, row.height) == (side, side) for row in scen.rows)
-        assert {find_map(f"{path}.scen", name) for name in scen.map_names()} == {path}
+        assert {find_map_of_scen(f"{path}.scen", name) for name in scen.map_names()} == {path}
 
 
 @needs_benchmarks
-def test_rows_on_blocked_cells_are_few_known_and_explained():
+def test_benchmark_rows_on_blocked_cells_are_known():
     counts = {}
     for path in sorted(BENCHMARKS.glob("*/*.map")):
         problems = [row.problem for row in read_scen(f"{path}.scen", read_map(path)).rows if row.problem]
@@ -494,7 +498,7 @@ def test_rows_on_blocked_cells_are_few_known_and_explained():
     assert counts == {"battleground.map": (5, 2), "riverrun.map": (9, 0)}
 
 
-def length_of(row: ScenRow, grid: Grid) -> float:
+def shortest_length(row: ScenRow, grid: Grid) -> float:
     """By Dijkstra over the grid's moves, with the true root of 2: the listed lengths have it."""
     tails, heads, costs = [], [], []
     for d in range(8):
@@ -521,13 +525,13 @@ def length_of(row: ScenRow, grid: Grid) -> float:
         ("wc3maps512/battleground", 1057),  # through swamp
     ],
 )
-def test_listed_lengths_confirm_the_rules_for_corners_swamp_and_water(name, number):
+def test_listed_lengths_confirm_corner_swamp_and_water_rules(name, number):
     path = BENCHMARKS / f"{name}.map"
     row = read_scen(f"{path}.scen").rows[number]
-    assert lengths_agree(length_of(row, read_map(path)), row.optimal)
+    assert is_same_length(shortest_length(row, read_map(path)), row.optimal)
 
 
 @needs_benchmarks
-def test_with_swamp_blocked_a_listed_length_is_out_of_reach():
+def test_blocked_swamp_makes_a_listed_problem_unsolvable():
     path = BENCHMARKS / "wc3maps512" / "riverrun.map"
-    assert length_of(read_scen(f"{path}.scen").rows[0], read_map(path, swamp="blocked")) == float("inf")
+    assert shortest_length(read_scen(f"{path}.scen").rows[0], read_map(path, swamp="blocked")) == float("inf")

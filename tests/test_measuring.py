@@ -10,39 +10,41 @@ from sim.commands import EditCells, MoveGoal
 from sim.kernels import distance
 from sim.world import World
 
-from .conftest import make_world, random_rows
+from .conftest import make_world, random_map_rows
 
 AGENTS = (("tba", {}), ("rtb-wa", {"weight": 3.0}), ("lss-lrta", {}))
 
 
-def a_world(seed: int = 3, side: int = 24, allowance: int | None = None, changes: RandomChanges | None = None) -> World:
-    rows = random_rows(seed, side, side, 0.2)
+def make_tracked_world(
+    seed: int = 3, side: int = 24, allowance: int | None = None, changes: RandomChanges | None = None
+) -> World:
+    rows = random_map_rows(seed, side, side, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     world = make_world(rows, 0, side * side - 1, *AGENTS, budget=9, random_changes=changes)
-    world.measuring.allowance = allowance
+    world.optimality.expansion_limit = allowance
     return world
 
 
-def nonoptimal(world: World) -> list[int | None]:
-    return [world.metrics(walker).nonoptimal_moves for walker in world.walkers]
+def nonoptimal_moves_of(world: World) -> list[int | None]:
+    return [world.metrics_of_walker(walker).nonoptimal_moves for walker in world.walkers]
 
 
 @given(st.integers(0, 50), st.integers(1, 400), st.lists(st.integers(1, 30), min_size=1, max_size=12))
-def test_a_number_that_is_said_is_the_true_one(seed: int, allowance: int, steps: list[int]) -> None:
-    now, later = a_world(seed), a_world(seed, allowance=allowance)
+def test_known_nonoptimal_moves_equal_immediate_measurement(seed: int, allowance: int, steps: list[int]) -> None:
+    now, later = make_tracked_world(seed), make_tracked_world(seed, allowance=allowance)
     for step in steps:
         now.advance(step)
         later.advance(step)
-        for known, true in zip(nonoptimal(later), nonoptimal(now), strict=True):
+        for known, true in zip(nonoptimal_moves_of(later), nonoptimal_moves_of(now), strict=True):
             assert known is None or known == true
-    later.measuring.finish()
-    assert nonoptimal(later) == nonoptimal(now)
+    later.optimality.judge_whole_queue()
+    assert nonoptimal_moves_of(later) == nonoptimal_moves_of(now)
     assert later.digest() == now.digest()
 
 
-def test_ten_thousand_random_edits_measured_at_leisure_come_to_the_same() -> None:
+def test_deferred_measurement_over_many_edits_loses_nothing() -> None:
     """Moves wait for the end of an edit's ticks; with time to do it before the next, none is lost."""
-    now, later = a_world(), a_world(allowance=5)
+    now, later = make_tracked_world(), make_tracked_world(allowance=5)
     chance = np.random.default_rng(4)
     waited = edits = 0
     while edits < 10_000:
@@ -55,34 +57,34 @@ def test_ten_thousand_random_edits_measured_at_leisure_come_to_the_same() -> Non
         for world in (now, later):
             if moves_goal:
                 world.submit(goal)
-                world.apply_now()
+                world.apply_due_changes()
             world.submit(edit)
             world.advance(3)
-        waited += later.measuring.is_waiting
-        for known, true in zip(nonoptimal(later), nonoptimal(now), strict=True):
+        waited += later.optimality.has_queued_moves
+        for known, true in zip(nonoptimal_moves_of(later), nonoptimal_moves_of(now), strict=True):
             assert known is None or known == true
-        later.measuring.spend(1000)  # time enough before the next edit
-    assert nonoptimal(later) == nonoptimal(now)
+        later.optimality.judge_queue_with_limit(1000)  # time enough before the next edit
+    assert nonoptimal_moves_of(later) == nonoptimal_moves_of(now)
     assert waited > 10, "or nothing was measured at leisure"
 
 
-def test_what_the_next_change_makes_unknowable_is_never_said() -> None:
-    world = a_world(side=40, allowance=1)
+def test_moves_unmeasured_before_a_map_change_stay_unknown() -> None:
+    world = make_tracked_world(side=40, allowance=1)
     world.advance(30)
-    assert nonoptimal(world) == [None, None, None]
-    assert all(world.metrics(walker).is_being_measured for walker in world.walkers), "shown as ..."
+    assert nonoptimal_moves_of(world) == [None, None, None]
+    assert all(world.metrics_of_walker(walker).is_being_measured for walker in world.walkers), "shown as ..."
     world.submit(EditCells((300,)))
     world.advance(30)
-    world.measuring.finish()
-    assert nonoptimal(world) == [None, None, None]
-    assert not any(world.metrics(walker).is_being_measured for walker in world.walkers), "it will never come"
+    world.optimality.judge_whole_queue()
+    assert nonoptimal_moves_of(world) == [None, None, None]
+    assert not any(world.metrics_of_walker(walker).is_being_measured for walker in world.walkers), "it will never come"
 
 
-def test_a_trial_that_is_over_is_measured() -> None:
-    rows = random_rows(3, 12, 12, 0.15)
+def test_finished_trials_are_fully_measured() -> None:
+    rows = random_map_rows(3, 12, 12, 0.15)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     worlds = [make_world(rows, 0, 143, ("lss-lrta", {}), budget=9, trials=5) for _ in range(2)]
-    worlds[1].measuring.allowance = 1
+    worlds[1].optimality.expansion_limit = 1
     for world in worlds:
         world.advance(500)
     now, later = ([trial.nonoptimal_moves for trial in world.walkers[0].trials] for world in worlds)
@@ -90,11 +92,11 @@ def test_a_trial_that_is_over_is_measured() -> None:
 
 
 @pytest.mark.parametrize("allowed", [1, 7, 100])
-def test_a_distance_in_pieces_is_the_distance(allowed: int) -> None:
-    world, other = a_world(side=40), a_world(side=40)
+def test_incremental_distance_equals_true_distance(allowed: int) -> None:
+    world, other = make_tracked_world(side=40), make_tracked_world(side=40)
     for cell in np.flatnonzero(world.grid.free)[::37].tolist():
-        found = world.measuring.distance_within(cell, allowed)
+        found = world.optimality.true_distance_within_limit(cell, allowed)
         while found is None:
-            found = world.measuring.distance_within(cell, allowed)
+            found = world.optimality.true_distance_within_limit(cell, allowed)
         assert found == other.true_distance(cell)
-        assert found != distance.UNKNOWN
+        assert found != distance.UNKNOWN_DISTANCE

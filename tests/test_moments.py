@@ -11,13 +11,19 @@ from hypothesis import strategies as st
 
 from sim.commands import AgentConfig, EditCells, SetParam
 from sim.kernels import log
-from sim.time.moments import dearest_restart, dearest_tick, first_difference, largest_scrub, parting
-from sim.time.recorded import Record
+from sim.time.moments import (
+    costliest_restart,
+    costliest_tick,
+    first_agent_difference,
+    first_branch_difference,
+    longest_scrub,
+)
+from sim.time.recorded import AgentRecord
 from sim.time.timeline import Timeline
 from tests.window import ROOT, make_app, press_combination, settle
 from ui.model import branching
-from ui.model.files import open_any
-from ui.model.moments import first_parting, moments_of
+from ui.model.files import open_any_file
+from ui.model.moments import first_difference_moment, notable_moments
 from ui.model.session import Session
 
 from .runs import setups
@@ -25,31 +31,31 @@ from .runs import setups
 SCRUBBING = ROOT / "assets" / "scenarios" / "scrubbing.yaml"
 
 
-def record_of(cells: list[int], expanded: list[int] | None = None, marks: list[int] | None = None) -> Record:
+def make_record(cells: list[int], expanded: list[int] | None = None, marks: list[int] | None = None) -> AgentRecord:
     """An agent that was put on the first cell at tick 5 and was on the others after each tick from then on."""
     rows = log.new_log(len(cells) - 1)
     rows["cell"] = cells[1:]
     rows["expanded"] = expanded or 0
     rows["marks"] = marks or 0
-    record = Record(0, "a", "tba", 5, cells[0])
+    record = AgentRecord(0, "a", "tba", 5, cells[0])
     record.append(5, rows)
     return record
 
 
-def test_a_scrub_is_moves_over_old_cells_in_a_row_and_waits_do_not_end_it() -> None:
-    found = largest_scrub(record_of([1, 2, 3, 2, 2, 1, 2, 9, 3, 9]), 99)
+def test_scrub_is_consecutive_revisits_not_ended_by_waits() -> None:
+    found = longest_scrub(make_record([1, 2, 3, 2, 2, 1, 2, 9, 3, 9]), 99)
     assert found is not None
     assert (found.begin, found.end, found.moves, found.cells) == (7, 11, 3, 2)
-    assert largest_scrub(record_of([1, 2, 3, 4]), 99) is None
-    assert largest_scrub(record_of([1, 2, 3, 2, 1]), 7) is None, "later ticks do not count"
+    assert longest_scrub(make_record([1, 2, 3, 4]), 99) is None
+    assert longest_scrub(make_record([1, 2, 3, 2, 1]), 7) is None, "later ticks do not count"
 
 
-def test_a_new_trial_knows_no_cell() -> None:
-    assert largest_scrub(record_of([1, 2, 1, 2, 3], marks=[0, log.TRIAL, 0, 0]), 99) is None
+def test_scrub_does_not_continue_across_trials() -> None:
+    assert longest_scrub(make_record([1, 2, 1, 2, 3], marks=[0, log.TRIAL, 0, 0]), 99) is None
 
 
 @given(st.integers(0, 10_000))
-def test_the_largest_scrub_is_that_of_a_plain_count(seed: int) -> None:
+def test_largest_scrub_matches_naive_count(seed: int) -> None:
     chance = random.Random(seed)
     cells = [chance.randrange(8) for _ in range(chance.randrange(2, 40))]
     seen, runs, run = {cells[0]}, [0], 0
@@ -59,45 +65,45 @@ def test_the_largest_scrub_is_that_of_a_plain_count(seed: int) -> None:
         run = run + 1 if cell in seen else 0
         seen.add(cell)
         runs.append(run)
-    found = largest_scrub(record_of(cells), 99)
+    found = longest_scrub(make_record(cells), 99)
     assert (found.moves if found else 0) == max(runs)
 
 
-def test_dearest_ticks_and_restarts() -> None:
-    record = record_of([1, 2, 3, 4, 5], [3, 1, 4, 4], [0, log.RESTARTED, 0, log.RESTARTED])
-    tick, restart = dearest_tick(record, 99), dearest_restart(record, 99)
+def test_dearest_tick_and_restart_are_found() -> None:
+    record = make_record([1, 2, 3, 4, 5], [3, 1, 4, 4], [0, log.RESTARTED, 0, log.RESTARTED])
+    tick, restart = costliest_tick(record, 99), costliest_restart(record, 99)
     assert tick is not None and (tick.tick, tick.expansions) == (8, 4)
     assert restart is not None and (restart.tick, restart.expansions) == (7, 5)
-    assert dearest_restart(record_of([1, 2]), 99) is None
+    assert costliest_restart(make_record([1, 2]), 99) is None
 
 
 @given(setups(), st.integers(1, 60))
-def test_branches_part_where_stepping_through_both_finds_it(setup, tick: int) -> None:
+def test_first_difference_matches_stepwise_comparison(setup, tick: int) -> None:
     line = Timeline(setup)
     line.advance(60)
     other = line.fork(min(tick, line.tick))
-    other.settle()
+    other.finish_seek()
     cells = [c for c in range(other.world.grid.cells) if other.world.grid.free[c]]
     other.do(EditCells(tuple(cells[1:4])))
     other.advance(40)
     last = min(line.recorded_end, other.recorded_end)
-    found = first_difference(line, other, last)
+    found = first_branch_difference(line, other, last)
     if other.tick <= tick and found is None:
         return
     if last > tick:
-        assert found is not None and found.tick == tick and found.entry is not None and not found.is_own
+        assert found is not None and found.tick == tick and found.entry is not None and not found.is_in_first_branch
     for agent in line.records.keys() & other.records.keys():
-        apart = parting(line.records[agent], other.records[agent], last)
-        if apart and apart.what == "cell":
+        apart = first_agent_difference(line.records[agent], other.records[agent], last)
+        if apart and apart.field == "cell":
             a, b = line.records[agent], other.records[agent]
-            assert a.cell_at(apart.tick) == apart.one != apart.other == b.cell_at(apart.tick)
+            assert a.cell_at(apart.tick) == apart.first_value != apart.second_value == b.cell_at(apart.tick)
             assert all(a.cell_at(t) == b.cell_at(t) for t in range(max(a.joined, b.joined), apart.tick))
 
 
-def test_two_agents_part_in_their_cells_even_if_their_searches_differ_from_the_start() -> None:
-    session = Session(open_any(SCRUBBING).scenario)
+def test_first_parting_compares_cells_of_two_agents() -> None:
+    session = Session(open_any_file(SCRUBBING).scenario)
     session.advance(300)
-    found = first_parting(session)
+    found = first_difference_moment(session)
     assert found is not None
     one, other = (session.run.timeline.records[agent] for agent in (0, 1))
     assert one.cell_at(found.tick) != other.cell_at(found.tick)
@@ -105,23 +111,23 @@ def test_two_agents_part_in_their_cells_even_if_their_searches_differ_from_the_s
     assert "one cell a tick goes to" in found.text and "sixteen" in found.text
 
 
-def test_branches_say_which_command_or_parameter_made_the_difference() -> None:
-    session = Session(open_any(SCRUBBING).scenario)
+def test_first_parting_names_the_differing_command() -> None:
+    session = Session(open_any_file(SCRUBBING).scenario)
     session.advance(50)
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     session.do(SetParam(0, "weight", 3.0))
     session.advance(30)
-    found = first_parting(session)
+    found = first_difference_moment(session)
     assert found is not None and found.tick == 50 and "only in" in found.text and "weight" in found.text
 
 
-def test_the_list_goes_there_by_one_click_and_by_enter() -> None:
-    scenario = open_any(SCRUBBING).scenario
+def test_moments_list_seeks_by_click_and_enter() -> None:
+    scenario = open_any_file(SCRUBBING).scenario
     app = make_app(replace(scenario, agents=(*scenario.agents, AgentConfig("rtb-wa", params={"restart": "eager"}))))
     app.session.advance(400)
     app.session.do(EditCells((int(np.flatnonzero(app.session.run.world.grid.free)[600]),)))
     app.session.advance(200)
-    titles = [moment.title for moment in moments_of(app.session)]
+    titles = [moment.title for moment in notable_moments(app.session)]
     assert titles == [
         "Largest scrub",
         "Most expensive tick",
@@ -129,18 +135,18 @@ def test_the_list_goes_there_by_one_click_and_by_enter() -> None:
         "First difference between A and B",
     ]
     press_combination(app, "Alt+O")
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     rect = dialog.rows.element.rect
     where = rect.x + 40, rect.y + dialog.px(20)
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
     settle(app)
-    assert app.window.dialogs.dialog is None and app.session.tick == dialog.moments[0].tick
+    assert app.window.dialogs.open_one is None and app.session.tick == dialog.moments[0].tick
     press_combination(app, "Alt+O")
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     press_combination(app, "Down")
     press_combination(app, "Return")
-    app.session.run.timeline.settle()
+    app.session.run.timeline.finish_seek()
     assert app.session.tick == app.session.run.timeline.tick == dialog.moments[1].tick
     press_combination(app, "Alt+D")
-    assert "goes to" in app.window.state.messages.texts()[-1]
+    assert "goes to" in app.window.state.messages.queued_texts()[-1]

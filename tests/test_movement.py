@@ -16,23 +16,23 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 import main
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import EditCells
 from sim.experiments.problems import random_pairs
-from sim.files.map import write_map
 from sim.files.map_source import MapRows
 from sim.files.movement import movement_data
+from sim.files.movingai import write_map
 from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
-from sim.generate import generate, regions
+from sim.generate import component_labels, generate_map
 from sim.grid import Grid
 from sim.kernels.octile import DIAGONAL, h0
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, WORDS, Movement
+from sim.movement import CUT, DEFAULT_MOVEMENT, EIGHT, FOUR, RULE_DESCRIPTIONS, SQUEEZE, Movement
 from sim.params import ConfigError
 from sim.world import World
 
-from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_rows
+from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_map_rows
 
-every_rule = pytest.mark.parametrize("rule", WORDS)
+every_rule = pytest.mark.parametrize("rule", RULE_DESCRIPTIONS)
 HEAD = "format: backmove-scenario\nversion: 1\nagents: []\nstart: [0, 0]\ngoal: [2, 0]\n"
 DIAMOND = drawn("""
     S.#..
@@ -43,7 +43,7 @@ DIAMOND = drawn("""
 """)
 
 
-def by_scipy(grid: Grid, goal: int) -> np.ndarray:
+def scipy_distances(grid: Grid, goal: int) -> np.ndarray:
     """True distances of all cells to the goal: Dijkstra by scipy, over arcs made here from the rows alone."""
     rows, movement = grid.rows(), grid.movement
     free = {(x, y) for y, row in enumerate(rows) for x, letter in enumerate(row) if letter == "."}
@@ -63,63 +63,63 @@ def by_scipy(grid: Grid, goal: int) -> np.ndarray:
 
 @every_rule
 @pytest.mark.parametrize("diagonal", [DIAGONAL, 1.0, 1.5, 2.0])
-def test_a_star_is_as_good_as_dijkstra_before_and_after_edits(rule: str, diagonal: float) -> None:
+def test_astar_cost_equals_dijkstra_before_and_after_edits(rule: str, diagonal: float) -> None:
     for seed in range(4):
         movement = Movement(rule, diagonal)
-        rows = random_rows(seed, 17, 14, 0.1 * seed + 0.1)
+        rows = random_map_rows(seed, 17, 14, 0.1 * seed + 0.1)
         free = [cell for cell, letter in enumerate("".join(rows)) if letter == "."]
         start, goal = free[0], free[-1]
         world = make_world(rows, start, goal, ("astar", {}), budget=10**6, movement=movement)
         walker, chance = world.walkers[0], random.Random(seed)
-        assert world.optimal == by_scipy(world.grid, goal)[start]
+        assert world.optimal == scipy_distances(world.grid, goal)[start]
         for _ in range(3):
-            distances = by_scipy(world.grid, goal)
-            assert [world.true_distance(cell) for cell in free_of(world)] == distances[free_of(world)].tolist()
-            before, left = world.metrics(walker).cost, distances[walker.position]
+            distances = scipy_distances(world.grid, goal)
+            assert [world.true_distance(cell) for cell in free_cells_of(world)] == distances[
+                free_cells_of(world)
+            ].tolist()
+            before, left = world.metrics_of_walker(walker).cost, distances[walker.position]
             world.advance(2)
-            walked = world.metrics(walker).cost - before
+            walked = world.metrics_of_walker(walker).cost - before
             assert left == np.inf or walked == left - distances[walker.position]
             cells_now = tuple(chance.sample(range(world.grid.cells), 12))
             world.submit(EditCells(blocked=tuple(c for c in cells_now[:6] if c != goal), freed=cells_now[6:]))
-            world.apply_now()
-        left = by_scipy(world.grid, goal)[walker.position]
-        before = world.metrics(walker).cost
+            world.apply_due_changes()
+        left = scipy_distances(world.grid, goal)[walker.position]
+        before = world.metrics_of_walker(walker).cost
         world.advance(10_000)
-        assert world.metrics(walker).cost - before == (0.0 if left == np.inf else left)
+        assert world.metrics_of_walker(walker).cost - before == (0.0 if left == np.inf else left)
 
 
-def free_of(world: World) -> list[int]:
+def free_cells_of(world: World) -> list[int]:
     return [int(cell) for cell in np.flatnonzero(world.grid.free)]
 
 
-def test_each_rule_allows_what_the_one_before_allows_and_more() -> None:
-    masks = [Grid.from_rows(DIAMOND[0], movement=Movement(rule)).moves for rule in WORDS]
+def test_each_movement_rule_extends_the_previous_one() -> None:
+    masks = [Grid.from_text_rows(DIAMOND[0], movement=Movement(rule)).moves for rule in RULE_DESCRIPTIONS]
     for strict, lax in itertools.pairwise(masks):
         assert (strict & ~lax == 0).all() and (strict != lax).any()
 
 
-def test_what_can_be_reached_depends_on_the_rule() -> None:
-    optimal = {rule: make_world(*DIAMOND, movement=Movement(rule)).optimal for rule in WORDS}
+def test_reachability_depends_on_the_movement_rule() -> None:
+    optimal = {rule: make_world(*DIAMOND, movement=Movement(rule)).optimal for rule in RULE_DESCRIPTIONS}
     assert optimal[FOUR] == optimal[EIGHT] == optimal[CUT] == np.inf and optimal[SQUEEZE] < np.inf
     around = drawn("S.\n.#\n.G")
-    found = [make_world(*around, movement=Movement(rule)).optimal for rule in WORDS]
+    found = [make_world(*around, movement=Movement(rule)).optimal for rule in RULE_DESCRIPTIONS]
     assert found == [3.0, 3.0, 1 + DIAGONAL, 1 + DIAGONAL]
 
 
 def test_without_diagonals_the_heuristic_is_manhattan_distance() -> None:
-    grid = Grid.from_rows(["...", "..."], movement=Movement(FOUR, 1.5))
-    assert grid.movement == Movement(FOUR) and grid.diagonal == 2.0 and grid.movement.dearest == 1.0
-    assert h0(7, 1, 2, 9, grid.diagonal) == 13.0
-    assert grid.longest_way == 6.0 and Grid.from_rows(["...", "..."]).longest_way == 6 * DIAGONAL
+    grid = Grid.from_text_rows(["...", "..."], movement=Movement(FOUR, 1.5))
+    assert grid.movement == Movement(FOUR) and grid.diagonal_cost == 2.0 and grid.movement.max_move_cost == 1.0
+    assert h0(7, 1, 2, 9, grid.diagonal_cost) == 13.0
+    assert grid.max_path_cost == 6.0 and Grid.from_text_rows(["...", "..."]).max_path_cost == 6 * DIAGONAL
 
 
 @given(problems(), movements)
-def test_octile_distance_never_says_too_much_and_is_consistent(
-    problem: tuple[list[str], int, int], movement: Movement
-) -> None:
-    grid = Grid.from_rows(problem[0], movement=movement)
+def test_octile_distance_is_admissible_and_consistent(problem: tuple[list[str], int, int], movement: Movement) -> None:
+    grid = Grid.from_text_rows(problem[0], movement=movement)
     board, goal = board_of(grid), problem[2]
-    h = {place: h0(*place, *grid.xy(goal), grid.diagonal) for place in board.land}
+    h = {place: h0(*place, *grid.xy(goal), grid.diagonal_cost) for place in board.land}
     assert all(h[place] == board.h(place, board.at(goal)) for place in board.land)
     assert all(h[place] <= distance for place, distance in board.distances(board.at(goal)).items())
     assert all(h[a] <= cost + h[b] for a in board.land for b, cost in board.successors(a))
@@ -127,34 +127,34 @@ def test_octile_distance_never_says_too_much_and_is_consistent(
 
 @settings(max_examples=60)
 @given(problems(side=9), movements)
-def test_regions_are_what_moves_connect(problem: tuple[list[str], int, int], movement: Movement) -> None:
-    grid = Grid.from_rows(problem[0], movement=movement)
-    board, label = board_of(grid), regions(grid)
+def test_regions_are_the_connected_components_of_moves(problem: tuple[list[str], int, int], movement: Movement) -> None:
+    grid = Grid.from_text_rows(problem[0], movement=movement)
+    board, label = board_of(grid), component_labels(grid)
     for cell in np.flatnonzero(grid.free).tolist():
         joined = {board.id(place) for place in board.distances(board.at(cell))}
         assert {other for other in np.flatnonzero(grid.free).tolist() if label[other] == label[cell]} == joined
 
 
-def test_problems_drawn_by_lot_can_be_solved() -> None:
+def test_random_pairs_are_solvable_under_the_movement_rule() -> None:
     rows = ["@.", ".@"]
-    assert random_pairs(Grid.from_rows(rows, movement=Movement(CUT)), 3, random.Random(1)) == []
-    assert len(random_pairs(Grid.from_rows(rows, movement=Movement(SQUEEZE)), 3, random.Random(1))) == 3
+    assert random_pairs(Grid.from_text_rows(rows, movement=Movement(CUT)), 3, random.Random(1)) == []
+    assert len(random_pairs(Grid.from_text_rows(rows, movement=Movement(SQUEEZE)), 3, random.Random(1))) == 3
 
 
-def test_copies_keep_the_rule_or_take_another() -> None:
-    grid = Grid.from_rows(["..", ".."], movement=Movement(CUT, 1.5))
-    grid.edit([3], [])
+def test_grid_copy_keeps_or_replaces_the_movement_rule() -> None:
+    grid = Grid.from_text_rows(["..", ".."], movement=Movement(CUT, 1.5))
+    grid.block_and_free([3], [])
     assert grid.copy().movement == Movement(CUT, 1.5)
     other = grid.copy(Movement(FOUR))
     assert other.movement == Movement(FOUR) and other.rows() == grid.rows() and other.original[1, 1] == ord(".")
     assert (other.moves != grid.moves).any()
 
 
-def test_a_rule_with_no_moves_at_the_start_is_told_as_no_path() -> None:
+def test_start_without_legal_moves_gives_no_path() -> None:
     """Diagonals alone: who may not take them stands still, and says so; those that may, arrive."""
     rows = ["@@.", "@.@", ".@@"]
-    agents = [(key, {}) for key in BY_KEY if BY_KEY[key].is_complete]
-    for rule in WORDS:
+    agents = [(key, {}) for key in SPECS_BY_KEY if SPECS_BY_KEY[key].is_complete]
+    for rule in RULE_DESCRIPTIONS:
         world = make_world(rows, 6, 2, *agents, movement=Movement(rule), budget=40)
         world.advance(200)
         words = {walker.agent.status.name for walker in world.walkers}
@@ -165,17 +165,17 @@ def test_a_rule_with_no_moves_at_the_start_is_told_as_no_path() -> None:
 
 
 @pytest.mark.parametrize("movement", sorted({*MOVEMENTS}, key=str), ids=str)
-def test_scenarios_keep_the_rule_and_say_nothing_of_the_usual_one(movement: Movement) -> None:
+def test_scenario_round_trips_the_movement_rule_and_omits_the_default(movement: Movement) -> None:
     scenario = Scenario(MapRows(("...", ".@."), movement), (0, 0), (2, 0))
     of_grid = scenario.grid.movement
     assert of_grid.rule == movement.rule and of_grid.diagonal == pytest.approx(movement.diagonal, abs=2e-7)
     text = dump_scenario(scenario)
-    again = parse_scenario(text, "x", BY_KEY)
+    again = parse_scenario(text, "x", SPECS_BY_KEY)
     assert again == scenario and again.grid.movement == of_grid
     assert ("movement:" in text) == (movement.rule != EIGHT)
     assert ("diagonal:" in text) == ("diagonal" in movement_data(movement))
-    assert (movement_data(movement) == {}) == (movement == USUAL)
-    assert build_world(again, BY_KEY).grid.movement == of_grid
+    assert (movement_data(movement) == {}) == (movement == DEFAULT_MOVEMENT)
+    assert build_world(again, SPECS_BY_KEY).grid.movement == of_grid
 
 
 @pytest.mark.parametrize(
@@ -187,24 +187,27 @@ def test_scenarios_keep_the_rule_and_say_nothing_of_the_usual_one(movement: Move
         ("{generate: {kind: corner}, movement: [eight]}", "map.movement: expected"),
     ],
 )
-def test_a_rule_that_is_none_is_told_with_its_line(source: str, words: str) -> None:
+def test_invalid_movement_rule_is_refused(source: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        parse_scenario(HEAD + f"map: {source}\n", "x.yaml", BY_KEY)
+        parse_scenario(HEAD + f"map: {source}\n", "x.yaml", SPECS_BY_KEY)
 
 
-def test_every_source_of_a_map_takes_the_rule(tmp_path: Path) -> None:
-    write_map(Grid.from_rows(["...", ".@."]), tmp_path / "a.map")
+def test_every_map_source_accepts_a_movement_rule(tmp_path: Path) -> None:
+    write_map(Grid.from_text_rows(["...", ".@."]), tmp_path / "a.map")
     for source in ("file: a.map", "rows: ['...', '.@.']", "generate: {kind: corner, size: 8}"):
         text = HEAD + f"map: {{{source}, movement: eight-cut, diagonal: 1.25}}\n"
-        assert parse_scenario(text, "x", BY_KEY, tmp_path).grid.movement == Movement(CUT, 1.25)
-    assert generate("corner", {"size": 8}, movement=Movement(FOUR)).grid.movement == Movement(FOUR)
+        assert parse_scenario(text, "x", SPECS_BY_KEY, tmp_path).grid.movement == Movement(CUT, 1.25)
+    assert generate_map("corner", {"size": 8}, movement=Movement(FOUR)).grid.movement == Movement(FOUR)
 
 
-def test_another_rule_leaves_the_length_of_a_list_behind() -> None:
+def test_changed_movement_rule_drops_the_listed_optimal_cost() -> None:
     listed = Scenario(MapRows(("...",)), (0, 0), (2, 0), listed_optimal=2.0)
-    moved = listed.moved_by(Movement(FOUR))
+    moved = listed.with_movement(Movement(FOUR))
     assert moved.listed_optimal is None and moved.map.movement == moved.grid.movement == Movement(FOUR)
-    assert moved.moved_by(USUAL).grid.movement == USUAL and listed.moved_by(USUAL).listed_optimal == 2.0
+    assert (
+        moved.with_movement(DEFAULT_MOVEMENT).grid.movement == DEFAULT_MOVEMENT
+        and listed.with_movement(DEFAULT_MOVEMENT).listed_optimal == 2.0
+    )
 
 
 # --- command line ---------------------------------------------------------------------------------
@@ -222,13 +225,13 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
 
 @pytest.fixture
 def corner_map(tmp_path: Path) -> Path:
-    write_map(Grid.from_rows(["..", ".@", ".."]), tmp_path / "corner.map")
+    write_map(Grid.from_text_rows(["..", ".@", ".."]), tmp_path / "corner.map")
     (tmp_path / "corner.map.scen").write_text("version 1\n0 corner.map 2 3 0 0 1 2 3\n")
     return tmp_path / "corner.map"
 
 
 @every_rule
-def test_solve_takes_the_rule(rule: str, run: Any, corner_map: Path) -> None:
+def test_solve_accepts_a_movement_rule(rule: str, run: Any, corner_map: Path) -> None:
     given = ("--map", corner_map, "--from", "0,0", "--to", "1,2", "--agent", "astar", "--movement", rule)
     code, (line,), _ = run("solve", *given)
     assert code == 0 and line["outcome"] == "reached" and line["movement"] == rule
@@ -236,7 +239,7 @@ def test_solve_takes_the_rule(rule: str, run: Any, corner_map: Path) -> None:
     assert line["diagonal"] == (2.0 if rule == FOUR else DIAGONAL)
 
 
-def test_solve_refuses_a_diagonal_where_there_is_none(run: Any, corner_map: Path) -> None:
+def test_solve_refuses_a_diagonal_cost_without_diagonal_moves(run: Any, corner_map: Path) -> None:
     given = ("solve", "--map", corner_map, "--from", "0,0", "--to", "1,2", "--agent", "astar")
     code, lines, told = run(*given, "--movement", "four", "--diagonal", "1.5")
     assert code == 2 and not lines and "--diagonal: goes with eight neighbours only" in told
@@ -246,7 +249,7 @@ def test_solve_refuses_a_diagonal_where_there_is_none(run: Any, corner_map: Path
     assert code == 2 and "did you mean 'eight'" in told
 
 
-def test_lengths_of_a_list_are_compared_under_the_usual_rule_only(run: Any, corner_map: Path) -> None:
+def test_listed_lengths_are_compared_only_under_the_default_rule(run: Any, corner_map: Path) -> None:
     """The list says 3, right without cut corners; with them the cheapest path is shorter, and that is no fault."""
     given = ("solve", "--scen", f"{corner_map}.scen", "--agent", "astar")
     for rule, optimal in ((EIGHT, 3.0), (CUT, 1.0 + DIAGONAL)):
@@ -256,9 +259,9 @@ def test_lengths_of_a_list_are_compared_under_the_usual_rule_only(run: Any, corn
         )
 
 
-def test_an_experiment_compares_rules(run: Any, tmp_path: Path, corner_map: Path) -> None:
+def test_experiment_compares_movement_rules(run: Any, tmp_path: Path, corner_map: Path) -> None:
     head = "format: backmove-experiment\nversion: 1\ntitle: Rules\nagents: [astar]\nbudgets: [9]\nparts:\n"
-    parts = (f"  {rule}: {{problems: {{scen: [corner.map.scen], movement: {rule}}}}}\n" for rule in WORDS)
+    parts = (f"  {rule}: {{problems: {{scen: [corner.map.scen], movement: {rule}}}}}\n" for rule in RULE_DESCRIPTIONS)
     spec = tmp_path / "rules.yaml"
     spec.write_text(head + "".join(parts))
     main.main(["experiment", str(spec), "-o", str(tmp_path / "out")])

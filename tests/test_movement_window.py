@@ -10,13 +10,13 @@ import pytest
 from sim.commands import AgentConfig, SetSwitch, TimedCommand
 from sim.grid import Grid
 from sim.kernels.octile import DIAGONAL
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, USUAL, WORDS, Movement
+from sim.movement import CUT, DEFAULT_MOVEMENT, EIGHT, FOUR, RULE_DESCRIPTIONS, SQUEEZE, Movement
 from ui.app import App
-from ui.dialogs.generator import GenerateMap
-from ui.model import branching, files, painting, saving, turning
+from ui.dialogs.generator import MapGeneratorDialog
+from ui.model import adjust, branching, files, painting, session_saving
 from ui.model.session import Session
 from ui.panels.tab_edit import RULE_LABELS, RULE_TIPS
-from ui.widgets.controls import Choice
+from ui.widgets.controls import ChoiceControl
 
 from .runs import scenario_on
 from .window import at_cell, drag, make_app, press_combination, settle
@@ -31,14 +31,14 @@ ROWS = [
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("BACKMOVE_RECORDINGS", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     yield
 
 
 def begun(*kinds: str) -> Session:
-    grid = Grid.from_rows(ROWS, "pond")
+    grid = Grid.from_text_rows(ROWS, "pond")
     agents = [AgentConfig(kind) for kind in kinds or ("tb-wa", "astar")]
     return Session(scenario_on(grid, 0, grid.cells - 1, agents, budget=3, title="Pond", listed_optimal=20.0))
 
@@ -52,7 +52,7 @@ def app() -> App:
 
 
 def click(app: App, name: str) -> None:
-    spot = app.window.canvas.spot_named(name)
+    spot = app.window.canvas.hit_region_named(name)
     assert spot is not None, name
     place = spot.box[0] + spot.box[2] // 2, spot.box[1] + spot.box[3] // 2
     drag(app, place, place)
@@ -63,7 +63,7 @@ def movement(app: App) -> Movement:
     return app.session.run.world.grid.movement
 
 
-def test_a_click_on_a_rule_begins_again_under_it_and_ctrl_z_takes_that_back(app: App) -> None:
+def test_clicking_a_rule_resets_under_it_and_undo_restores(app: App) -> None:
     app.session.advance(7)
     drag(app, at_cell(app, 12, 2), at_cell(app, 12, 2))
     edited, digest = app.session.run.world.grid.rows(), app.session.run.world.digest()
@@ -72,24 +72,28 @@ def test_a_click_on_a_rule_begins_again_under_it_and_ctrl_z_takes_that_back(app:
     assert movement(app) == Movement(FOUR) and app.session.tick == 0 and app.session.run.world.grid.rows() == edited
     assert app.session.run.scenario.map.movement == Movement(FOUR) and app.session.run.scenario.listed_optimal is None
     app.session.advance(300)
-    assert app.session.run.world.optimal == 23.0 == app.session.run.world.metrics(app.session.run.world.walkers[1]).cost
+    assert (
+        app.session.run.world.optimal
+        == 23.0
+        == app.session.run.world.metrics_of_walker(app.session.run.world.walkers[1]).cost
+    )
     press_combination(app, "Ctrl+Z")
     while app.session.run.is_seeking:
         settle(app)
-    assert movement(app) == USUAL and app.session.tick == 7 and app.session.run.world.digest() == digest
+    assert movement(app) == DEFAULT_MOVEMENT and app.session.tick == 7 and app.session.run.world.digest() == digest
     press_combination(app, "Ctrl+Y")
     assert movement(app) == Movement(FOUR) and app.session.run.scenario.listed_optimal is None
 
 
-def test_what_the_script_did_is_left_to_the_script() -> None:
+def test_changing_the_rule_does_not_bake_in_script_edits() -> None:
     """A bridge that the script closes at tick 5 is open at tick 0 of the run under another rule, as in the first."""
     session = begun()
     grid = session.run.scenario.grid
     edits = (TimedCommand(5, SetSwitch("bridge", True)),)
-    session.open(replace(session.run.scenario, switches={"bridge": ((9, 3), (9, 4))}, edits=edits))
-    painting.paint(session, [grid.cell(3, 4)], block=True)
+    session.open_scenario(replace(session.run.scenario, switches={"bridge": ((9, 3), (9, 4))}, edits=edits))
+    painting.block_or_free_cells(session, [grid.cell(3, 4)], block=True)
     session.advance(8)
-    painting.paint(session, [grid.cell(15, 0)], block=True)
+    painting.block_or_free_cells(session, [grid.cell(15, 0)], block=True)
     assert session.run.world.switch_states() == {"bridge": True}
     session.set_movement(Movement(FOUR))
     assert session.run.world.switch_states() == {"bridge": False} and session.run.scenario.edits == edits
@@ -98,42 +102,42 @@ def test_what_the_script_did_is_left_to_the_script() -> None:
     assert session.run.world.switch_states() == {"bridge": True}
 
 
-def test_the_rule_is_on_screen_wherever_it_is_not_the_usual_one(app: App) -> None:
-    assert app.window.canvas.spot_named("title:movement") is None
-    assert set(RULE_LABELS) == set(RULE_TIPS) == set(WORDS)
+def test_title_shows_non_default_movement_rule(app: App) -> None:
+    assert app.window.canvas.hit_region_named("title:movement") is None
+    assert set(RULE_LABELS) == set(RULE_TIPS) == set(RULE_DESCRIPTIONS)
     for rule in (FOUR, CUT, SQUEEZE):
         click(app, f"rule:{rule}")
-        spot = app.window.canvas.spot_named("title:movement")
-        assert spot is not None and WORDS[rule] in spot.tip
-        assert (app.window.canvas.spot_named("diagonal:more") is not None) == (rule != FOUR)
+        spot = app.window.canvas.hit_region_named("title:movement")
+        assert spot is not None and RULE_DESCRIPTIONS[rule] in spot.tip
+        assert (app.window.canvas.hit_region_named("diagonal:more") is not None) == (rule != FOUR)
     click(app, "rule:eight")
-    assert app.window.canvas.spot_named("title:movement") is None
+    assert app.window.canvas.hit_region_named("title:movement") is None
     click(app, "diagonal:more")
-    assert app.window.canvas.spot_named("title:movement") is not None, "another cost of a diagonal is told, too"
+    assert app.window.canvas.hit_region_named("title:movement") is not None, "another cost of a diagonal is told, too"
 
 
 @pytest.mark.parametrize("size, scale", [((800, 600), 1.0), ((1280, 720), 2.0), ((1600, 900), 1.0)])
 @pytest.mark.parametrize("rule", [FOUR, SQUEEZE])
-def test_there_is_room_for_the_rule_in_any_window(size: tuple[int, int], scale: float, rule: str) -> None:
+def test_title_has_room_for_the_rule_in_any_window(size: tuple[int, int], scale: float, rule: str) -> None:
     scenario = replace(begun().run.scenario, title="A title that is long enough to need cutting in a narrow window")
-    app = make_app(scenario.moved_by(Movement(rule)), size, scale=scale)
-    spot, opener = (app.window.canvas.spot_named(name) for name in ("title:movement", "top:open"))
+    app = make_app(scenario.with_movement(Movement(rule)), size, scale=scale)
+    spot, opener = (app.window.canvas.hit_region_named(name) for name in ("title:movement", "top:open"))
     assert spot is not None and opener is not None
     assert app.window.canvas.text_width(rule) <= spot.box[2] and spot.box[0] + spot.box[2] <= opener.box[0]
 
 
-def test_a_key_goes_through_all_rules(app: App) -> None:
+def test_movement_key_cycles_through_all_rules(app: App) -> None:
     seen = []
-    for _ in WORDS:
+    for _ in RULE_DESCRIPTIONS:
         press_combination(app, "Alt+G")
         seen.append(movement(app).rule)
-    assert seen == [CUT, SQUEEZE, FOUR, EIGHT] and movement(app) == USUAL
-    for _ in WORDS:
+    assert seen == [CUT, SQUEEZE, FOUR, EIGHT] and movement(app) == DEFAULT_MOVEMENT
+    for _ in RULE_DESCRIPTIONS:
         press_combination(app, "Ctrl+Z")
-    assert movement(app) == USUAL and not app.session.history.done
+    assert movement(app) == DEFAULT_MOVEMENT and not app.session.history.done
 
 
-def test_the_cost_of_a_diagonal_is_turned_and_stays_with_another_rule(app: App) -> None:
+def test_diagonal_cost_is_adjustable_and_kept_across_rules(app: App) -> None:
     click(app, "diagonal:more")
     assert movement(app) == Movement(EIGHT, 1.5)
     click(app, "rule:eight-cut")
@@ -142,38 +146,38 @@ def test_the_cost_of_a_diagonal_is_turned_and_stays_with_another_rule(app: App) 
     click(app, "diagonal:less")
     assert app.session.run.scenario.map.movement == Movement(CUT, 1.4) and f"{movement(app).diagonal:.4g}" == "1.4"
     for _ in range(9):
-        turning.turn_diagonal(app.session, 1)
+        adjust.step_diagonal_cost(app.session, 1)
     done = len(app.session.history.done)
-    turning.turn_diagonal(app.session, 1)
+    adjust.step_diagonal_cost(app.session, 1)
     assert movement(app).diagonal == 2.0 and len(app.session.history.done) == done, "at its end nothing is begun again"
     click(app, "rule:four")
-    turning.turn_diagonal(app.session, 1)
+    adjust.step_diagonal_cost(app.session, 1)
     assert movement(app) == Movement(FOUR)
     click(app, "rule:eight")
     assert movement(app) == Movement(EIGHT, DIAGONAL)
 
 
-def test_the_same_rule_again_changes_nothing(app: App) -> None:
+def test_selecting_the_same_rule_changes_nothing(app: App) -> None:
     app.session.advance(5)
     click(app, "rule:eight")
     assert app.session.tick == 5 and not app.session.history.done
 
 
-def test_branches_come_back_with_the_rule_before(app: App) -> None:
+def test_undoing_a_rule_change_restores_branches(app: App) -> None:
     app.session.advance(4)
-    branching.branch_here(app.session)
-    painting.paint(app.session, [30], block=True)
+    branching.create_branch_here(app.session)
+    painting.block_or_free_cells(app.session, [30], block=True)
     app.session.advance(3)
-    states = app.session.run.tree.states()
+    states = app.session.run.tree.branch_states()
     app.session.set_movement(Movement(SQUEEZE))
     assert len(app.session.run.tree.branches) == 1
     app.session.history.undo()
     while not app.session.continue_seek():
         pass
-    assert app.session.run.tree.states() == states and movement(app) == USUAL
+    assert app.session.run.tree.branch_states() == states and movement(app) == DEFAULT_MOVEMENT
 
 
-def test_edits_in_mid_run_obey_the_rule(app: App) -> None:
+def test_edits_during_the_run_obey_the_rule(app: App) -> None:
     """Under "four" and "squeeze" a wall with a diagonal gap shuts, or does not; all agents are told the right arcs."""
     for rule, is_shut in ((FOUR, True), (SQUEEZE, False)):
         session = begun("rtb-wa", "dstar-lite", "lrta", "astar", "lss-lrta")
@@ -181,35 +185,35 @@ def test_edits_in_mid_run_obey_the_rule(app: App) -> None:
         session.advance(3)
         grid = session.run.world.grid
         wall = [grid.cell(14, y) for y in range(3)] + [grid.cell(15, y) for y in (3, 4)]
-        painting.paint(session, wall, block=True)
+        painting.block_or_free_cells(session, wall, block=True)
         session.advance(20_000)
         words = {walker.agent.status.name for walker in session.run.world.walkers}
         assert words == ({"NO_PATH"} if is_shut else {"AT_GOAL"})
-        assert not any(walker.offence for walker in session.run.world.walkers)
+        assert not any(walker.violation for walker in session.run.world.walkers)
 
 
-def test_a_saved_session_and_scenario_open_under_their_rule(app: App, tmp_path: Path) -> None:
+def test_saved_session_and_scenario_keep_the_rule(app: App, tmp_path: Path) -> None:
     click(app, "rule:eight-squeeze")
     click(app, "diagonal:more")
     app.session.advance(9)
     digest = app.session.run.world.digest()
-    opened = files.open_any(saving.save(app.session, tmp_path / "mine"))
+    opened = files.open_any_file(session_saving.save_session(app.session, tmp_path / "mine"))
     again = Session(opened.scenario)
-    assert opened.saved is not None
-    saving.restore(again, opened.saved)
+    assert opened.saved_session is not None
+    session_saving.restore_session(again, opened.saved_session)
     while not again.continue_seek():
         pass
     assert again.run.world.grid.movement == Movement(SQUEEZE, 1.5) and again.run.world.digest() == digest
-    assert again.run.timeline.diverged is None
-    scenario = files.open_any(files.save_session_scenario(app.session, tmp_path / "plain")).scenario
+    assert again.run.timeline.divergence_tick is None
+    scenario = files.open_any_file(files.save_session_scenario(app.session, tmp_path / "plain")).scenario
     assert scenario.grid.movement == Movement(SQUEEZE, 1.5)
 
 
-def test_what_agents_computed_is_computed_for_the_new_rule() -> None:
+def test_agent_data_is_recomputed_for_the_new_rule() -> None:
     app = make_app(begun("knn-lrta", "d-lrta", "pra").run.scenario)
     app.session.set_movement(Movement(FOUR))
     settle(app)
-    while app.window.dialogs.dialog is not None:
+    while app.window.dialogs.open_one is not None:
         settle(app)
     assert movement(app) == Movement(FOUR)
     app.session.advance(500)
@@ -217,7 +221,7 @@ def test_what_agents_computed_is_computed_for_the_new_rule() -> None:
     assert not any(getattr(walker.agent, "is_stale", False) for walker in app.session.run.world.walkers)
 
 
-def test_the_inspector_counts_the_moves_that_there_can_be(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspector_counts_possible_moves_of_the_rule(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.window.settings.sidebar_tab = "inspect"
     app.window.state.pinned = (3, 3)
     drawn: list[str] = []
@@ -226,29 +230,29 @@ def test_the_inspector_counts_the_moves_that_there_can_be(app: App, monkeypatch:
         app.window.canvas, "text", lambda at, words, **more: drawn.append(words) or text(at, words, **more)
     )
     for rule, words in ((EIGHT, "8 of 8"), (FOUR, "4 of 4")):
-        turning.set_rule(app.session, rule)
+        adjust.set_movement_rule(app.session, rule)
         drawn.clear()
         settle(app)
         assert words in drawn
 
 
-def test_the_generator_makes_a_map_of_any_rule(app: App) -> None:
+def test_generator_dialog_makes_a_map_of_any_rule(app: App) -> None:
     press_combination(app, "Ctrl+N")
-    dialog = app.window.dialogs.dialog
-    assert isinstance(dialog, GenerateMap) and dialog.made is not None
-    rules = next(c for c in dialog.controls if isinstance(c, Choice))
+    dialog = app.window.dialogs.open_one
+    assert isinstance(dialog, MapGeneratorDialog) and dialog.generated_map is not None
+    rules = next(c for c in dialog.controls if isinstance(c, ChoiceControl))
     dialog.focus(rules)
     press_combination(app, "Right")
     for _ in range(30):
         app.frame(0.05)
-    assert dialog.made is not None and dialog.made.grid.movement == Movement(CUT)
+    assert dialog.generated_map is not None and dialog.generated_map.grid.movement == Movement(CUT)
     press_combination(app, "Return")
     settle(app)
     assert movement(app) == Movement(CUT) == app.session.run.scenario.map.movement
     assert np.array_equal(app.session.run.world.grid.moves, app.session.run.scenario.grid.copy(Movement(CUT)).moves)
 
 
-def test_the_rule_stands_in_the_drawing_for_papers(app: App, tmp_path: Path) -> None:
+def test_exported_drawing_names_the_rule(app: App, tmp_path: Path) -> None:
     click(app, "rule:four")
     press_combination(app, "Alt+F12")
     drawing = next(tmp_path.rglob("*.svg")).read_text()

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import MAX_SWITCHES, AgentConfig, EditCells
-from sim.experiments.problems import shrunk
+from sim.experiments.problems import shrink_map
 from sim.grid import Grid
 from sim.kernels import tba
 from sim.time.timeline import DIGEST_EVERY, Timeline
@@ -20,7 +20,7 @@ CORRIDOR = ["." * 60] * 3
 # --- TBA* -----------------------------------------------------------------------------------------
 
 
-def test_the_first_slice_after_a_change_leaves_time_to_trace_its_whole_path() -> None:
+def test_first_slice_after_a_change_reserves_time_to_trace() -> None:
     """With r = 0.9 and c = 1, ten expansions buy nine and one trace step: one expansion then, and nine later."""
     world, walker = solo(CORRIDOR, 60, 119, "tba", budget=10, share=0.9, trace_rate=1.0)
     expanded = []
@@ -30,10 +30,10 @@ def test_the_first_slice_after_a_change_leaves_time_to_trace_its_whole_path() ->
         if world.tick == 6:
             break
     assert expanded == [1, 9, 9, 9, 1, 9]
-    assert world.metrics(walker).restarts == 1
+    assert world.metrics_of_walker(walker).restarts == 1
 
 
-def test_the_way_back_to_the_path_is_followed_no_further_than_there_is_room() -> None:
+def test_junction_search_respects_trace_step_limit() -> None:
     """Looking for the place where the way back joins the path costs trace steps, which the tick has only so many of."""
     world, walker = solo(["." * 40], 0, 39, "tba", budget=20)
     world.advance(2)
@@ -42,12 +42,12 @@ def test_the_way_back_to_the_path_is_followed_no_further_than_there_is_room() ->
     assert state.length > 3 and agent.path.cells[:3].tolist() == [0, 1, 2]
     state.length, state.loc = 3, 12
     ground = world.grid.ground
-    assert tba.junction(ground, agent.search, agent.path, state, 11) == (2, 10)
-    assert tba.junction(ground, agent.search, agent.path, state, 10) == (2, 10)
-    assert tba.junction(ground, agent.search, agent.path, state, 9) == (-1, 9)
+    assert tba.find_junction(ground, agent.search, agent.path, state, 11) == (2, 10)
+    assert tba.find_junction(ground, agent.search, agent.path, state, 10) == (2, 10)
+    assert tba.find_junction(ground, agent.search, agent.path, state, 9) == (-1, 9)
 
 
-def test_a_shortcut_is_not_looked_for_where_its_roots_alone_would_break_the_time_limit() -> None:
+def test_shortcut_search_is_skipped_if_its_roots_exceed_the_time_limit() -> None:
     """Ten parents lead to the path, and the one root there is costs an eleventh trace step."""
     world, walker = solo(["." * 40], 0, 39, "tba", budget=20, shortcut=True)
     world.advance(2)
@@ -61,7 +61,7 @@ def test_a_shortcut_is_not_looked_for_where_its_roots_alone_would_break_the_time
     assert used > 0 and steps == 11
 
 
-def test_a_path_that_leads_exactly_as_far_as_the_last_is_taken() -> None:
+def test_path_of_equal_length_is_accepted() -> None:
     """The agent sets out north, into a dead end; a path south of the same length is found, and it turns at once."""
     rows = [
         ".@@",
@@ -81,19 +81,19 @@ def test_a_path_that_leads_exactly_as_far_as_the_last_is_taken() -> None:
 # --- timelines ------------------------------------------------------------------------------------
 
 
-def corridor() -> World:
+def make_corridor_world() -> World:
     return make_world(CORRIDOR, 60, 119, ("tb-wa", {}), ("rtb-wa", {}), budget=1)
 
 
-def test_an_edit_at_the_tick_of_an_older_one_leaves_that_in_the_log() -> None:
-    line = Timeline(corridor)
+def test_edit_at_the_tick_of_an_older_one_keeps_both() -> None:
+    line = Timeline(make_corridor_world)
     line.advance(10)
     first = line.do(EditCells(blocked=(20,)))
     line.advance(10)
     later = line.do(EditCells(blocked=(25,)))
     line.advance(5)
     line.seek(10)
-    line.apply_now()
+    line.apply_due_commands()
     second = line.do(EditCells(blocked=(140,)))
     assert [entry.id for entry in line.entries()] == [first.id, second.id]
     assert later.id not in [entry.id for entry in line.entries()], "what came later was overwritten"
@@ -102,41 +102,41 @@ def test_an_edit_at_the_tick_of_an_older_one_leaves_that_in_the_log() -> None:
     assert not line.world.grid.is_free(20) and not line.world.grid.is_free(140) and line.world.grid.is_free(25)
 
 
-def test_a_replay_that_comes_to_something_else_is_reported() -> None:
+def test_diverging_replay_is_reported() -> None:
     line = Timeline(lambda: make_world(["." * 400], 0, 399, ("lrta", {}), budget=1))
     line.advance(3 * DIGEST_EVERY)
-    assert line.tick == 3 * DIGEST_EVERY and line.diverged is None
+    assert line.tick == 3 * DIGEST_EVERY and line.divergence_tick is None
     line.seek(0)
     line.seek(3 * DIGEST_EVERY)
-    assert line.diverged is None
+    assert line.divergence_tick is None
     line.history.digests[2] = "0" * 16
     line.seek(DIGEST_EVERY + 10)
     line.seek(3 * DIGEST_EVERY)
-    assert line.diverged == 2 * DIGEST_EVERY
+    assert line.divergence_tick == 2 * DIGEST_EVERY
 
 
 @pytest.mark.parametrize("number", [7, 3])
-def test_a_number_that_was_asked_for_is_never_given_again(number: int) -> None:
-    world = corridor()
+def test_requested_agent_id_is_never_reused(number: int) -> None:
+    world = make_corridor_world()
     world.add(AgentConfig("gbfs"), 7)
     if number == 3:
         world.add(AgentConfig("gbfs"), 3)
     assert world.next_agent_id == 8
     assert world.add(AgentConfig("gbfs")).id == 8
-    assert BY_KEY["gbfs"].name == world.walkers[-1].label
+    assert SPECS_BY_KEY["gbfs"].name == world.walkers[-1].label
 
 
 # --- what is counted ------------------------------------------------------------------------------
 
 
-def test_beginning_a_trial_counts_no_cell_twice() -> None:
+def test_new_trial_counts_no_cell_twice() -> None:
     world = make_world(["......", ".@@@@.", "...@..", ".@@@@.", "......"], 14, 17, ("lrta", {}), trials=9)
     world.advance(2000)
     walker = world.walkers[0]
-    assert walker.trial > 1 and walker.metrics[0].distinct == (walker.visits > 0).sum()
+    assert walker.trial_number > 1 and walker.metrics[0].distinct == (walker.visits > 0).sum()
 
 
-def test_moves_of_the_cheapest_way_follow_the_goal() -> None:
+def test_optimal_moves_follow_the_goal() -> None:
     world = make_world(["." * 9], 0, 8, ("lrta", {}))
     assert world.optimal_moves == 8
     world.move_goal(3)
@@ -146,23 +146,23 @@ def test_moves_of_the_cheapest_way_follow_the_goal() -> None:
 # --- switches ---------------------------------------------------------------------------------------
 
 
-def test_a_map_has_no_more_switches_than_its_limit() -> None:
-    world = corridor()
+def test_switch_limit_is_enforced() -> None:
+    world = make_corridor_world()
     for number in range(MAX_SWITCHES):
-        world.name_switch(f"gate {number}", [number % 50])
+        world.define_switch(f"gate {number}", [number % 50])
     assert len(world.switches) == MAX_SWITCHES and not world.notes
-    world.name_switch("one more", [1])
+    world.define_switch("one more", [1])
     assert "one more" not in world.switches
     assert [note.text for note in world.notes] == [
         f"switch 'one more' was not added: there are already {MAX_SWITCHES} switches, the maximum"
     ]
-    world.name_switch("gate 0", [7])
+    world.define_switch("gate 0", [7])
     assert world.switches["gate 0"] == (7,), "one that is there can have other cells"
 
 
 # --- experiments ------------------------------------------------------------------------------------
 
 
-def test_a_square_that_is_free_by_half_is_a_wall_in_a_shrunk_map() -> None:
+def test_half_free_square_becomes_a_wall_in_shrunk_map() -> None:
     """Of the four cells of the three squares two are free, two, and three."""
-    assert shrunk(Grid.from_rows([".@..@.", "@.@@.."], "halves"), 2).rows() == ["@@."]
+    assert shrink_map(Grid.from_text_rows([".@..@.", "@.@@.."], "halves"), 2).rows() == ["@@."]

@@ -35,14 +35,14 @@ class Walk:
 '''
 
 
-def changed(source: str) -> set[tuple[str, str, str]]:
+def mutations_of(source: str) -> set[tuple[str, str, str]]:
     """Return kind, old and new text of every site."""
     data = source.encode()
     return {(site.kind, data[site.begin : site.end].decode(), site.new) for site in sites_of("sim/x.py", data)}
 
 
-def test_every_kind_of_change_is_found_and_what_no_test_could_see_is_left_out() -> None:
-    assert changed(SOURCE) == {
+def test_all_kinds_of_mutation_sites_are_found() -> None:
+    assert mutations_of(SOURCE) == {
         ("off by one", "1", "2"),
         ("off by one", "1", "0"),
         ("negated", "c", "not (c)"),
@@ -69,34 +69,37 @@ def test_every_kind_of_change_is_found_and_what_no_test_could_see_is_left_out() 
         ("é > b", "é >= b"),
     ],
 )
-def test_one_operator_is_replaced_and_nothing_else(before: str, after: str) -> None:
+def test_comparison_mutation_replaces_only_the_operator(before: str, after: str) -> None:
     source = f"def f(a, b):\n    return {before}\n".encode()
     (site,) = (site for site in sites_of("x.py", source) if site.kind == "comparison")
     assert site.apply(source).decode() == f"def f(a, b):\n    return {after}\n"
 
 
-def test_ends_of_slices_and_ranges_are_shifted() -> None:
-    texts = {new for kind, _, new in changed("def f(a, n):\n    return a[:n], range(n)\n") if kind == "off by one"}
+def test_ends_of_slices_and_ranges_are_mutated_by_one() -> None:
+    texts = {new for kind, _, new in mutations_of("def f(a, n):\n    return a[:n], range(n)\n") if kind == "off by one"}
     assert texts == {"(n) + 1", "(n) - 1"}
 
 
-def test_the_open_side_of_a_reshape_is_left_out() -> None:
-    assert changed("def f(a):\n    return a[:, 3].reshape(-1, 4)\n") == {("constant", "3", "4"), ("constant", "4", "5")}
+def test_minus_one_in_reshape_is_not_mutated() -> None:
+    assert mutations_of("def f(a):\n    return a[:, 3].reshape(-1, 4)\n") == {
+        ("constant", "3", "4"),
+        ("constant", "4", "5"),
+    }
 
 
-def test_a_seed_gives_the_same_mutants_and_each_changes_the_program() -> None:
+def test_seed_picks_reproducible_mutants_that_change_the_program() -> None:
     first = pick(ROOT, 25, 3)
     assert first == pick(ROOT, 25, 3) != pick(ROOT, 25, 4) and first[:10] == pick(ROOT, 10, 3)
     assert len(set(first)) == 25 and len({site.kind for site in first}) == 5
     assert all(changes_program(site, (ROOT / site.path).read_bytes()) for site in first)
 
 
-def test_no_file_that_is_not_asked_about_has_sites() -> None:
+def test_only_program_files_have_mutation_sites() -> None:
     assert {site.path.split("/")[0] for site in all_sites(ROOT)} == {"sim", "agents", "ui"}
     assert all(site.path != "sim/kernels/jit.py" for site in all_sites(ROOT))
 
 
-def test_the_fastest_tests_that_execute_the_lines_are_asked() -> None:
+def test_fastest_tests_covering_the_line_are_chosen() -> None:
     site = next(site for site in sites_of("sim/x.py", SOURCE.encode()) if site.new == "<")
     on, off = {"sim/x.py": 1 << site.first_line}, {"sim/x.py": 1 << (site.first_line + 1)}
     tests = [RecordedTest("slow", 5.0, on), RecordedTest("fast", 1.0, on), RecordedTest("other", 0.1, off)]
@@ -107,7 +110,7 @@ def test_the_fastest_tests_that_execute_the_lines_are_asked() -> None:
     assert sum(test.seconds for test in random_mutants.tests_of(site, many)) == random_mutants.MAX_TESTS_S
 
 
-def test_what_became_of_a_mutant_is_kept_until_it_is_tried_again(tmp_path: Path) -> None:
+def test_verdicts_are_stored_until_forgotten(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "seed.jsonl")
     kept.keep(Verdict(3, False, 1.5, "4 tests pass"))
     kept.keep(Verdict(4, True, 0.5, "tests/test_x.py::test_a"))
@@ -120,7 +123,7 @@ def test_what_became_of_a_mutant_is_kept_until_it_is_tried_again(tmp_path: Path)
 # --- the plugin -------------------------------------------------------------------------------------------
 
 
-def small_program(folder: Path) -> Path:
+def write_small_program(folder: Path) -> Path:
     """Write a program of one module with three tests; the plugin finds its root beside it."""
     (folder / "sim").mkdir()
     (folder / "sim" / "__init__.py").touch()
@@ -150,8 +153,8 @@ def run_plugin(root: Path, **variables: str) -> subprocess.CompletedProcess[str]
     return done
 
 
-def test_lines_are_recorded_for_each_test_that_passes(tmp_path: Path) -> None:
-    root, to = small_program(tmp_path), tmp_path / "lines.jsonl"
+def test_plugin_records_executed_lines_of_passing_tests(tmp_path: Path) -> None:
+    root, to = write_small_program(tmp_path), tmp_path / "lines.jsonl"
     run_plugin(root, BACKMOVE_RECORD_LINES=str(to))
     rows = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
     lines = {row["test"].split("::")[1]: row["lines"] for row in rows if "test" in row}
@@ -161,9 +164,9 @@ def test_lines_are_recorded_for_each_test_that_passes(tmp_path: Path) -> None:
     assert masks["test_wrong"] == {}, "a test that fails without a mutant says nothing"
 
 
-def test_a_test_that_takes_too_long_is_left_out_and_those_after_it_are_recorded(tmp_path: Path) -> None:
+def test_recording_skips_a_test_that_takes_too_long(tmp_path: Path) -> None:
     (tmp_path / "0").mkdir()
-    root, file = small_program(tmp_path / "0"), tmp_path / "0" / "tests" / "test_walk.py"
+    root, file = write_small_program(tmp_path / "0"), tmp_path / "0" / "tests" / "test_walk.py"
     plugin = root / "tests" / "mutation_plugin.py"
     plugin.write_text(plugin.read_text(encoding="utf-8").replace("MAX_RECORDED_S = 12.0", "MAX_RECORDED_S = 0.5"))
     endless = "def test_endless():\n    while True: pass\n"
@@ -173,8 +176,8 @@ def test_a_test_that_takes_too_long_is_left_out_and_those_after_it_are_recorded(
     assert recorded == ["test_small", "test_large"]
 
 
-def test_chosen_tests_run_in_their_order_until_one_fails(tmp_path: Path) -> None:
-    root, wanted = small_program(tmp_path), tmp_path / "wanted.json"
+def test_chosen_tests_run_in_order_until_the_first_failure(tmp_path: Path) -> None:
+    root, wanted = write_small_program(tmp_path), tmp_path / "wanted.json"
     names = ["test_large", "test_wrong", "test_small"]
     wanted.write_text(json.dumps([[f"tests/test_walk.py::{name}", 0.1] for name in names]), encoding="utf-8")
     done = run_plugin(root, BACKMOVE_RUN_TESTS=str(wanted))
@@ -182,14 +185,14 @@ def test_chosen_tests_run_in_their_order_until_one_fails(tmp_path: Path) -> None
     assert done.stdout.index("test_large") < done.stdout.index("test_wrong")
 
 
-def test_a_test_that_does_not_end_ends_the_run(tmp_path: Path) -> None:
-    root, wanted = small_program(tmp_path), tmp_path / "wanted.json"
+def test_endless_test_is_counted_as_a_failed_run(tmp_path: Path) -> None:
+    root, wanted = write_small_program(tmp_path), tmp_path / "wanted.json"
     (root / "tests" / "test_walk.py").write_text("def test_endless():\n    while True: pass\n", encoding="utf-8")
     wanted.write_text(json.dumps([["tests/test_walk.py::test_endless", -5.9]]), encoding="utf-8")
     assert run_plugin(root, BACKMOVE_RUN_TESTS=str(wanted)).returncode not in (0, 5)
 
 
-def test_mutants_says_what_it_takes() -> None:
+def test_mutants_help_lists_its_options() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.mutants", "--help"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -10,13 +10,13 @@ from sim.commands import AgentConfig
 from tests.test_app import setup
 from tests.window import make_app, press_combination
 from ui.app import App
-from ui.model.layout import HEADER, HEADER_ROW, lay_out
-from ui.panels import bridges, panel_header, sidebar, tab_compare
+from ui.model.layout import HEADER_HEIGHT, HEADER_ROW_HEIGHT, lay_out_window
+from ui.panels import panel_header, sidebar, switch_names, tab_compare
 
 Drawn = tuple[str, pygame.Rect]
 
 
-def drawn(app: App) -> list[Drawn]:
+def record_drawn_texts(app: App) -> list[Drawn]:
     """Every text of a frame, and its place."""
     canvas, found = app.window.canvas, []
     write = canvas.text
@@ -33,11 +33,11 @@ def drawn(app: App) -> list[Drawn]:
     return found
 
 
-def test_a_value_stands_beside_its_name_also_after_the_walk():
+def test_value_is_next_to_its_name_after_arrival():
     app = make_app(setup(2, budget=16), (1366, 500))
     app.session.advance(400)
     assert all(walker.has_arrived for walker in app.session.run.world.walkers)
-    texts = drawn(app)
+    texts = record_drawn_texts(app)
     for (name, box), (_, value) in pairwise(texts):
         if name == "cost / optimal" and value.y - box.y == 1:
             assert value.x - box.right <= app.window.canvas.px(6)
@@ -46,25 +46,27 @@ def test_a_value_stands_beside_its_name_also_after_the_walk():
         pytest.fail("the numbers do not stand beside their names")
 
 
-def compared() -> App:
+def make_app_with_comparison() -> App:
     agents = (AgentConfig("tb-wa", "waits for it"), AgentConfig("tb-wa", "re-opening"))
     app = make_app(replace(setup(), agents=agents), (1366, 715))
     app.window.settings.sidebar_tab = "compare"
     return app
 
 
-def test_the_columns_of_the_comparison_leave_names_the_rest():
-    app = compared()
-    names = [box for words, box in drawn(app) if words == "waits for it"]
+def test_comparison_columns_leave_room_for_full_names():
+    app = make_app_with_comparison()
+    names = [box for words, box in record_drawn_texts(app) if words == "waits for it"]
     whole = app.window.canvas.text_width("waits for it", 13)
-    assert names and names[-1].width == whole and names[-1].x > app.window.scene.layout.sidebar[0]
+    assert names and names[-1].width == whole and names[-1].x > app.window.map_view.layout.sidebar[0]
 
 
-def test_numbers_of_the_comparison_never_touch(monkeypatch):
-    app = compared()
+def test_comparison_numbers_never_touch(monkeypatch):
+    app = make_app_with_comparison()
     large = {"suboptimality": "17.79", "back_moves": "102,691", "revisits": "116,011", "expansions": "1,157,160"}
-    monkeypatch.setattr(tab_compare, "_value", lambda measure, view: large[measure.key])
-    row = sorted((box for words, box in drawn(app) if words in large.values()), key=lambda box: (box.y, box.x))
+    monkeypatch.setattr(tab_compare, "_value_text", lambda measure, view: large[measure.key])
+    row = sorted(
+        (box for words, box in record_drawn_texts(app) if words in large.values()), key=lambda box: (box.y, box.x)
+    )
     assert len(row) == 8
     for left, right in pairwise(row):
         assert left.y != right.y or right.x - left.right >= tab_compare.COLUMN_GAP
@@ -72,132 +74,132 @@ def test_numbers_of_the_comparison_never_touch(monkeypatch):
 
 @pytest.mark.parametrize(("size", "count"), [((640, 428), 8), ((640, 480), 7), ((800, 600), 4), ((800, 600), 8)])
 @pytest.mark.parametrize("map_size", [(64, 64), (64, 48), (128, 64)])
-def test_small_windows_have_no_row_of_slivers(size, count, map_size):
+def test_small_windows_have_no_sliver_panels(size, count, map_size):
     """Eight panels in one row of a window of 640 pixels were 71 wide: 'a...' and 'arriv...'."""
-    assert lay_out(size, 1.0, count, map_size=map_size).panels[0].whole[2] >= 110
+    assert lay_out_window(size, 1.0, count, map_size=map_size).panels[0].whole[2] >= 110
 
 
 @pytest.mark.parametrize("size", [(640, 428), (800, 600)])
-def test_buttons_come_with_the_pointer_where_a_name_fills_its_row(size, monkeypatch):
+def test_header_buttons_appear_on_hover_if_the_name_fills_its_row(size, monkeypatch):
     agents = tuple(AgentConfig("tb-wa", f"a name that fills its row {n}") for n in range(8))
     app = make_app(replace(setup(), agents=agents), size)
     app.draw()
-    x, y, width, _ = app.window.scene.panels()[4][1].header
-    key = app.window.scene.panels()[4][0].key
-    assert app.window.canvas.spot_named(f"edit:{key}") is None
-    state = app.window.canvas.spot_named(f"state:{key}").box
+    x, y, width, _ = app.window.map_view.panels_with_boxes()[4][1].header
+    key = app.window.map_view.panels_with_boxes()[4][0].key
+    assert app.window.canvas.hit_region_named(f"edit:{key}") is None
+    state = app.window.canvas.hit_region_named(f"state:{key}").box
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + 4))
     app.draw()
-    button = app.window.canvas.spot_named(f"edit:{key}")
+    button = app.window.canvas.hit_region_named(f"edit:{key}")
     assert button is not None and not pygame.Rect(button.box).colliderect(state)
-    assert app.window.canvas.spot_named(f"state:{key}").box == state
-    name = app.window.canvas.spot_named(f"name:{key}")
+    assert app.window.canvas.hit_region_named(f"state:{key}").box == state
+    name = app.window.canvas.hit_region_named(f"name:{key}")
     assert name is None or not pygame.Rect(button.box).colliderect(name.box)
 
 
-def test_a_name_is_not_cut_for_what_its_namesake_says_too():
+def test_name_is_not_truncated_for_chips_equal_among_namesakes():
     """The same two agents on two branches: 'eag...' stood beside 'eager'."""
     agents = tuple(AgentConfig("rtb-wa", f"{kind}, as ever", params={"restart": kind}) for kind in ("lazy", "eager"))
     app = make_app(replace(setup(), agents=agents), (800, 720))
     app.session.advance(3)
     app.window.run("branch")
     app.draw()
-    names = [app.window.canvas.spot_named(f"name:{panel.key}") for panel in app.session.run.panels]
+    names = [app.window.canvas.hit_region_named(f"name:{panel.key}") for panel in app.session.run.panels]
     whole = app.window.canvas.text_width("eager, as ever", 15, "bold")
     assert len(names) == 4 and all(names[i].box[2] >= whole for i in (1, 3))
 
 
-def test_what_was_said_of_a_switch_goes_when_it_is_taken_back():
+def test_undoing_a_switch_removes_its_message():
     app = make_app(setup(1))
     app.window.state.is_editing = True
     press_combination(app, "Ctrl+A")
     press_combination(app, "Ctrl+G")
     press_combination(app, "Return")
-    assert any("gate" not in text and " switches " in text for text in app.window.state.messages.texts())
+    assert any("gate" not in text and " switches " in text for text in app.window.state.messages.queued_texts())
     press_combination(app, "Ctrl+Z")
     app.draw()
     assert app.session.run.world.switches.keys() == {"door", "gate"}
-    assert not any("gate" not in text and " switches " in text for text in app.window.state.messages.texts())
+    assert not any("gate" not in text and " switches " in text for text in app.window.state.messages.queued_texts())
 
 
-def test_no_state_is_written_at_length_at_the_cost_of_what_tells_an_agent_apart():
+def test_state_text_is_shortened_before_distinguishing_chips():
     """Of two panels of the same width one said "walking back", the other "eager" and "back"."""
     agents = tuple(AgentConfig("rtb-wa", kind, params={"restart": kind}) for kind in ("lazy", "eager"))
     app = make_app(replace(setup(), agents=agents))
     panel, canvas = app.session.run.panels[0], app.window.canvas
     for width in range(130, 260):
-        canvas.spots.clear()
-        panel_header.draw(app.window.desk, (0, 0, width, HEADER + HEADER_ROW), panel, 0)
-        assert canvas.spot_named(f"chip:{panel.key}:restart") is not None, width
+        canvas.hit_regions.clear()
+        panel_header.draw_panel_header(app.window.desk, (0, 0, width, HEADER_HEIGHT + HEADER_ROW_HEIGHT), panel, 0)
+        assert canvas.hit_region_named(f"chip:{panel.key}:restart") is not None, width
 
 
 @pytest.mark.parametrize("tab", ["layers", "edit", "compare"])
-def test_the_keyboard_reaches_what_is_scrolled_out_of_the_sidebar(tab):
+def test_keyboard_focus_scrolls_hidden_sidebar_controls_into_view(tab):
     """F6 went from the last control that was seen to the line of time, and never to what lay below."""
     app = make_app(setup(2), (1280, 500))
     app.window.settings.sidebar_tab = tab
     app.draw()
-    wanted, hidden = set(app.window.canvas.scrolled), app.window.state.sidebar_hidden
+    wanted, hidden = set(app.window.canvas.scrolled_boxes), app.window.state.sidebar_hidden
     assert hidden > 0 and wanted
     seen = set()
     for step in [1] * 150 + [-1] * 5:
-        app.window.canvas.focus_next(step)
+        app.window.canvas.focus_next_control(step)
         app.draw()  # scrolls
         app.draw()
-        focus, box = app.window.canvas.focus_id, app.window.scene.layout.sidebar
-        if (place := app.window.canvas.scrolled.get(focus)) is not None:
+        focus, box = app.window.canvas.focus_id, app.window.map_view.layout.sidebar
+        if (place := app.window.canvas.scrolled_boxes.get(focus)) is not None:
             seen.add(focus)
             assert box[1] < place[1] and place[1] + place[3] < box[1] + box[3], focus
     assert wanted <= seen
 
 
-def test_the_wheel_scrolls_away_from_what_has_the_focus():
+def test_wheel_scrolls_away_from_the_focused_control():
     app = make_app(setup(2), (1280, 500))
     app.window.settings.sidebar_tab = "layers"
     app.draw()
-    last = list(app.window.canvas.scrolled)[-1]
+    last = list(app.window.canvas.scrolled_boxes)[-1]
     app.window.canvas.focus_id = last
     app.draw()
     app.draw()
     assert app.window.state.sidebar_scroll["layers"] > 0
-    sidebar.scroll(app.window.desk, "layers", 100)
+    sidebar.scroll_tab(app.window.desk, "layers", 100)
     app.draw()
     assert app.window.state.sidebar_scroll["layers"] == 0
 
 
-def test_the_inspector_marks_namesakes_by_their_numbers():
+def test_inspector_numbers_agents_of_equal_name():
     app = make_app(setup(2))
     app.session.advance(3)
     app.window.run("branch")
     app.window.settings.sidebar_tab = "inspect"
-    left = app.window.scene.layout.sidebar[0]
-    marks = [words for words, box in drawn(app) if box.x > left and words in "1234"]
+    left = app.window.map_view.layout.sidebar[0]
+    marks = [words for words, box in record_drawn_texts(app) if box.x > left and words in "1234"]
     assert marks == ["1", "2", "3", "4"]
 
 
-def test_names_of_switches_do_not_touch():
+def test_switch_names_do_not_touch():
     """Of two doors side by side one name stood corner to corner with the other."""
     app = make_app(setup(1))
     desk, area, place = app.window.desk, (0, 0, 400, 400), (100, 100, 10, 10)
-    first = pygame.Rect(bridges._beside(desk, area, "north door", place, []))
+    first = pygame.Rect(switch_names._name_box(desk, area, "north door", place, []))
     below = first.move(0, first.height)
-    second = pygame.Rect(bridges._beside(desk, area, "north door", place, [tuple(below)]))
+    second = pygame.Rect(switch_names._name_box(desk, area, "north door", place, [tuple(below)]))
     assert not below.inflate(2, 2).colliderect(second) and second != first
 
 
-def test_the_name_of_a_door_at_the_edge_of_the_map_leaves_another_free():
+def test_switch_name_at_map_edge_avoids_another_name():
     """At the right edge there was one side alone, where another name stood already: they lay on each other."""
     app = make_app(setup(1))
     desk, area, place = app.window.desk, (0, 0, 400, 400), (386, 100, 10, 10)
-    usual = bridges._beside(desk, area, "north door", place, [])
-    other = pygame.Rect(bridges._beside(desk, area, "north door", place, [usual]))
+    usual = switch_names._name_box(desk, area, "north door", place, [])
+    other = pygame.Rect(switch_names._name_box(desk, area, "north door", place, [usual]))
     assert pygame.Rect(area).contains(other) and not other.colliderect(pygame.Rect(usual))
 
 
-def test_a_short_name_is_there_beside_the_buttons_that_leave_it_its_room():
+def test_short_name_is_shown_next_to_header_buttons():
     """ "A*" is narrower than the least of a long name that says anything: it was left out beside two buttons."""
     kinds = ("lrta", "tba", "tb-wa", "tb-gbfs", "rtaa", "dstar-lite", "astar", "ribs")
     app = make_app(replace(setup(), agents=tuple(AgentConfig(kind) for kind in kinds)), (800, 600))
     for width in range(760, 1000, 12):
-        app.window.resized(pygame.display.set_mode((width, 600)))
-        assert "A*" in [words for words, _ in drawn(app)], width
+        app.window.on_resized(pygame.display.set_mode((width, 600)))
+        assert "A*" in [words for words, _ in record_drawn_texts(app)], width

@@ -5,131 +5,133 @@ from pathlib import Path
 import pygame
 import pytest
 
-from sim.files.examples import EXAMPLES
+from sim.files.shipped_files import SCENARIOS_FOLDER
 from sim.kernels import log
 from tests.window import at_cell, make_app, press_combination, settle
 from ui.app import App
 from ui.model import files
-from ui.model.beginning import done_by_hand
-from ui.model.notes import NOTES, Notes
+from ui.model.notes import TUTORIAL_NOTES, TutorialNotes
 from ui.model.settings import load_settings, save_settings
+from ui.model.start_over import user_commands
 
 
 @pytest.fixture
 def app() -> App:
-    made = make_app(files.open_any(files.examples()[0]).scenario, (1600, 900))
-    made.window.state.notes = Notes(made.window.settings.closed_notes)
+    made = make_app(files.open_any_file(files.example_files()[0]).scenario, (1600, 900))
+    made.window.state.notes = TutorialNotes(made.window.settings.closed_notes)
     return made
 
 
-def test_they_are_about_the_example_that_everybody_sees_first() -> None:
-    labels = {config.label for config in files.open_any(files.examples()[0]).scenario.agents}
-    assert {note.points_at.agent for note in NOTES} <= labels and 3 <= len(NOTES) <= 4
+def test_notes_refer_to_agents_of_the_first_example() -> None:
+    labels = {config.label for config in files.open_any_file(files.example_files()[0]).scenario.agents}
+    assert {note.points_at.agent for note in TUTORIAL_NOTES} <= labels and 3 <= len(TUTORIAL_NOTES) <= 4
 
 
-def test_each_note_comes_when_it_happens_and_goes_with_escape(app: App, tmp_path: Path) -> None:
+def test_each_note_appears_at_its_event_and_closes_on_escape(app: App, tmp_path: Path) -> None:
     settle(app)
-    assert app.window.state.notes.shown is None, "nothing has happened yet"
+    assert app.window.state.notes.shown_note is None, "nothing has happened yet"
     app.window.player.play()
     seen = []
     for _ in range(4000):
         app.frame(0.02)
-        note = app.window.state.notes.shown
+        note = app.window.state.notes.shown_note
         if note is not None:
             view = app.session.run.panels[0].view
             if note.key == "back-move":
                 assert int(view.rows[-1].marks) & log.BACK_MOVE
-            assert app.window.canvas.spot_named("note") is not None
+            assert app.window.canvas.hit_region_named("note") is not None
             seen.append(note.key)
             was_running = app.window.player.clock.is_running
             press_combination(app, "Escape")
             assert app.window.player.clock.is_running == was_running
-            assert app.window.state.notes.shown is not note
-        if len(seen) == len(NOTES):
+            assert app.window.state.notes.shown_note is not note
+        if len(seen) == len(TUTORIAL_NOTES):
             break
-    assert seen == [note.key for note in NOTES]
+    assert seen == [note.key for note in TUTORIAL_NOTES]
     path = tmp_path / "settings.yaml"
     save_settings(app.window.settings, path)
-    again = Notes(load_settings(path)[0].closed_notes)
-    again.look(app.session)
-    assert again.shown is None and not again.left
+    again = TutorialNotes(load_settings(path)[0].closed_notes)
+    again.update_shown_note(app.session)
+    assert again.shown_note is None and not again.left
 
 
-def test_a_note_goes_when_there_is_nothing_left_to_see_of_it(app: App) -> None:
+def test_note_disappears_when_its_agent_has_arrived(app: App) -> None:
     """Left alone to the end, the note of the best cell pointed at an agent that had arrived, and hid those after it."""
     notes = app.window.state.notes
     app.session.advance(5)
     settle(app)
-    assert notes.shown.key == "best-cell"
+    assert notes.shown_note.key == "best-cell"
     app.session.advance(3000)
     settle(app)
-    assert notes.shown.key == "scrubbing" and notes.shown.place == "3 of 4"
+    assert notes.shown_note.key == "scrubbing" and notes.shown_note.place == "3 of 4"
     press_combination(app, "Escape")
     settle(app)
-    assert notes.shown.key == "compare" and app.window.settings.closed_notes == ["scrubbing"]
+    assert notes.shown_note.key == "compare" and app.window.settings.closed_notes == ["scrubbing"]
     press_combination(app, "Escape")
     settle(app)
-    assert notes.shown is None
+    assert notes.shown_note is None
     press_combination(app, "R")
     app.session.advance(5)
     settle(app)
-    assert notes.shown.key == "best-cell", "it was not closed: it comes with the next walk"
+    assert notes.shown_note.key == "best-cell", "it was not closed: it comes with the next walk"
 
 
-def test_a_click_closes_it_and_paints_nothing(app: App) -> None:
+def test_click_on_a_note_closes_it_without_painting(app: App) -> None:
     press_combination(app, ".")
     settle(app)
-    spot = app.window.canvas.spot_named("note")
+    spot = app.window.canvas.hit_region_named("note")
     assert spot is not None
     where = spot.box[0] + 20, spot.box[1] + 20
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
     settle(app)
-    assert app.window.settings.closed_notes == ["best-cell"] and not done_by_hand(app.session.run.timeline)
+    assert app.window.settings.closed_notes == ["best-cell"] and not user_commands(app.session.run.timeline)
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (1600, 900)])
-def test_a_note_leaves_most_of_the_map_that_it_is_about_to_be_seen(size: tuple[int, int]) -> None:
-    made = make_app(files.open_any(files.examples()[0]).scenario, size)
-    made.window.state.notes = Notes([])
+def test_note_covers_little_of_the_map(size: tuple[int, int]) -> None:
+    made = make_app(files.open_any_file(files.example_files()[0]).scenario, size)
+    made.window.state.notes = TutorialNotes([])
     made.window.player.play()
-    for _ in NOTES:
-        while made.window.state.notes.shown is None:
+    for _ in TUTORIAL_NOTES:
+        while made.window.state.notes.shown_note is None:
             made.frame(0.05)
         settle(made)
-        note = made.window.state.notes.shown
-        spot = made.window.canvas.spot_named("note")
-        boxes = next(b for panel, b in made.window.scene.panels() if panel.view.label == note.points_at.agent)
+        note = made.window.state.notes.shown_note
+        spot = made.window.canvas.hit_region_named("note")
+        boxes = next(
+            b for panel, b in made.window.map_view.panels_with_boxes() if panel.view.label == note.points_at.agent
+        )
         covered = pygame.Rect(spot.box).clip(pygame.Rect(boxes.map))
         assert covered.height <= boxes.map[3] * 0.4 or not covered.width
         assert made.window.surface.get_rect().contains(pygame.Rect(spot.box))
         press_combination(made, "Escape")
 
 
-def test_a_note_stays_where_it_is_while_the_agent_walks_on(app: App) -> None:
+def test_note_keeps_its_position_while_the_agent_moves(app: App) -> None:
     canvas, places, heights = app.window.canvas, set(), set()
-    while app.window.state.notes.shown is None:
+    while app.window.state.notes.shown_note is None:
         app.session.advance(1)
         settle(app)
     for _ in range(20):
         app.session.advance(60)
         settle(app)
-        places.add(canvas.spot_named("note").box)
+        places.add(canvas.hit_region_named("note").box)
         best = app.session.run.panels[0].view.agent.best
         heights.add(app.session.run.world.grid.xy(best)[1] < app.session.run.world.grid.height // 2)
     assert heights == {True, False}, "what it points at was in both halves of the map"
     assert len(places) == 1
 
 
-def test_a_note_makes_way_for_what_it_points_at() -> None:
+def test_note_does_not_cover_its_target() -> None:
     """The goal is at the foot of the map: at the end of the run the note of the best cell lay over the agent."""
-    made = make_app(files.open_any(files.examples()[0]).scenario, (1280, 720))
-    made.window.state.notes = Notes([])
+    made = make_app(files.open_any_file(files.example_files()[0]).scenario, (1280, 720))
+    made.window.state.notes = TutorialNotes([])
     heights = set()
     for _ in range(20):
         made.session.advance(60)
         settle(made)
-        note = pygame.Rect(made.window.canvas.spot_named("note").box)
+        note = pygame.Rect(made.window.canvas.hit_region_named("note").box)
         panel = made.session.run.panels[0]
         assert not note.collidepoint(at_cell(made, *made.session.run.world.grid.xy(panel.view.agent.best)))
         heights.add(note.y)
@@ -137,20 +139,22 @@ def test_a_note_makes_way_for_what_it_points_at() -> None:
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
-def test_a_note_for_which_the_map_is_too_small_covers_no_panel(size: tuple[int, int]) -> None:
-    made = make_app(files.open_any(files.examples()[0]).scenario, size)
-    made.window.state.notes = Notes([])
+def test_note_lies_outside_panels_when_maps_are_too_small(size: tuple[int, int]) -> None:
+    made = make_app(files.open_any_file(files.example_files()[0]).scenario, size)
+    made.window.state.notes = TutorialNotes([])
     made.session.advance(3)
     settle(made)
-    note = pygame.Rect(made.window.canvas.spot_named("note").box)
-    assert sum(bool(note.colliderect(boxes.whole)) for _, boxes in made.window.scene.panels()) == (size[0] > 800)
+    note = pygame.Rect(made.window.canvas.hit_region_named("note").box)
+    assert sum(bool(note.colliderect(boxes.whole)) for _, boxes in made.window.map_view.panels_with_boxes()) == (
+        size[0] > 800
+    )
 
 
-def test_the_line_of_a_note_leaves_free_what_it_points_at(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pointer_line_of_a_note_ends_before_its_target(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[tuple[tuple[int, int], tuple[int, int]]] = []
     app.session.advance(2)
     settle(app)
-    x, y, width, height = app.window.canvas.spot_named("note").box
+    x, y, width, height = app.window.canvas.hit_region_named("note").box
     best = at_cell(app, *app.session.run.world.grid.xy(app.session.run.panels[0].view.agent.best))
     monkeypatch.setattr(pygame.draw, "line", lambda surface, colour, start, end, *thick: lines.append((start, end)))
     app.draw()
@@ -158,13 +162,13 @@ def test_the_line_of_a_note_leaves_free_what_it_points_at(app: App, monkeypatch:
     assert len(ends) == 2 and all(pygame.Vector2(end).distance_to(best) > 12 for end in ends)
 
 
-def test_another_run_has_no_notes(app: App) -> None:
-    app.window.documents.open_path(files.examples()[1])
+def test_other_examples_have_no_notes(app: App) -> None:
+    app.window.documents.open_path(files.example_files()[1])
     settle(app)
     assert app.window.state.notes is None
 
 
-def test_examples_of_the_gallery_run_at_their_own_speed_and_the_users_comes_back(app: App) -> None:
+def test_gallery_example_speed_does_not_replace_the_user_speed(app: App) -> None:
     app.window.player.set_speed(60)
     press_combination(app, "G")
     settle(app)
@@ -176,6 +180,6 @@ def test_examples_of_the_gallery_run_at_their_own_speed_and_the_users_comes_back
     assert app.window.player.clock.is_running and app.window.player.speed == own != 60
     app.window.collect_settings()
     assert app.window.settings.speed == 60
-    app.window.documents.open_path(EXAMPLES / "no-path.yaml")
+    app.window.documents.open_path(SCENARIOS_FOLDER / "no-path.yaml")
     settle(app)
     assert not app.window.player.clock.is_running

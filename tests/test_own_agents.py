@@ -16,38 +16,44 @@ import pytest
 
 import main
 from agents import contract, guarded, own_files
-from agents.guarded import VERSION
-from agents.registry import BY_KEY, SPECS
+from agents.guarded import VERSION_PARAM
+from agents.registry import SPECS, SPECS_BY_KEY
 from cli import replay
 from cli.bench import own_agent, problems
-from cli.bench.setup import Setup
+from cli.bench.setup import BenchSetup
 from cli.experiment import worker
 from cli.new_agent import EXAMPLE
-from cli.own_agents import OPTION
-from cli.progress import Progress
+from cli.own_agents import AGENT_FILE_OPTION
+from cli.progress import ProgressBar
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, SetBudget
 from sim.experiments.code_version import code_version
-from sim.experiments.plan import Job, Task, Walk
-from sim.experiments.problems import board_of, packed
+from sim.experiments.plan import AgentRun, WorkerTask, WorldJob
+from sim.experiments.problems import compress_map, create_map_data
 from sim.files import journal
 from sim.files import session as session_file
-from sim.files.map import write_map
-from sim.generate import generate
+from sim.files.movingai import write_map
+from sim.generate import generate_map
 from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import World
 from tests.runs import scenario_on
-from tests.test_anything import OWN_COMMANDS, Chaos, assert_can_be_taken_back, assert_sound, settled
+from tests.test_anything import (
+    OWN_COMMANDS,
+    Chaos,
+    assert_every_branch_replays_exactly,
+    assert_undo_and_redo_restore_logs,
+    close_dialogs_and_finish_seek,
+)
 from tests.test_app import setup
 from tests.window import App, make_app, press
-from ui.dialogs.own_agent import OwnAgentQuestion
-from ui.film import studio
+from ui.dialogs.own_agent_question import OwnAgentQuestion
 from ui.film import worker as film_worker
-from ui.film.messages import Follow, Named
+from ui.film import worker_handle
+from ui.film.messages import LoadAgentFiles, ReplaceRun
 from ui.film.options import FilmOptions
-from ui.model import agent_edits, files, saving
+from ui.model import agent_edits, files, session_saving
 from ui.model.session import Session
 
 from .conftest import ROOT, drawn
@@ -72,17 +78,17 @@ TRAP = """
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A test leaves the registry as it was."""
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
-    monkeypatch.setenv(own_files.VARIABLE, "[]")
-    keys, specs = dict(BY_KEY), list(SPECS)
+    monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
+    keys, specs = dict(SPECS_BY_KEY), list(SPECS)
     yield
-    BY_KEY.clear()
-    BY_KEY.update(keys)
+    SPECS_BY_KEY.clear()
+    SPECS_BY_KEY.update(keys)
     SPECS[:] = specs
-    own_files.LOADED.clear()
+    own_files.LOADED_FILES.clear()
 
 
 def written(folder: Path, text: str, name: str = "mine.py") -> Path:
@@ -91,13 +97,13 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
     return path
 
 
-def example(folder: Path, name: str = "mine.py") -> Path:
+def copy_example_agent(folder: Path, name: str = "mine.py") -> Path:
     return written(folder, EXAMPLE.read_text(), name)
 
 
 def world_of(key: str, budget: int = 4, **options: object) -> World:
     rows, start, goal = drawn(TRAP)
-    world = World(Grid.from_rows(rows), start, goal, BY_KEY, budget=budget, **options)
+    world = World(Grid.from_text_rows(rows), start, goal, SPECS_BY_KEY, budget=budget, **options)
     world.add(AgentConfig(key))
     world.add(AgentConfig("lrta"))
     return world
@@ -106,11 +112,11 @@ def world_of(key: str, budget: int = 4, **options: object) -> World:
 # --- loading ----------------------------------------------------------------------------------------------
 
 
-def test_the_example_is_short_and_keeps_all_rules(tmp_path: Path) -> None:
+def test_example_agent_is_short_and_passes_the_contract(tmp_path: Path) -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 45
-    spec = own_files.load(example(tmp_path))
-    assert spec.key == "mine" and BY_KEY["mine"] is spec and SPECS[-1] is spec
-    wrong = {rule: told for rule, told in contract.check(spec) if told}
+    spec = own_files.load_agent_file(copy_example_agent(tmp_path))
+    assert spec.key == "mine" and SPECS_BY_KEY["mine"] is spec and SPECS[-1] is spec
+    wrong = {rule: told for rule, told in contract.check_contract(spec) if told}
     assert not wrong
 
 
@@ -133,28 +139,28 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("text, told", BAD_FILES.items())
-def test_what_is_wrong_with_a_file_is_told_with_its_line(text: str, told: str, tmp_path: Path) -> None:
+def test_invalid_agent_file_is_refused_with_the_reason(text: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="mine") as caught:
-        own_files.load(written(tmp_path, text))
-    assert told in str(caught.value) and "mine" not in BY_KEY
+        own_files.load_agent_file(written(tmp_path, text))
+    assert told in str(caught.value) and "mine" not in SPECS_BY_KEY
 
 
-def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_agent_files_of_the_same_name_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other").mkdir()
-    one, other = example(tmp_path), example(tmp_path / "other")
-    assert main.main(["agents", OPTION, str(one), OPTION, str(other)]) == 2
+    one, other = copy_example_agent(tmp_path), copy_example_agent(tmp_path / "other")
+    assert main.main(["agents", AGENT_FILE_OPTION, str(one), AGENT_FILE_OPTION, str(other)]) == 2
     assert "two files for the agent 'mine'" in capsys.readouterr().err
-    assert main.main(["agents", OPTION, str(one), OPTION, str(one)]) == 0
+    assert main.main(["agents", AGENT_FILE_OPTION, str(one), AGENT_FILE_OPTION, str(one)]) == 0
 
 
-def test_a_file_cannot_take_the_name_of_ours_or_be_anything_else(tmp_path: Path) -> None:
+def test_agent_file_with_a_reserved_or_invalid_name_is_refused(tmp_path: Path) -> None:
     for name, told in (
         ("lrta.py", "a built-in agent"),
         ("a b.py", "expected a file such as"),
         ("x.txt", "expected a"),
     ):
         with pytest.raises(ConfigError, match=told):
-            own_files.load(example(tmp_path, name))
+            own_files.load_agent_file(copy_example_agent(tmp_path, name))
 
 
 # --- walking ----------------------------------------------------------------------------------------------
@@ -162,7 +168,7 @@ def test_a_file_cannot_take_the_name_of_ours_or_be_anything_else(tmp_path: Path)
 FAILURES = {
     "        return 1 // 0\n": "mine.py:6: ZeroDivisionError",
     "        return 'there'\n": "TypeError: Mine.step, which begins in line 5, returned 'there'; expected a cell",
-    "        return (3, 4)\n": "returned (3, 4); expected a cell, which is a number such as self.grid.cell(x, y)",
+    "        return (3, 4)\n": "returned (3, 4); expected a cell, a number such as self.grid.cell(x, y)",
     "        return 3.7\n": "returned 3.7;",
     "        return True\n": "returned True;",
     "        return 10**20\n": "returned 100000000000000000000;",
@@ -170,15 +176,15 @@ FAILURES = {
     "        def f(): return f()\n        return f()\n": "mine.py:6: RecursionError",
     "        self.big = bytearray(10**15)\n": "mine.py:6: MemoryError",
     "        self.grid.moves[0] = 255\n": "mine.py:6: ValueError",
-    "        self.grid.edit([], [1])\n": "mine.py:6: TypeError: an agent cannot change the map",
+    "        self.grid.block_and_free([], [1])\n": "mine.py:6: TypeError: an agent cannot change the map",
     "        exit(3)\n": "SystemExit: 3",
     "        raise GeneratorExit\n": "mine.py:6: GeneratorExit",
 }
 
 
-def test_a_run_that_ends_with_a_failure_ends_at_the_same_tick_however_its_time_is_limited(tmp_path: Path) -> None:
+def test_run_ending_in_a_failure_ends_at_the_same_tick_with_a_time_limit(tmp_path: Path) -> None:
     """The tick in which the last agent fails passes: a limited run is the same when it is repeated without."""
-    own_files.load(written(tmp_path, f"{HEAD}        if self.left and self.budget == 4: raise ValueError\n"))
+    own_files.load_agent_file(written(tmp_path, f"{HEAD}        if self.left and self.budget == 4: raise ValueError\n"))
     ends = []
     for tick_ms, step in ((0.0, 1), (0.0, 50), (1000.0, 1), (1000.0, 50)):
         world = world_of("mine", 5, tick_ms=tick_ms)
@@ -186,16 +192,16 @@ def test_a_run_that_ends_with_a_failure_ends_at_the_same_tick_however_its_time_i
         world.remove_agent(1)
         world.submit(SetBudget(4), 7)
         passed = [world.advance(step) for _ in range(10)]
-        ends.append((world.tick, sum(passed), world.digest(), world.metrics(world.walkers[0]), world.is_over))
+        ends.append((world.tick, sum(passed), world.digest(), world.metrics_of_walker(world.walkers[0]), world.is_over))
     assert ends[0][:2] == (8, 8) and ends[0][-1]
     assert ends.count(ends[0]) == len(ends)
 
 
 @pytest.mark.parametrize("step", [1, 50])
-def test_who_fails_in_the_last_tick_has_failed_whatever_way_led_there(step: int, tmp_path: Path) -> None:
+def test_failure_in_the_last_tick_is_the_same_after_any_seek(step: int, tmp_path: Path) -> None:
     body = "        if self.budget == 4: raise ValueError\n        return self.position\n"
-    own_files.load(written(tmp_path, HEAD + body))
-    grid = Grid.from_rows(["." * 9] * 4)
+    own_files.load_agent_file(written(tmp_path, HEAD + body))
+    grid = Grid.from_text_rows(["." * 9] * 4)
     session = Session(scenario_on(grid, 0, 35, [AgentConfig("mine")], budget=9, script=[(7, SetBudget(4))]))
 
     def state() -> tuple[int, str, str]:
@@ -214,36 +220,40 @@ def test_who_fails_in_the_last_tick_has_failed_whatever_way_led_there(step: int,
 
 
 @pytest.mark.parametrize("body, told", FAILURES.items())
-def test_an_error_is_told_with_file_and_line_and_the_others_walk_on(body: str, told: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, HEAD + body))
+def test_agent_exception_is_reported_and_other_agents_continue(body: str, told: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(written(tmp_path, HEAD + body))
     world = world_of("mine")
     world.advance(5000)
     mine, other = world.walkers
-    assert mine.offence is not None and mine.offence.is_failure and told in mine.offence.what
+    assert mine.violation is not None and mine.violation.is_failure and told in mine.violation.description
     assert mine.state_word == "failed" and other.has_arrived and mine.agent.status is Status.GAVE_UP
 
 
 @pytest.mark.parametrize("place", ["begin", "changed", "set_goal"])
-def test_errors_anywhere_are_told(place: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{WALKS}    def {place}(self, *given):\n        raise KeyError('here')\n"))
+def test_exception_in_any_agent_method_is_reported_with_file_and_line(place: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(
+        written(tmp_path, f"{WALKS}    def {place}(self, *given):\n        raise KeyError('here')\n")
+    )
     world = world_of("mine")
     world.submit(EditCells(blocked=(8,)))
     if place == "set_goal":
         world.move_goal(7)
     world.advance(3)
-    assert "mine.py:8: KeyError: 'here'" in world.walkers[0].offence.what
+    assert "mine.py:8: KeyError: 'here'" in world.walkers[0].violation.description
 
 
-def test_an_illegal_move_is_stopped_and_a_budget_that_is_exceeded_is_marked(tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{HEAD}        return self.goal\n"))
+def test_illegal_move_stops_the_agent_and_exceeded_budget_is_noted(tmp_path: Path) -> None:
+    own_files.load_agent_file(written(tmp_path, f"{HEAD}        return self.goal\n"))
     world = world_of("mine")
     world.advance(3)
-    told = world.walkers[0].offence.told("Mine")
+    told = world.walkers[0].violation.message_for_agent("Mine")
     assert told == "Mine broke the rules on (0, 3): moved from (0, 3) to (8, 3), which is not a legal move"
-    own_files.load(written(tmp_path, f"{HEAD}        [self.expand(self.position) for _ in range(9)]\n", "much.py"))
+    own_files.load_agent_file(
+        written(tmp_path, f"{HEAD}        [self.expand(self.position) for _ in range(9)]\n", "much.py")
+    )
     world = world_of("much")
     world.advance(3)
-    metrics = world.metrics(world.walkers[0])
+    metrics = world.metrics_of_walker(world.walkers[0])
     assert (metrics.over_budget, metrics.max_expansions, metrics.expansions) == (3, 9, 27)
     assert [(note.tick, note.text) for note in world.notes] == [(0, "much expanded 9 cells with a budget of 4")]
 
@@ -251,50 +261,48 @@ def test_an_illegal_move_is_stopped_and_a_budget_that_is_exceeded_is_marked(tmp_
 @pytest.mark.parametrize(
     "body", ["while True: pass", "try:\n            while True: pass\n        except Exception: pass"]
 )
-def test_an_agent_that_never_returns_is_stopped_and_named(body: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{HEAD}        {body}\n"))
+def test_endless_agent_is_stopped_and_others_continue(body: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(written(tmp_path, f"{HEAD}        {body}\n"))
     world = world_of("mine")
     world.advance(400)
     mine, other = world.walkers
-    assert "did not return within 1 s" in mine.offence.what and "mine.py:" in mine.offence.what
+    assert "did not return within 1 s" in mine.violation.description and "mine.py:" in mine.violation.description
     assert other.has_arrived
 
 
-def test_ctrl_c_while_an_agent_plans_means_the_program(tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{HEAD}        raise KeyboardInterrupt\n"))
+def test_keyboard_interrupt_in_an_agent_stops_the_program(tmp_path: Path) -> None:
+    own_files.load_agent_file(written(tmp_path, f"{HEAD}        raise KeyboardInterrupt\n"))
     with pytest.raises(KeyboardInterrupt):
         world_of("mine").advance(1)
 
 
-def test_one_that_joins_while_a_video_is_recorded_is_in_the_video(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_added_during_recording_appears_in_the_video(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[object] = []
     silent = SimpleNamespace(Thread=lambda **given: SimpleNamespace(start=lambda: None))
-    monkeypatch.setattr(studio, "threading", silent)
-    monkeypatch.setattr(studio, "_start_process", lambda: None)
-    monkeypatch.setattr(studio.Studio, "_send", lambda self, message: sent.append(message))
+    monkeypatch.setattr(worker_handle, "threading", silent)
+    monkeypatch.setattr(worker_handle, "_start_process", lambda: None)
+    monkeypatch.setattr(worker_handle.WorkerHandle, "_queue_message", lambda self, message: sent.append(message))
     app = make_app(setup(1))
-    look = app.window.recording.dressing.look()
-    recording = studio.Studio.film(tmp_path / "a.mkv", app.session, FilmOptions(), look)
-    own_files.load(example(tmp_path))
-    agent_edits.add(app.session, AgentConfig("mine"))
-    recording.follow(app.session, look)
+    look = app.window.recording.dressing.current_look()
+    recording = worker_handle.WorkerHandle.start_recording(tmp_path / "a.mkv", app.session, FilmOptions(), look)
+    own_files.load_agent_file(copy_example_agent(tmp_path))
+    agent_edits.add_agent(app.session, AgentConfig("mine"))
+    recording.send_changes(app.session, look)
     named, followed = sent[1:3]
-    assert isinstance(named, Named) and isinstance(followed, Follow)
-    spec = BY_KEY.pop("mine")
+    assert isinstance(named, LoadAgentFiles) and isinstance(followed, ReplaceRun)
+    spec = SPECS_BY_KEY.pop("mine")
     SPECS.remove(spec)
-    own_files.LOADED.clear()
+    own_files.LOADED_FILES.clear()
     film_worker._apply_message(None, named)
-    assert BY_KEY["mine"].param(VERSION) == spec.param(VERSION)
+    assert SPECS_BY_KEY["mine"].param(VERSION_PARAM) == spec.param(VERSION_PARAM)
 
 
-def test_an_agent_that_fails_has_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_or_illegal_agent_gives_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Failed and illegal agents end `solve` and `run` with 1; the agents after them walk all the same."""
     ends = ["--map", str(ROOT / "assets/maps/rooms-32.map"), "--from", "0,0", "--to", "31,31"]
     for step, outcome in (("return 1 // 0", "failed"), ("return self.goal", "broke_rules")):
         path = written(tmp_path, f"{HEAD}        {step}\n")
-        assert main.main(["solve", OPTION, str(path), *ends, "--agent", "mine", "astar"]) == 1
+        assert main.main(["solve", AGENT_FILE_OPTION, str(path), *ends, "--agent", "mine", "astar"]) == 1
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [line["outcome"] for line in lines] == [outcome, "reached"]
         scenario = written(
@@ -303,20 +311,20 @@ def test_an_agent_that_fails_has_its_exit_code(tmp_path: Path, capsys: pytest.Ca
             "agents: [{kind: mine}, {kind: astar}]\n",
             "mine.yaml",
         )
-        assert main.main(["run", OPTION, str(path), str(scenario)]) == 1
+        assert main.main(["run", AGENT_FILE_OPTION, str(path), str(scenario)]) == 1
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [line["outcome"] for line in lines] == [outcome, "reached"]
-        assert main.main(["run", OPTION, str(path), str(scenario), "--summary"]) == 1
+        assert main.main(["run", AGENT_FILE_OPTION, str(path), str(scenario), "--summary"]) == 1
         line = json.loads(capsys.readouterr().out.splitlines()[0])
         assert line[outcome] == 1 and line["failed"] + line["broke_rules"] == 1
 
 
-def test_what_an_agent_prints_is_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_printed_by_an_agent_goes_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(
         tmp_path, WALKS.replace("    def step(self):\n", "    def step(self):\n        print('here', self.position)\n")
     )
     ends = ["--map", str(ROOT / "assets/maps/rooms-32.map"), "--from", "0,0", "--to", "1,1", "--agent", "mine"]
-    assert main.main(["solve", OPTION, str(path), *ends]) == 0
+    assert main.main(["solve", AGENT_FILE_OPTION, str(path), *ends]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["agent"] == "mine" and "here 0" in err
 
@@ -325,10 +333,10 @@ PATHS = ("[[1, 2], [3, 4]]", "7", "[1.5]", "'abc'", "[10**12]", "[-1]", "None", 
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_that_cannot_be_drawn_is_left_out_and_the_window_goes_on(path: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, f"{WALKS}    path = {path}\n"))
+def test_invalid_agent_path_is_ignored_by_the_window(path: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(written(tmp_path, f"{WALKS}    path = {path}\n"))
     app = make_app(setup(1))
-    agent_edits.add(app.session, AgentConfig("mine"))
+    agent_edits.add_agent(app.session, AgentConfig("mine"))
     app.session.advance(3)
     for _ in range(2):
         app.frame(0.1)
@@ -375,10 +383,10 @@ VIEWS = (
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("counts", ["OwnCounts()", "None"])
-def test_what_a_declared_agent_shows_cannot_end_the_window(view: str, counts: str, tmp_path: Path) -> None:
-    own_files.load(written(tmp_path, DECLARED % (counts, view)))
+def test_invalid_view_of_a_declared_agent_does_not_crash_the_window(view: str, counts: str, tmp_path: Path) -> None:
+    own_files.load_agent_file(written(tmp_path, DECLARED % (counts, view)))
     app = make_app(setup(1))
-    agent_edits.add(app.session, AgentConfig("mine"))
+    agent_edits.add_agent(app.session, AgentConfig("mine"))
     app.session.focus(app.session.run.panels[-1].key)
     for _ in range(3):
         app.session.advance(1)
@@ -386,45 +394,45 @@ def test_what_a_declared_agent_shows_cannot_end_the_window(view: str, counts: st
     assert app.session.run.panels[-1].view.spec.key == "mine"
 
 
-def test_a_process_of_ours_takes_the_state_that_was_run_not_the_one_being_written(tmp_path: Path) -> None:
-    path = example(tmp_path)
-    version = own_files.load(path).param(VERSION).default
+def test_child_process_loads_the_agent_version_that_was_run(tmp_path: Path) -> None:
+    path = copy_example_agent(tmp_path)
+    version = own_files.load_agent_file(path).param(VERSION_PARAM).default
     path.write_text("class Half(")
-    own_files.LOADED.clear()
-    own_files.load_named_before()
-    assert BY_KEY["mine"].param(VERSION).default == version
+    own_files.LOADED_FILES.clear()
+    own_files.load_files_of_parent()
+    assert SPECS_BY_KEY["mine"].param(VERSION_PARAM).default == version
     world = world_of("mine")
     world.advance(3)
-    assert world.walkers[0].offence is None
+    assert world.walkers[0].violation is None
 
 
 HELD = ("(i for i in ())", "lambda: 0", "__import__('threading').Lock()")
 
 
 @pytest.mark.parametrize("held", HELD)
-def test_what_cannot_be_set_aside_makes_going_back_longer_and_nothing_else(held: str, tmp_path: Path) -> None:
+def test_seek_works_for_agents_that_cannot_be_pickled(held: str, tmp_path: Path) -> None:
     text = f"{WALKS}    def begin(self):\n        self.held = {held}\n"
-    own_files.load(written(tmp_path, text))
+    own_files.load_agent_file(written(tmp_path, text))
     line = Timeline(lambda: world_of("mine", watched=True))
     line.advance(9)
     digest = line.world.digest()
     for tick in (2, 0, 9):
         line.seek(tick)
-    assert line.world.digest() == digest and line.diverged is None and line.world.walkers[0].offence is None
+    assert line.world.digest() == digest and line.divergence_tick is None and line.world.walkers[0].violation is None
     fork = line.fork(4)
     fork.do(EditCells(blocked=(8,)))
     assert fork.tick == 4
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_anything_with_an_agent_that_is_saved_again_and_again(
+def test_random_input_with_a_repeatedly_saved_agent_file(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     chance, works = random.Random(seed), EXAMPLE.read_text()
     texts = (works, works + "# more\n", works.replace("inf, inf, None", "inf, 1 / 0, None"), "no Python", WALKS)
-    path = example(tmp_path)
-    own_files.trust(path)
+    path = copy_example_agent(tmp_path)
+    own_files.store_trust(path)
     app = make_app(setup(1))
     drop(app, path)
     chaos = Chaos(app, seed, OWN_COMMANDS, far=60)
@@ -432,13 +440,15 @@ def test_anything_with_an_agent_that_is_saved_again_and_again(
         if chance.random() < 0.15:
             save_again(app, path, chance.choice(texts))
         chaos.go_on(1)
-    settled(app)
-    assert_sound(app)
-    assert_can_be_taken_back(app)
+    close_dialogs_and_finish_seek(app)
+    assert_every_branch_replays_exactly(app)
+    assert_undo_and_redo_restore_logs(app)
 
 
-def test_the_same_file_gives_the_same_digest_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = example(tmp_path)
+def test_agent_file_gives_the_same_digest_in_solve_run_and_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copy_example_agent(tmp_path)
     ends = ["--map", "assets/maps/rooms-32.map", "--from", "0,0", "--to", "31,31"]
     assert main.main(["solve", "--agent-file", str(path), *ends, "--agent", "mine", "--budget", "3"]) == 0
     solved = json.loads(capsys.readouterr().out)
@@ -460,18 +470,18 @@ def test_the_same_file_gives_the_same_digest_everywhere(tmp_path: Path, capsys: 
     )
     assert done.returncode == 0, done.stderr
     ran = json.loads(done.stdout)
-    session = Session(files.open_any(scenario).scenario)
+    session = Session(files.open_any_file(scenario).scenario)
     session.advance(10_000)
     walker = session.run.world.walkers[0]
-    assert solved["outcome"] == "reached" and solved["params"][VERSION] == walker.params[VERSION]
+    assert solved["outcome"] == "reached" and solved["params"][VERSION_PARAM] == walker.params[VERSION_PARAM]
     assert solved["digest"] == ran["digest"] == session.run.world.walker_digest(walker)
     assert ran["world_digest"] == session.run.world.digest()
 
 
-def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
+def test_experiment_workers_run_an_agent_file_with_the_same_digest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = example(tmp_path)
+    path = copy_example_agent(tmp_path)
     spec = written(
         tmp_path,
         "format: backmove-experiment\nversion: 1\ntitle: Mine\n"
@@ -479,7 +489,7 @@ def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
         "agents: [{kind: mine}, {kind: lrta}]\nbudgets: [4]\n",
         "own.yaml",
     )
-    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "2", OPTION, str(path)]
+    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "2", AGENT_FILE_OPTION, str(path)]
     done = subprocess.run(
         [sys.executable, "main.py", *words],
         cwd=ROOT,
@@ -494,47 +504,54 @@ def test_an_experiment_runs_it_in_its_workers_with_the_same_digest(
     assert mine and all("reached" in line for line in mine)
     row = next(row for row in csv.DictReader(lines) if "mine" in row["agent"])
     board = tmp_path / "board.map"
-    write_map(generate("rooms", {"width": 24, "height": 24, "seed": 1}).grid, board)
+    write_map(generate_map("rooms", {"width": 24, "height": 24, "seed": 1}).grid, board)
     ends = ["--from", f"{row['start_x']},{row['start_y']}", "--to", f"{row['goal_x']},{row['goal_y']}"]
-    solving = ["solve", OPTION, str(path), "--map", str(board), *ends, "--agent", "mine", "--budget", "4"]
+    solving = ["solve", AGENT_FILE_OPTION, str(path), "--map", str(board), *ends, "--agent", "mine", "--budget", "4"]
     assert main.main(solving) == 0
     assert json.loads(capsys.readouterr().out)["digest"] == row["digest"]
 
 
-def test_a_row_of_an_experiment_opens_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_of_an_experiment_row_passes_its_agent_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, WALKS)
     recipe = "{generate: {kind: rooms, width: 24, height: 24, seed: 1}}"
     head = "format: backmove-experiment\nversion: 1\n"
     spec = written(tmp_path, f"{head}problems: {recipe}\nagents: [mine]\nticks: 50\n", "own.yaml")
-    assert main.main([OPTION, str(path), "experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 0
+    assert (
+        main.main([AGENT_FILE_OPTION, str(path), "experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1"])
+        == 0
+    )
     opened: list[list[str]] = []
     monkeypatch.setattr(replay.os, "execv", lambda program, words: opened.append(words))
-    assert main.main(["replay", str(tmp_path / "out"), "0", OPTION, str(path)]) == 0
-    assert opened[0][2:] == [OPTION, str(path), str(tmp_path / "out" / "row-0.yaml")]
+    assert main.main(["replay", str(tmp_path / "out"), "0", AGENT_FILE_OPTION, str(path)]) == 0
+    assert opened[0][2:] == [AGENT_FILE_OPTION, str(path), str(tmp_path / "out" / "row-0.yaml")]
 
 
-def test_its_text_travels_to_workers_that_do_not_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agent_source_is_sent_to_workers_with_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a cluster nobody has named a file; the versions that runs ask for come with the task."""
     path = written(tmp_path, WALKS)
-    versions = [own_files.load(path).param(VERSION).default]  # type: ignore[union-attr]
+    versions = [own_files.load_agent_file(path).param(VERSION_PARAM).default]  # type: ignore[union-attr]
     path.write_text(f"{WALKS}\n# saved again\n")
-    versions.append(own_files.load(path).param(VERSION).default)  # type: ignore[union-attr]
-    walks = [Walk("mine", {VERSION: version}, 4, version.encode()) for version in map(str, versions)]
-    board = board_of("trap", Grid.from_rows(drawn(TRAP)[0]))
-    jobs = [Job((0, 0), (3, 0), 0, None, 1, 1000, 1000, False, (walk,)) for walk in walks]
-    task, files = pickle.loads(pickle.dumps((Task(packed(board), tuple(jobs), code_version()), own_files.sent())))
+    versions.append(own_files.load_agent_file(path).param(VERSION_PARAM).default)  # type: ignore[union-attr]
+    walks = [AgentRun("mine", {VERSION_PARAM: version}, 4, version.encode()) for version in map(str, versions)]
+    board = create_map_data("trap", Grid.from_text_rows(drawn(TRAP)[0]))
+    jobs = [WorldJob((0, 0), (3, 0), 0, None, 1, 1000, 1000, False, (walk,)) for walk in walks]
+    task, files = pickle.loads(
+        pickle.dumps((WorkerTask(compress_map(board), tuple(jobs), code_version()), own_files.versions_to_send()))
+    )
     path.unlink()
-    own_files.LOADED.clear()
-    del BY_KEY["mine"]
-    monkeypatch.setattr(own_files, "_kept", lambda key, version: None)  # another machine, another user's folders
-    lines, failures = worker.work(task, files)
+    own_files.LOADED_FILES.clear()
+    del SPECS_BY_KEY["mine"]
+    monkeypatch.setattr(
+        own_files, "_stored_version", lambda key, version: None
+    )  # another machine, another user's folders
+    lines, failures = worker.compute_task(task, files)
     assert not failures and [line[0].decode() for line in lines] == versions
-    assert list(own_files.LOADED["mine"].versions) == versions
-    before = dict(own_files.LOADED["mine"].versions)
-    assert not worker.work(task, files)[1] and own_files.LOADED["mine"].versions == before  # run once
+    assert list(own_files.LOADED_FILES["mine"].versions) == versions
+    before = dict(own_files.LOADED_FILES["mine"].versions)
+    assert not worker.compute_task(task, files)[1] and own_files.LOADED_FILES["mine"].versions == before  # run once
 
 
-def test_an_experiment_says_why_it_failed_and_is_done_again_when_the_file_was_mended(
+def test_failed_experiment_runs_are_repeated_after_the_agent_file_is_fixed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path, f"{HEAD}        return 1 // 0\n")
@@ -544,12 +561,12 @@ def test_an_experiment_says_why_it_failed_and_is_done_again_when_the_file_was_me
         "problems: {generate: {kind: rooms, width: 24, height: 24, seed: 1}}\nagents: [{kind: mine}]\nbudgets: [4]\n",
         "own.yaml",
     )
-    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1", OPTION, str(path)]
+    words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1", AGENT_FILE_OPTION, str(path)]
     assert main.main(words) == 1
     told = "tick 0: mine failed on (0, 0): mine.py:6: ZeroDivisionError"
     assert told in capsys.readouterr().err and ",failed," in (tmp_path / "out" / "results.csv").read_text()
     assert main.main(words) == 1 and told in capsys.readouterr().err, "said again, and not done again"
-    example(tmp_path)
+    copy_example_agent(tmp_path)
     assert main.main(words) == 0
     assert ",reached," in (tmp_path / "out" / "results.csv").read_text()
 
@@ -557,32 +574,32 @@ def test_an_experiment_says_why_it_failed_and_is_done_again_when_the_file_was_me
 # --- unasked, nothing -------------------------------------------------------------------------------------
 
 
-def test_a_scenario_never_runs_a_file_and_says_which_to_name(tmp_path: Path) -> None:
+def test_scenario_does_not_run_an_agent_file_but_names_the_option(tmp_path: Path) -> None:
     written(tmp_path, "raise AssertionError('it was run')\n")
     text = (ROOT / "assets/scenarios/bridges.yaml").read_text()
     scenario = written(tmp_path, text.replace("kind: rtb-wa", "kind: mine"), "s.yaml")
     with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
-        files.open_any(scenario)
+        files.open_any_file(scenario)
 
 
-def test_one_question_before_a_file_runs_and_none_after(tmp_path: Path) -> None:
-    path = example(tmp_path)
+def test_agent_file_needs_one_confirmation_per_version(tmp_path: Path) -> None:
+    path = copy_example_agent(tmp_path)
     app = make_app(setup(1))
     drop(app, path)
-    assert isinstance(app.window.dialogs.dialog, OwnAgentQuestion) and not own_files.LOADED
+    assert isinstance(app.window.dialogs.open_one, OwnAgentQuestion) and not own_files.LOADED_FILES
     press(app, pygame.K_ESCAPE)
-    assert not own_files.LOADED and not own_files.is_trusted(path)
+    assert not own_files.LOADED_FILES and not own_files.is_trusted(path)
     drop(app, path)
     press(app, pygame.K_RETURN)  # Cancel
-    assert not own_files.LOADED and not own_files.is_trusted(path)
+    assert not own_files.LOADED_FILES and not own_files.is_trusted(path)
     drop(app, path)
     press(app, pygame.K_LEFT)
     press(app, pygame.K_RETURN)
     assert own_files.is_trusted(path)
     assert [w.spec.key for w in app.session.run.world.walkers] == ["tb-wa", "mine"]
-    own_files.LOADED.clear()
+    own_files.LOADED_FILES.clear()
     drop(app, path)
-    assert app.window.dialogs.dialog is None and len(app.session.run.world.walkers) == 3
+    assert app.window.dialogs.open_one is None and len(app.session.run.world.walkers) == 3
     path.write_text(WALKS)
     assert not own_files.is_trusted(path), "another text is another program"
 
@@ -599,15 +616,15 @@ def save_again(app: App, path: Path, text: str) -> None:
     about = path.stat()
     path.write_text(text)
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 1_000_000_000))
-    app.window.documents.own_agents._looked_s = 0.0
+    app.window.documents.own_agents._last_check_s = 0.0
     app.frame(0.0)
     while app.session.run.is_seeking:
         app.frame(0.0)
 
 
-def test_saving_a_file_runs_it_anew_beside_the_old_run(tmp_path: Path) -> None:
-    path = example(tmp_path)
-    own_files.trust(path)
+def test_saving_an_agent_file_reruns_it_in_a_new_branch(tmp_path: Path) -> None:
+    path = copy_example_agent(tmp_path)
+    own_files.store_trust(path)
     app = make_app(setup(1))
     session = app.session
     drop(app, path)
@@ -621,10 +638,10 @@ def test_saving_a_file_runs_it_anew_beside_the_old_run(tmp_path: Path) -> None:
     assert before.world.digest() == old and before.tick == after.tick == 9
     assert EditCells(blocked=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
     walkers = [line.world.walker(1) for line in (before, after)]
-    assert walkers[0].params[VERSION] != walkers[1].params[VERSION] and old != after.world.digest()
+    assert walkers[0].params[VERSION_PARAM] != walkers[1].params[VERSION_PARAM] and old != after.world.digest()
     # The same as if the new file had been there from the beginning.
     fresh = Session(setup(1))
-    agent_edits.add(fresh, AgentConfig("mine"))
+    agent_edits.add_agent(fresh, AgentConfig("mine"))
     fresh.advance(5)
     fresh.do(EditCells(blocked=(3, 4)))
     fresh.advance(4)
@@ -632,71 +649,71 @@ def test_saving_a_file_runs_it_anew_beside_the_old_run(tmp_path: Path) -> None:
     for line in (before, after):
         line.seek(2)
         line.seek(9)
-        assert line.diverged is None
+        assert line.divergence_tick is None
 
 
-def test_a_file_that_breaks_is_told_and_mended(tmp_path: Path) -> None:
+def test_broken_saved_agent_file_is_reported_until_fixed(tmp_path: Path) -> None:
     path = written(tmp_path, WALKS)
-    own_files.trust(path)
+    own_files.store_trust(path)
     app = make_app(setup(1))
     drop(app, path)
     app.session.advance(4)
     save_again(app, path, WALKS + "    ???\n")
-    assert "mine.py:7: SyntaxError" in app.window.dialogs.dialog.problems[0]
+    assert "mine.py:7: SyntaxError" in app.window.dialogs.open_one.problems[0]
     app.window.dialogs.close_dialog()
     assert len(app.session.run.shown) == 1, "the old version goes on"
     save_again(app, path, f"{HEAD}        return self.nothing\n")
     broken = app.session.run.walker(app.session.focused_key)
-    assert "mine.py:6: AttributeError" in broken.offence.what
+    assert "mine.py:6: AttributeError" in broken.violation.description
     app.draw()
-    assert any(spot.id.startswith("offence:") for spot in app.window.canvas.spots)
+    assert any(spot.id.startswith("offence:") for spot in app.window.canvas.hit_regions)
     save_again(app, path, WALKS + "# mended\n")
     mended = app.session.run.walker(app.session.focused_key)
-    assert mended.offence is None and app.session.tick == 4 and len(app.session.run.shown) == 2
+    assert mended.violation is None and app.session.tick == 4 and len(app.session.run.shown) == 2
 
 
-def test_a_saved_session_opens_with_the_code_that_it_was_saved_with(tmp_path: Path) -> None:
-    path = example(tmp_path)
-    own_files.load(path)
+def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path) -> None:
+    path = copy_example_agent(tmp_path)
+    own_files.load_agent_file(path)
     session = Session(setup(1))
-    agent_edits.add(session, AgentConfig("mine"))
+    agent_edits.add_agent(session, AgentConfig("mine"))
     session.advance(9)
-    saved = saving.save(session, tmp_path / "session")
-    version = session.run.world.walkers[1].params[VERSION]
-    own_files.LOADED.clear()
-    del BY_KEY["mine"], SPECS[-1]
+    saved = session_saving.save_session(session, tmp_path / "session")
+    version = session.run.world.walkers[1].params[VERSION_PARAM]
+    own_files.LOADED_FILES.clear()
+    del SPECS_BY_KEY["mine"], SPECS[-1]
     path.write_text(WALKS)
     with pytest.raises(ConfigError, match=r"session.*no agent 'mine'.*--agent-file mine\.py"):
-        files.open_any(saved)
-    own_files.load(path)
-    opened = files.open_any(saved)
+        files.open_any_file(saved)
+    own_files.load_agent_file(path)
+    opened = files.open_any_file(saved)
     other = Session(opened.scenario)
-    saving.restore(other, opened.saved)
-    other.run.timeline.settle()
-    assert other.run.world.walkers[1].params[VERSION] == version
-    assert other.run.world.digest() == session.run.world.digest() and other.run.timeline.diverged is None
+    session_saving.restore_session(other, opened.saved_session)
+    other.run.timeline.finish_seek()
+    assert other.run.world.walkers[1].params[VERSION_PARAM] == version
+    assert other.run.world.digest() == session.run.world.digest() and other.run.timeline.divergence_tick is None
     assert session_file.is_session(saved.read_bytes())
 
 
-def test_a_journal_waits_until_the_file_is_named(tmp_path: Path) -> None:
+def test_journal_can_be_restored_only_with_its_agent_file(tmp_path: Path) -> None:
     """Restored without its agent it would be another run, and the journal of the right one would be gone."""
-    own_files.load(example(tmp_path))
+    own_files.load_agent_file(copy_example_agent(tmp_path))
     session = Session(setup(1))
     writer = journal.Journal(session.run.scenario, session.run.tree, folder=tmp_path)
-    agent_edits.add(session, AgentConfig("mine"))
+    agent_edits.add_agent(session, AgentConfig("mine"))
     session.advance(9)
-    writer.progress([0], now=True)
-    del BY_KEY["mine"], SPECS[-1]
+    writer.write_progress([0], now=True)
+    del SPECS_BY_KEY["mine"], SPECS[-1]
     with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
-        journal.restore(writer.path, BY_KEY)
-    own_files.load(tmp_path / "mine.py")
-    assert len(journal.restore(writer.path, BY_KEY).branches[0].state.entries) == 1
+        journal.restore_session(writer.path, SPECS_BY_KEY)
+    own_files.load_agent_file(tmp_path / "mine.py")
+    assert len(journal.restore_session(writer.path, SPECS_BY_KEY).branches[0].state.entries) == 1
 
 
 # --- the command line -------------------------------------------------------------------------------------
 
 
-def test_new_agent_and_check_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_agent_writes_a_file_that_check_agent_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my_agent.py"
     assert main.main(["new-agent", str(path)]) == 0 and 'name = "my_agent"' in path.read_text()
     assert main.main(["new-agent", str(path)]) == 2 and "the file exists already" in capsys.readouterr().err
@@ -708,7 +725,7 @@ def test_new_agent_and_check_agent(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 BROKEN = {
-    "        return self.goal\n": "no legal move",
+    "        return self.goal\n": "not a legal move",
     "        [self.expand(0) for _ in range(self.budget + 1)]\n": "with a budget of",
     "        import random; return random.choice(self.expand(self.position))[0]\n": "walks differently",
     "        while True: pass\n": "did not return",
@@ -717,7 +734,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("body, told", BROKEN.items())
-def test_check_agent_tells_what_is_broken(
+def test_check_agent_reports_the_broken_rule(
     body: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guarded, "PATIENCE_S", 0.25)
@@ -726,6 +743,6 @@ def test_check_agent_tells_what_is_broken(
     assert told in capsys.readouterr().out
 
 
-def test_the_bench_compares_it_with_a_compiled_agent() -> None:
-    table = own_agent.run(Setup(problems.load(Path("nowhere")), 1, Progress()), side=32, ticks=20)
+def test_own_agent_bench_compares_with_a_compiled_agent() -> None:
+    table = own_agent.run(BenchSetup(problems.load_problems(Path("nowhere")), 1, ProgressBar()), side=32, ticks=20)
     assert table.rows[0].measured > 0 and table.rows[0].control and table.rows[0].target.limit == 30

@@ -16,12 +16,12 @@ from tests.window import make_app, press_combination
 from ui import pace as module
 from ui.app import App
 from ui.commands.table import COMMANDS
-from ui.dialogs.working import Working
-from ui.film.studio import Studio
-from ui.model.job import Job
+from ui.dialogs.progress_dialog import ProgressDialog
+from ui.film.worker_handle import WorkerHandle
+from ui.model.job import BackgroundJob
 from ui.model.selection import Selection
-from ui.model.state import MAX_MESSAGE_S
-from ui.pace import AWAKE_S, FRAME_S, RESTING_S, Pace
+from ui.model.ui_state import MAX_MESSAGE_S
+from ui.pace import FRAME_S, FULL_RATE_S, IDLE_FRAME_S, FramePacer
 
 AS_MANY_AS_TAKE_TURNS = 4  # frames after which all parts of a resting window have been drawn once more
 
@@ -43,11 +43,11 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module, "Loader", lambda _: SimpleNamespace(load_next=lambda: False))
+    monkeypatch.setattr(module, "KernelLoader", lambda _: SimpleNamespace(load_next=lambda: False))
     return clock
 
 
-def frames(clock: Clock, pace: Pace, seconds: float, is_idle: Callable[[], bool]) -> list[tuple[float, float]]:
+def frames(clock: Clock, pace: FramePacer, seconds: float, is_idle: Callable[[], bool]) -> list[tuple[float, float]]:
     """When each frame began, and how long it said that the one before was ago."""
     begun, end = [], clock.now + seconds
     while clock.now < end:
@@ -58,35 +58,33 @@ def frames(clock: Clock, pace: Pace, seconds: float, is_idle: Callable[[], bool]
 
 
 @pytest.fixture
-def events(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def event_times(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """When something happens, by the clock; nothing does where this is empty."""
     return []
 
 
 @pytest.fixture
-def pace(clock: Clock, events: list[float], monkeypatch: pytest.MonkeyPatch) -> Pace:
-    monkeypatch.setattr(module.pygame.event, "peek", lambda: any(at <= clock.now for at in events))
-    return Pace()
+def pace(clock: Clock, event_times: list[float], monkeypatch: pytest.MonkeyPatch) -> FramePacer:
+    monkeypatch.setattr(module.pygame.event, "peek", lambda: any(at <= clock.now for at in event_times))
+    return FramePacer()
 
 
-def test_while_something_moves_there_are_sixty_frames_a_second(clock: Clock, pace: Pace) -> None:
+def test_active_window_runs_at_sixty_frames_per_second(clock: Clock, pace: FramePacer) -> None:
     assert len(frames(clock, pace, 10.0, lambda: False)) == pytest.approx(600, abs=1)
 
 
-def test_while_nothing_moves_there_are_few_and_none_knows_less_of_time(clock: Clock, pace: Pace) -> None:
+def test_idle_window_draws_few_frames_with_exact_elapsed_time(clock: Clock, pace: FramePacer) -> None:
     begun = frames(clock, pace, 10.0, lambda: True)
-    assert len(begun) == pytest.approx(AWAKE_S / FRAME_S + (10.0 - AWAKE_S) / RESTING_S, rel=0.1)
+    assert len(begun) == pytest.approx(FULL_RATE_S / FRAME_S + (10.0 - FULL_RATE_S) / IDLE_FRAME_S, rel=0.1)
     assert sum(since for _, since in begun) == pytest.approx(begun[-1][0] - 100.0)
-    assert max(since for _, since in begun) < RESTING_S + 2 * FRAME_S
+    assert max(since for _, since in begun) < IDLE_FRAME_S + 2 * FRAME_S
 
 
-def test_whoever_wakes_it_waits_for_one_frame_and_owes_nothing_for_the_rest(
-    clock: Clock, pace: Pace, events: list[float]
-) -> None:
-    events.append(clock.now + 5.07)
+def test_input_wakes_idle_window_within_one_frame(clock: Clock, pace: FramePacer, event_times: list[float]) -> None:
+    event_times.append(clock.now + 5.07)
     frames(clock, pace, 5.0, lambda: True)
     begun = frames(clock, pace, 0.2, lambda: False)
-    assert 0.0 <= begun[0][0] - events[0] <= FRAME_S + 1e-6
+    assert 0.0 <= begun[0][0] - event_times[0] <= FRAME_S + 1e-6
     assert begun[0][1] <= FRAME_S + 1e-6, "a run that begins now must not begin with a leap"
     assert len(begun) == pytest.approx(0.2 / FRAME_S, abs=2), "from then on all of them come"
 
@@ -94,8 +92,8 @@ def test_whoever_wakes_it_waits_for_one_frame_and_owes_nothing_for_the_rest(
 # --- what is idle -----------------------------------------------------------------------------------------
 
 
-def make() -> App:
-    grid = Grid.from_rows(["........"] * 6)
+def make_idle_app() -> App:
+    grid = Grid.from_text_rows(["........"] * 6)
     app = make_app(scenario_on(grid, 0, 47, [AgentConfig("tba"), AgentConfig("lrta")], budget=1))
     app.window.player.pause()
     still(app)
@@ -107,8 +105,8 @@ def still(app: App) -> bool:
     return any((app.frame(FRAME_S), app.is_idle)[1] for _ in range(60))
 
 
-def test_a_window_that_is_paused_or_at_the_end_is_idle() -> None:
-    app = make()
+def test_paused_or_finished_window_is_idle() -> None:
+    app = make_idle_app()
     assert app.is_idle
     press_combination(app, "Space")
     app.frame(FRAME_S)
@@ -121,24 +119,26 @@ def test_a_window_that_is_paused_or_at_the_end_is_idle() -> None:
     assert still(app)
 
 
-def test_what_moves_by_itself_keeps_the_window_awake() -> None:
-    app = make()
+def test_animations_keep_the_window_awake() -> None:
+    app = make_idle_app()
     press_combination(app, "Ctrl+K")
     app.frame(FRAME_S)
     assert not app.is_idle, "a caret blinks"
     press_combination(app, "Escape")
     assert still(app)
     app.window.state.is_editing = True
-    app.window.state.put_selection(Selection.of([(3, 0), (4, 0)], app.session.run.world.grid))
+    app.window.state.set_selection(Selection.from_points([(3, 0), (4, 0)], app.session.run.world.grid))
     app.frame(FRAME_S)
     assert not app.is_idle, "the outline of a selection moves"
-    app.window.state.deselect()
+    app.window.state.clear_selection()
     assert still(app)
 
 
-def test_work_that_goes_on_beside_the_window_keeps_it_awake() -> None:
-    app, may_end = make(), threading.Event()
-    app.window.show(Working(app.window.dialogs, "Reading", Job(lambda _: may_end.wait()), lambda _: None))
+def test_background_work_keeps_the_window_awake() -> None:
+    app, may_end = make_idle_app(), threading.Event()
+    app.window.show_dialog(
+        ProgressDialog(app.window.dialogs, "Reading", BackgroundJob(lambda _: may_end.wait()), lambda _: None)
+    )
     app.frame(FRAME_S)
     assert not app.is_idle, "a bar sweeps"
     may_end.set()
@@ -147,24 +147,26 @@ def test_work_that_goes_on_beside_the_window_keeps_it_awake() -> None:
     app.window.state.preparing = ("tba",)
     assert not app.is_idle, "an agent is not ready yet"
     app.window.state.preparing = ()
-    app.window.recording.exports.append(cast(Studio, object()))
+    app.window.recording.exports.append(cast(WorkerHandle, object()))
     assert not app.is_idle, "an export says how far it is"
     app.window.recording.exports.clear()
-    app.session.run.world.measuring.allowance = 0
+    app.session.run.world.optimality.expansion_limit = 0
     app.session.advance(1)
     assert app.session.run.is_measuring and not app.is_idle, "numbers are still to come"
 
 
-def test_a_window_whose_optimum_is_still_looked_for_stays_awake() -> None:
+def test_pending_optimum_search_keeps_the_window_awake() -> None:
     """What is drawn before the first tick belongs to the map by which cost is measured: a search in pieces."""
-    grid = Grid.from_rows(["." * 300] * 300)
+    grid = Grid.from_text_rows(["." * 300] * 300)
     app = make_app(scenario_on(grid, 0, grid.cells - 1, [AgentConfig("tba")]))
     assert still(app)
     app.session.do(EditCells(tuple(range(100 * 300, 100 * 300 + 299))))
-    app.session.run.world.measuring.allowance = 0
+    app.session.run.world.optimality.expansion_limit = 0
     app.frame(FRAME_S)
-    assert app.session.run.world.has_old_optima and not app.is_idle, "the length of the cheapest path is still to come"
-    assert still(app) and not app.session.run.world.has_old_optima
+    assert app.session.run.world.has_stale_optima and not app.is_idle, (
+        "the length of the cheapest path is still to come"
+    )
+    assert still(app) and not app.session.run.world.has_stale_optima
 
 
 OPENING = [
@@ -174,12 +176,12 @@ OPENING = [
 ]
 
 
-def test_what_is_idle_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_window_does_not_change_over_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """After any command, with the dialog that it opens: while hours pass, nothing is drawn otherwise."""
     now, tried = [1000.0], 0
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     for command in OPENING:
-        app = make()
+        app = make_idle_app()
         app.window.run(command)
         if not still(app) or not app.window.is_open:
             continue
@@ -188,8 +190,8 @@ def test_what_is_idle_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
             app.frame(FRAME_S)
         before = pygame.image.tobytes(app.window.surface, "RGB")
         for _ in range(AS_MANY_AS_TAKE_TURNS):
-            now[0] += RESTING_S
-            app.frame(RESTING_S)
+            now[0] += IDLE_FRAME_S
+            app.frame(IDLE_FRAME_S)
         assert pygame.image.tobytes(app.window.surface, "RGB") == before, command
         app.window.dialogs.close_dialog()
         tried += 1

@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.draw.heat import scale_for
-from ui.draw.map_colours import detour_colour, dot_colour, group_colours
-from ui.draw.marks import casing_of
+from ui.draw.heat import heat_scale_for
+from ui.draw.map_colours import detour_colour, group_colours, heat_dot_colour
+from ui.draw.marks import casing_colour_for
 from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette, heat_colours
 from ui.model.layers import HEAT_COLOUR_NAMES, HeatSetting
 from ui.model.settings import THEMES
@@ -81,7 +81,7 @@ def difference(a: Colour, b: Colour, vision: str = "normal") -> float:
     return ciede2000(lab(a, vision), lab(b, vision))
 
 
-def least_difference(a: Colour, b: Colour) -> float:
+def min_difference(a: Colour, b: Colour) -> float:
     """For whoever tells the two apart worst."""
     return min(difference(a, b, vision) for vision in DEFICIENCIES)
 
@@ -116,32 +116,32 @@ def palette(request: pytest.FixtureRequest) -> Palette:
         ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
     ],
 )
-def test_the_difference_formula_agrees_with_its_published_test_data(one, two, expected):
+def test_ciede2000_matches_published_test_data(one, two, expected):
     assert ciede2000(one, two) == pytest.approx(expected, abs=1e-4)
     assert ciede2000(two, one) == pytest.approx(expected, abs=1e-4)
 
 
-def test_map_roles_are_told_apart_by_every_kind_of_vision(palette):
+def test_map_colours_differ_for_every_kind_of_vision(palette):
     colours = colours_of(palette)
     for a, b in combinations(NINE_ROLES, 2):
         limit = 8.6 if palette.name == "dark" and (a, b) == ("outside", "free") else MIN_PAIR_DISTANCE[palette.name]
-        assert round(least_difference(colours[a], colours[b]), 1) >= limit, (palette.name, a, b)
+        assert round(min_difference(colours[a], colours[b]), 1) >= limit, (palette.name, a, b)
 
 
-def test_the_traced_path_stands_out_from_walls(palette):
-    assert round(least_difference(palette.path, palette.wall), 1) >= TRACED_AGAINST_WALL[palette.name]
+def test_traced_path_contrasts_with_walls(palette):
+    assert round(min_difference(palette.path, palette.wall), 1) >= TRACED_AGAINST_WALL[palette.name]
 
 
-def test_light_greys_go_from_free_to_closed_to_wall():
+def test_light_theme_darkens_from_free_to_closed_to_wall():
     light = PALETTES["light"]
     free, closed, wall = (lab(c)[0] for c in (light.free, light.closed, light.wall))
     assert free - closed >= 10
     assert closed - wall >= 10
 
 
-def test_the_shortcut_search_is_told_apart_from_other_fills(palette):
+def test_shortcut_search_colour_differs_from_other_fills(palette):
     for role in ("free", "closed", "wall", "outside", "open"):
-        assert least_difference(detour_colour(palette), colours_of(palette)[role]) >= 10, role
+        assert min_difference(detour_colour(palette), colours_of(palette)[role]) >= 10, role
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,12 @@ def test_marks_have_the_stated_contrast(palette, mark, ground, light, dark):
 
 @pytest.mark.parametrize("ink", ["text", "dim", "accent", "warning", "arrived"])
 @pytest.mark.parametrize("ground", ["window", "surface", "raised"])
-def test_text_can_be_read(palette, ink, ground):
+def test_text_has_readable_contrast(palette, ink, ground):
     colours = colours_of(palette)
     assert contrast(colours[ink], colours[ground]) >= 4.5, (palette.name, ink, ground)
 
 
-def test_text_on_the_accent_can_be_read(palette):
+def test_text_on_the_accent_has_readable_contrast(palette):
     assert contrast(palette.on_accent, palette.accent) >= 4.5
 
 
@@ -169,22 +169,22 @@ MARKS = ("agent", "tracing", "path", "trail", "back_move", "best")
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_every_mark_shows_on_every_fill_thanks_to_its_casing(palette, mark):
+def test_every_mark_or_its_casing_contrasts_with_every_fill(palette, mark):
     """Either the mark or its casing contrasts with whatever it may lie on."""
     core = colours_of(palette)[mark]
 
     def shows(fill: Colour) -> float:
-        return max(contrast(core, fill), contrast(casing_of(palette, core), fill))
+        return max(contrast(core, fill), contrast(casing_colour_for(palette, core), fill))
 
-    assert contrast(core, casing_of(palette, core)) >= 3.0
+    assert contrast(core, casing_colour_for(palette, core)) >= 3.0
     assert min(shows(fill) for fill in (palette.free, palette.closed)) >= 2.8
     assert min(shows(fill) for fill in (palette.swamp, palette.water)) >= 2.0
 
 
-def test_lines_are_told_apart_from_each_other(palette):
+def test_line_colours_differ_for_every_kind_of_vision(palette):
     colours = colours_of(palette)
     for a, b in combinations(("agent", "tracing", "path", "trail", "back_move"), 2):
-        assert least_difference(colours[a], colours[b]) >= 10, (palette.name, a, b)
+        assert min_difference(colours[a], colours[b]) >= 10, (palette.name, a, b)
 
 
 MIN_STEP = {"inferno": 5.0, "cividis": 5.0, "viridis": 3.0, "greys": 4.5, "magma": 4.5}
@@ -192,60 +192,63 @@ MIN_STEP = {"inferno": 5.0, "cividis": 5.0, "viridis": 3.0, "greys": 4.5, "magma
 
 @pytest.mark.parametrize("name", HEAT_MAPS)
 @pytest.mark.parametrize("count", range(1, 9))
-def test_heat_bands_are_told_apart_by_every_kind_of_vision(palette, name, count):
+def test_heat_bands_differ_for_every_kind_of_vision(palette, name, count):
     """From each other, from the floor and from walls; the higher, the farther from the floor."""
     bands = heat_colours(name, palette, count)
     assert len(set(bands)) == count
     away = [abs(lab(band)[0] - lab(palette.free)[0]) for band in bands]
     assert all(b > a + 2.5 for a, b in pairwise(away))
-    assert all(least_difference(a, b) >= MIN_STEP[name] for a, b in pairwise(bands))
+    assert all(min_difference(a, b) >= MIN_STEP[name] for a, b in pairwise(bands))
     for band in bands:
-        assert least_difference(band, palette.free) >= 10, (band, "floor")
-        assert least_difference(band, palette.outside) >= (2.4 if name == "greys" else 10), (band, "wall")
+        assert min_difference(band, palette.free) >= 10, (band, "floor")
+        assert min_difference(band, palette.outside) >= (2.4 if name == "greys" else 10), (band, "wall")
 
 
 @pytest.mark.parametrize("name", HEAT_MAPS)
-def test_the_lowest_heat_stands_out_from_the_floor(palette, name):
+def test_lowest_heat_contrasts_with_free_cells(palette, name):
     assert contrast(heat_colours(name, palette, 8)[0], palette.free) >= 1.4
 
 
 @pytest.mark.parametrize("name", HEAT_MAPS)
-def test_dots_of_cells_walked_on_once_are_seen_on_open_ground(palette, name):
+def test_visit_dots_contrast_with_free_cells(palette, name):
     """Two pixels of pale yellow on white had a contrast of 1.4."""
-    assert contrast(dot_colour(palette, scale_for(HeatSetting("visits", colours=name), 30.0)), palette.free) >= 3.0
+    assert (
+        contrast(heat_dot_colour(palette, heat_scale_for(HeatSetting("visits", colours=name), 30.0)), palette.free)
+        >= 3.0
+    )
 
 
-def test_swamp_is_never_the_colour_of_walls(palette):
+def test_swamp_colour_differs_from_walls(palette):
     for solid in (palette.wall, palette.outside):
-        assert least_difference(palette.swamp, solid) >= 10 and contrast(palette.swamp, solid) >= 1.2
+        assert min_difference(palette.swamp, solid) >= 10 and contrast(palette.swamp, solid) >= 1.2
 
 
-def test_frames_around_what_an_agent_sets_apart_stand_out_from_where_they_lie(palette):
+def test_group_outlines_contrast_with_free_and_closed_cells(palette):
     for name, colour in group_colours(palette).items():
-        assert min(least_difference(colour, ground) for ground in (palette.free, palette.closed)) >= 20, name
+        assert min(min_difference(colour, ground) for ground in (palette.free, palette.closed)) >= 20, name
 
 
-def test_the_steps_of_the_difference_map_are_told_apart(palette):
+def test_difference_map_steps_are_distinguishable(palette):
     """The sides from each other at every step, the steps of a side from each other and from the floor."""
     colours = DIVERGING[palette.name]
     for side in (colours[3::-1], colours[4:]):
-        assert min(least_difference(a, b) for a, b in pairwise(side)) >= 10
+        assert min(min_difference(a, b) for a, b in pairwise(side)) >= 10
         away = [abs(lab(colour)[0] - lab(palette.free)[0]) for colour in side]
         assert all(b > a + 10 for a, b in pairwise(away)), "the larger, the farther from the floor"
         for colour in side:
-            assert least_difference(colour, palette.free) >= 15 and contrast(colour, palette.free) >= 1.6
-            assert least_difference(colour, palette.outside) >= 14
-    assert min(least_difference(b, a) for b, a in zip(colours[:4], colours[:3:-1], strict=True)) >= 30
+            assert min_difference(colour, palette.free) >= 15 and contrast(colour, palette.free) >= 1.6
+            assert min_difference(colour, palette.outside) >= 14
+    assert min(min_difference(b, a) for b, a in zip(colours[:4], colours[:3:-1], strict=True)) >= 30
 
 
 @pytest.mark.parametrize("letter", "AB")
-def test_the_letters_of_compared_panels_can_be_read(palette, letter):
+def test_letters_on_comparison_badges_have_readable_contrast(palette, letter):
     """On their badge, and the badge on whatever is in the corner of a map."""
     assert contrast(BADGE_INK, BADGE_COLOURS[letter]) >= 4.5
     for ground in ("outside", "free", "wall"):
-        assert least_difference(BADGE_COLOURS[letter], colours_of(palette)[ground]) >= 15, ground
-    assert least_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20
+        assert min_difference(BADGE_COLOURS[letter], colours_of(palette)[ground]) >= 15, ground
+    assert min_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20
 
 
-def test_settings_know_the_names_of_all_themes_and_heat_colours() -> None:
+def test_settings_list_all_themes_and_heat_colours() -> None:
     assert tuple(PALETTES) == THEMES and tuple(HEAT_MAPS) == HEAT_COLOUR_NAMES

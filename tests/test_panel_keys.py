@@ -12,56 +12,58 @@ from sim.kernels.search import is_known
 from tests.test_app import setup
 from tests.window import App, make_app, press_combination, settle
 from ui.dialogs.agent_editor import AgentEditor
-from ui.draw.layers.regions import shown_regions
+from ui.draw.layers.regions import regions_at_level
 from ui.model import branching
-from ui.model.cell_values import values_of
-from ui.model.keys import PanelKey
+from ui.model.cell_values import search_values_of_cell
+from ui.model.panel_keys import PanelKey
 from ui.panels import charts
-from ui.panels.tab_inspect import _number, cell_facts, data_lines
+from ui.panels.tab_inspect import _number_text, cell_facts, prepared_data_sentences
 
 
 @pytest.fixture
-def branched() -> App:
+def app_with_two_branches() -> App:
     """Two agents in two branches, the second agent of the second branch focused."""
     app = make_app(setup())
     app.session.advance(6)
-    branching.branch_here(app.session)
+    branching.create_branch_here(app.session)
     app.session.focus(PanelKey(1, 1))
     settle(app)
     return app
 
 
-def weights(app: App) -> dict[PanelKey, object]:
+def weights_by_panel(app: App) -> dict[PanelKey, object]:
     return {panel.key: panel.view.params["weight"] for panel in app.session.run.panels}
 
 
-def test_the_weight_key_changes_the_focused_agent_of_its_branch(branched: App) -> None:
-    before = weights(branched)
-    press_combination(branched, "W")
-    after = weights(branched)
+def test_weight_key_changes_only_the_focused_agent(app_with_two_branches: App) -> None:
+    before = weights_by_panel(app_with_two_branches)
+    press_combination(app_with_two_branches, "W")
+    after = weights_by_panel(app_with_two_branches)
     assert {key for key in after if after[key] != before[key]} == {PanelKey(1, 1)}
-    assert branched.session.focused_key == PanelKey(1, 1)
+    assert app_with_two_branches.session.focused_key == PanelKey(1, 1)
 
 
-def test_the_agent_editor_stays_with_its_panel(branched: App) -> None:
-    branched.window.run("edit_agent")
+def test_agent_editor_belongs_to_the_focused_panel(app_with_two_branches: App) -> None:
+    app_with_two_branches.window.run("edit_agent")
     for _ in range(3):
-        branched.frame(0.1)
-    dialog = branched.window.dialogs.dialog
+        app_with_two_branches.frame(0.1)
+    dialog = app_with_two_branches.window.dialogs.open_one
     assert isinstance(dialog, AgentEditor) and dialog.panel_key == PanelKey(1, 1)
-    assert dialog._place == branched.session.panel_of(PanelKey(1, 1)) > 0
+    assert dialog._panel_index == app_with_two_branches.session.panel_index(PanelKey(1, 1)) > 0
 
 
-def test_charts_and_inspector_tell_of_the_panels_own_world(branched: App) -> None:
+def test_charts_and_inspector_use_the_world_of_the_panel(app_with_two_branches: App) -> None:
     """With the goal moved in one branch, charts divided by the optimum of the focused one, and h was to its goal."""
-    session = branched.session
+    session = app_with_two_branches.session
     session.do(MoveGoal(session.run.world.grid.cell(9, 4)))  # a few steps away, in this branch alone
     session.advance(30)
     session.focus(PanelKey(0, 0))  # the other branch is in front now
-    cost = next(chart for chart in charts.CHARTS if chart.key == "cost")
+    cost = next(chart for chart in charts.TICK_CHARTS if chart.key == "cost")
     for panel in session.run.panels:
-        shown = cost.values(branched, panel)[-1]
-        assert shown == pytest.approx(panel.world.metrics(panel.world.walker(panel.key.agent)).suboptimality), panel.key
+        shown = cost.values(app_with_two_branches, panel)[-1]
+        assert shown == pytest.approx(
+            panel.world.metrics_of_walker(panel.world.walker(panel.key.agent)).suboptimality
+        ), panel.key
         facts = dict(cell_facts(panel, panel.snapshot.goal))
         assert float(facts.get("h", 0)) == 0.0, "the goal of its own world"
     assert session.run.panels[2].view.status is Status.AT_GOAL
@@ -79,10 +81,12 @@ def test_inspector_and_cell_texts_agree(kind: str) -> None:
     assert len(known) > 5
     for cell in known:
         facts = dict(cell_facts(panel, cell))
-        assert [facts[name] for name in "ghf"] == [_number(v) for v in values_of(panel.snapshot, panel.view, cell)]
+        assert [facts[name] for name in "ghf"] == [
+            _number_text(v) for v in search_values_of_cell(panel.snapshot, panel.view, cell)
+        ]
 
 
-def test_before_its_first_search_an_agent_knows_no_cell() -> None:
+def test_agent_knows_no_cell_before_its_first_search() -> None:
     """Stamps of zero meant "this search" at tick 0, so every cell passed for open."""
     for spec in SPECS:
         if spec.key in ("k-lrta", "lss-lrta", "rtaa", "da-rtaa", "p-lrta"):
@@ -91,22 +95,23 @@ def test_before_its_first_search_an_agent_knows_no_cell() -> None:
             assert not {name for name, _ in cell_facts(panel, 0)} & {"list", "g", "h", "f"}, spec.key
 
 
-def test_inspector_tells_what_is_drawn_of_databases_and_contours() -> None:
+def test_inspector_shows_facts_of_databases_and_contours() -> None:
     """The region of the level that the slider chose, the depth there, the subgoal's number; the limit of a contour."""
     agents = (AgentConfig("d-lrta", params={"level": 2}), AgentConfig("ida"))
     app = make_app(replace(setup(), agents=agents, budget=8))
     app.session.advance(9)
     database, ida = app.session.run.panels
     agent = database.view.agent
-    assert [line.split(":")[0] for line in data_lines(agent)] == ["abstraction", "database column"]
+    assert [line.split(":")[0] for line in prepared_data_sentences(agent)] == ["abstraction", "database column"]
     assert all(
-        f"{data.build_expansions:,} exp" in line for data, line in zip(agent.prepared, data_lines(agent), strict=True)
+        f"{data.build_expansions:,} exp" in line
+        for data, line in zip(agent.prepared, prepared_data_sentences(agent), strict=True)
     )
     first = int(agent.waypoints[0])
     facts = dict(cell_facts(database, first))
     assert facts["subgoal"] == "number 1" and facts["depth"] == str(int(agent.depths[first]))
     for level, chosen in ((0, 2), (1, 1), (3, 3)):
-        regions = shown_regions(agent, level)
+        regions = regions_at_level(agent, level)
         assert regions.level == chosen
         assert dict(cell_facts(database, first, level))[f"region, level {chosen}"] == str(int(regions.of_cell[first]))
     contours = ida.view.agent.contours

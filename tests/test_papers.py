@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import BY_KEY
-from cli.papers import FOLDER, HEAD, PAGE, RUNS, bands, names, record_runs, sections, title
-from cli.report import report_of
-from cli.report.page import heading
-from sim.experiments.spec import load_experiment, parse_experiment, presentation_of
+from agents.registry import SPECS_BY_KEY
+from cli.papers import (
+    FOLDER,
+    PAGE,
+    PAGE_HEAD,
+    RUNS_FILE,
+    claim_bands,
+    experiment_names,
+    page_sections,
+    record_runs,
+    section_title,
+)
+from cli.report import create_report
+from cli.report.page import markdown_heading
+from sim.experiments.specification import load_experiment, parse_experiment, parse_presentation
 from sim.experiments.store import open_for_reading
 from sim.program import ROOT
 
@@ -31,80 +41,90 @@ BY_NOISE = (  # claims on times, which are what they are on a busy machine
 )
 
 
-def text_of(name: str) -> str:
+def specification_text(name: str) -> str:
     return (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def needs_maps(name: str) -> None:
+def skip_without_maps(name: str) -> None:
     if name not in NEED_NO_MAPS and not (SHARED_MAPS / "search-set.tsv").is_file():
         pytest.skip("the benchmark maps are not there")
 
 
-@pytest.mark.parametrize("name", names())
-def test_what_is_said_of_a_report_is_whole(name: str) -> None:
+@pytest.mark.parametrize("name", experiment_names())
+def test_report_presentation_is_complete(name: str) -> None:
     """Needs no maps: claims, tables and figures."""
-    spec = presentation_of(text_of(name), f"{name}.yaml")
+    spec = parse_presentation(specification_text(name), f"{name}.yaml")
     assert spec.claims and spec.tables and spec.figures and spec.paper
     assert spec.title.startswith(f"{name.upper()}: ")
-    assert all(claim.why for claim in spec.claims if not claim.expect)
+    assert all(claim.failure_reason for claim in spec.claims if not claim.is_expected_to_hold)
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_specification_is_whole(name: str) -> None:
-    needs_maps(name)
-    full, small = (load_experiment(FOLDER / f"{name}.yaml", BY_KEY, size, [SHARED_MAPS]) for size in ("full", "small"))
+@pytest.mark.parametrize("name", experiment_names())
+def test_specification_loads_in_both_sizes(name: str) -> None:
+    skip_without_maps(name)
+    full, small = (
+        load_experiment(FOLDER / f"{name}.yaml", SPECS_BY_KEY, size, [SHARED_MAPS]) for size in ("full", "small")
+    )
     assert 0 < small.count < full.count
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", names())
-def test_the_small_size_runs_and_its_claims_come_out_as_they_say(name: str, tmp_path: Path) -> None:
-    needs_maps(name)
-    run_all(text_of(name), tmp_path, jobs=2, size="small", folders=[FOLDER, SHARED_MAPS])
+@pytest.mark.parametrize("name", experiment_names())
+def test_small_size_run_gives_the_expected_claim_verdicts(name: str, tmp_path: Path) -> None:
+    skip_without_maps(name)
+    run_all(specification_text(name), tmp_path, jobs=2, size="small", folders=[FOLDER, SHARED_MAPS])
     store = open_for_reading(tmp_path)
-    report = report_of(store, is_short=True)
+    report = create_report(store, is_short=True)
     store.close()
-    told = [f"{v.word}: {v.claim.text} ({v.measured})" for v in report.verdicts if v.holds is (not v.claim.expect)]
+    told = [
+        f"{v.label}: {v.claim.text} ({v.measured})"
+        for v in report.verdicts
+        if v.holds is (not v.claim.is_expected_to_hold)
+    ]
     assert not [text for text in told if not any(known in text for known in BY_NOISE + BY_SAMPLE)]
     assert not report.failures
 
 
-def test_the_example_of_the_page_is_a_specification() -> None:
+def test_example_in_the_guide_is_a_valid_specification() -> None:
     guide = PAGE.with_name("own-experiments.md").read_text(encoding="utf-8")
     text, lists = (
         "\n".join(line[4:] for line in guide.split(before)[1].split("\n\n")[1].splitlines())
         for before in ("`mine.yaml`:", "drawn from all of them:")
     )
-    assert "480 runs" in guide and parse_experiment(text, "x.yaml", BY_KEY).count == 480
+    assert "480 runs" in guide and parse_experiment(text, "x.yaml", SPECS_BY_KEY).count == 480
     other = re.sub(r"^problems: .*$", lists, text, flags=re.MULTILINE)
     with pytest.raises(ValueError, match="expected files, got none that matches 'maps/") as caught:
-        parse_experiment(other, "x.yaml", BY_KEY)
+        parse_experiment(other, "x.yaml", SPECS_BY_KEY)
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_the_page_has_a_section_for_every_experiment() -> None:
+def test_results_page_has_a_section_for_every_experiment() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    found = {title(text) for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
-    for name in names():
-        spec = presentation_of(text_of(name), f"{name}.yaml")
+    found = {section_title(text) for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
+    for name in experiment_names():
+        spec = parse_presentation(specification_text(name), f"{name}.yaml")
         assert not spec.left_out
-        assert heading(spec.title) in found, f"run `python -m cli.papers {name}` and `python -m cli.papers --page`"
+        assert markdown_heading(spec.title) in found, (
+            f"run `python -m cli.papers {name}` and `python -m cli.papers --page`"
+        )
 
 
-def test_the_page_keeps_what_it_says_of_experiments_that_were_not_run(tmp_path: Path) -> None:
+def test_results_page_keeps_sections_of_experiments_not_rerun(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert "\n".join([HEAD, *sections(tmp_path, page)]) == page
-    run_all(text_of("e6"), tmp_path / "e6", size="small")
-    again = list(sections(tmp_path, page))
-    kept = [text for text in sections(tmp_path / "none", page) if text not in again]
-    assert [title(text).partition(":")[0] for text in kept] == ["E6"]
-    assert len(again) == len(names()) and "in its small size" in next(text for text in again if "## E6" in text)
+    assert "\n".join([PAGE_HEAD, *page_sections(tmp_path, page)]) == page
+    run_all(specification_text("e6"), tmp_path / "e6", size="small")
+    again = list(page_sections(tmp_path, page))
+    kept = [text for text in page_sections(tmp_path / "none", page) if text not in again]
+    assert [section_title(text).partition(":")[0] for text in kept] == ["E6"]
+    assert len(again) == len(experiment_names()) and "in its small size" in next(
+        text for text in again if "## E6" in text
+    )
 
 
 # --- bands are set before the runs ------------------------------------------------------------------
 
 
-def at(commit: str, path: Path) -> str | None:
+def file_at_commit(commit: str, path: Path) -> str | None:
     """Return the text of a file in a commit (in the working tree for ""), or None if there is none."""
     if not commit:
         return path.read_text(encoding="utf-8") if path.exists() else None
@@ -113,41 +133,47 @@ def at(commit: str, path: Path) -> str | None:
     return found.stdout if found.returncode == 0 else None
 
 
-def changed_bands(before: str, after: str) -> list[str]:
+def experiments_with_changed_claims(before: str, after: str) -> list[str]:
     """Return the experiments of which one step records other results and changes a claim."""
-    old, new = (json.loads(at(commit, RUNS) or "{}") for commit in (before, after))
+    old, new = (json.loads(file_at_commit(commit, RUNS_FILE) or "{}") for commit in (before, after))
     found = []
     for name in new:
         if name in old and new[name]["results"] == old[name]["results"]:
             continue
-        texts = [at(commit, FOLDER / f"{name}.yaml") for commit in (before, after)]
-        if texts[0] is not None and texts[1] is not None and bands(texts[0]) != bands(texts[1]):
+        texts = [file_at_commit(commit, FOLDER / f"{name}.yaml") for commit in (before, after)]
+        if texts[0] is not None and texts[1] is not None and claim_bands(texts[0]) != claim_bands(texts[1]):
             found.append(name)
     return found
 
 
-def test_no_commit_changes_a_claim_and_records_its_results() -> None:
+def test_claims_and_their_results_change_in_separate_commits() -> None:
     listed = subprocess.run(
-        ["git", "log", "--format=%H %P", "--", str(RUNS)], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+        ["git", "log", "--format=%H %P", "--", str(RUNS_FILE)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     if listed.returncode:
         pytest.skip("no history: not a git checkout")
     steps = [("HEAD", "")] + [(line.split()[1], line.split()[0]) for line in listed.stdout.splitlines() if " " in line]
     assert not {
-        after[:10] or "uncommitted": found for before, after in steps if (found := changed_bands(before, after))
+        after[:10] or "uncommitted": found
+        for before, after in steps
+        if (found := experiments_with_changed_claims(before, after))
     }
 
 
 def test_bands_do_not_include_the_outcome_of_a_claim() -> None:
     text = "claims: [{claim: a, between: [1, 2], value: cost, expect: false, why: b}]"
-    assert bands(text) == bands("claims: [{claim: a, between: [1, 2], value: cost}]")
-    assert bands(text) != bands("claims: [{claim: a, between: [1, 3], value: cost}]")
+    assert claim_bands(text) == claim_bands("claims: [{claim: a, between: [1, 2], value: cost}]")
+    assert claim_bands(text) != claim_bands("claims: [{claim: a, between: [1, 3], value: cost}]")
 
 
-def test_recorded_digests_are_those_of_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.papers.RUNS", tmp_path / "runs.json")
+def test_record_runs_stores_size_rows_and_result_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.papers.RUNS_FILE", tmp_path / "runs.json")
     for _ in range(2):
-        run_all(text_of("e6"), tmp_path / "e6", size="small")
+        run_all(specification_text("e6"), tmp_path / "e6", size="small")
         record_runs(tmp_path)
     runs = json.loads((tmp_path / "runs.json").read_text(encoding="utf-8"))
     assert list(runs) == ["e6"] and runs["e6"]["size"] == "small" and runs["e6"]["rows"] > 10

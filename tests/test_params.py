@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY, SPECS, spec_of
+from agents.registry import SPECS, SPECS_BY_KEY, find_spec
 from sim.agent_api import AgentSpec
 from sim.files.agents import AGENT_KEYS
-from sim.params import ConfigError, Param, did_you_mean, parse_params, shown, unknown_agent
-from ui.model.wording import param_chip
+from sim.params import ConfigError, Param, did_you_mean_hint, parse_params, unknown_agent_hint, value_as_in_files
+from ui.model.panel_texts import param_text
 
 COUNT = Param("count", int, 3, "how many", 1, 10)
 SHARE = Param("share", float, 0.5, "how much", 0.0, 1.0)
 FLAG = Param("flag", bool, False, "whether")
-LIMIT = Param("limit", int, 3, "at most", 0, 10, zero="none")
+LIMIT = Param("limit", int, 3, "at most", 0, 10, zero_word="none")
 COLOUR = Param("colour", str, "red", "which", choices=("red", "green"))
 
 values = st.one_of(
@@ -47,8 +47,8 @@ values = st.one_of(
         (COLOUR, "green", "green"),
     ],
 )
-def test_legal_values(param: Param, given_value: object, parsed: object) -> None:
-    value = param.parse(given_value)
+def test_legal_values_are_parsed(param: Param, given_value: object, parsed: object) -> None:
+    value = param.parse_value(given_value)
     assert value == parsed and type(value) is param.kind
 
 
@@ -60,7 +60,7 @@ def test_legal_values(param: Param, given_value: object, parsed: object) -> None
         (COUNT, True, "expected a whole number from 1 to 10, got true"),
         (COUNT, "many", "expected a whole number from 1 to 10, got 'many'"),
         (COUNT, None, "expected a whole number from 1 to 10, got nothing"),
-        (COUNT, 10**400, "expected a whole number from 1 to 10, got " + shown(10**400)),
+        (COUNT, 10**400, "expected a whole number from 1 to 10, got " + value_as_in_files(10**400)),
         (LIMIT, "non", "expected none or a whole number from 1 to 10, got 'non'; did you mean 'none'?"),
         (LIMIT, -1, "expected none or a whole number from 1 to 10, got -1"),
         (SHARE, math.nan, "expected a number from 0 to 1, got nan"),
@@ -70,34 +70,34 @@ def test_legal_values(param: Param, given_value: object, parsed: object) -> None
         (COLOUR, [], "expected one of red, green, got []"),
     ],
 )
-def test_illegal_values_are_named(param: Param, given_value: object, message: str) -> None:
+def test_illegal_values_are_refused_with_reason(param: Param, given_value: object, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        param.parse(given_value, "place")
+        param.parse_value(given_value, "place")
     assert str(caught.value) == f"place: {message}"
 
 
-def test_a_value_is_shown_by_its_word() -> None:
+def test_special_values_are_shown_as_words() -> None:
     assert (LIMIT.text(0), LIMIT.text(7), COUNT.text(7), FLAG.text(True)) == ("none", "7", "7", "on")
-    assert (param_chip(LIMIT, 0), param_chip(LIMIT, 7)) == ("limit none", "limit 7")
+    assert (param_text(LIMIT, 0), param_text(LIMIT, 7)) == ("limit none", "limit 7")
 
 
-def test_ranges_are_written_out() -> None:
-    assert Param("n", int, 1, "", 1, 1_000_000_000).expected() == "a whole number from 1 to 1,000,000,000"
-    assert Param("x", float, 1.0, "", low=0.01).expected() == "a number of at least 0.01"
+def test_expected_text_states_the_range() -> None:
+    assert Param("n", int, 1, "", 1, 1_000_000_000).describe_legal_values() == "a whole number from 1 to 1,000,000,000"
+    assert Param("x", float, 1.0, "", low=0.01).describe_legal_values() == "a number of at least 0.01"
 
 
 @given(st.sampled_from([COUNT, LIMIT, SHARE, FLAG, COLOUR]), values)
-def test_any_value_is_legal_or_a_config_error(param: Param, value: object) -> None:
+def test_any_value_is_parsed_or_raises_config_error(param: Param, value: object) -> None:
     try:
-        parsed = param.parse(value, "x")
+        parsed = param.parse_value(value, "x")
     except ConfigError as error:
         assert error.problems and all(text.startswith("x: expected ") for text in error.problems)
         assert "\n" not in str(error)
     else:
-        assert type(parsed) is param.kind and param.parse(parsed) == parsed
+        assert type(parsed) is param.kind and param.parse_value(parsed) == parsed
 
 
-def test_all_problems_are_collected() -> None:
+def test_parse_params_collects_all_problems() -> None:
     problems: list[str] = []
     found = parse_params((COUNT, FLAG), {"cuont": 1, "count": 99, "flag": "true"}, "agent", problems)
     assert found == {"count": 3, "flag": True}
@@ -107,32 +107,32 @@ def test_all_problems_are_collected() -> None:
     ]
 
 
-def test_nearest_name() -> None:
-    assert did_you_mean("tbawa", ["tb-wa", "astar"]) == "; did you mean 'tb-wa'?"
-    assert did_you_mean("zzz", ["a", "b"]) == "; known: a, b"
-    assert did_you_mean("x" * 10_000_000, ["a"]) == "; known: a"  # as long as a file: still at once
-    assert did_you_mean("x", []) == ""
+def test_did_you_mean_suggests_nearest_name() -> None:
+    assert did_you_mean_hint("tbawa", ["tb-wa", "astar"]) == "; did you mean 'tb-wa'?"
+    assert did_you_mean_hint("zzz", ["a", "b"]) == "; known: a, b"
+    assert did_you_mean_hint("x" * 10_000_000, ["a"]) == "; known: a"  # as long as a file: still at once
+    assert did_you_mean_hint("x", []) == ""
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
-def test_declarations(spec: AgentSpec) -> None:
+def test_agent_parameter_declarations_are_valid(spec: AgentSpec) -> None:
     """Every declared default is legal, every name free to stand beside `kind`, every help is there."""
-    assert spec_of(spec.key) is spec
+    assert find_spec(spec.key) is spec
     assert spec.summary and spec.paper and spec.name
     assert len({param.name for param in spec.params}) == len(spec.params)
     for param in spec.params:
-        assert param.parse(param.default) == param.default and type(param.default) is param.kind
+        assert param.parse_value(param.default) == param.default and type(param.default) is param.kind
         assert param.name not in AGENT_KEYS and param.name.isidentifier()
         assert param.help and not param.help.endswith(".")
         assert param.describe()["type"] == param.kind.__name__
 
 
-def test_unknown_agent() -> None:
+def test_unknown_agent_kind_suggests_nearest_key() -> None:
     with pytest.raises(ConfigError, match=r"agents\[0\]\.kind: no agent 'rtb-w'; did you mean 'rtb-wa'\?"):
-        spec_of("rtb-w", "agents[0].kind")
+        find_spec("rtb-w", "agents[0].kind")
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
-def test_an_agent_is_found_by_its_name_in_panels(spec: AgentSpec) -> None:
-    assert unknown_agent(spec.name, BY_KEY) == f"; did you mean '{spec.key}'?"
-    assert unknown_agent(spec.key.upper(), BY_KEY) == f"; did you mean '{spec.key}'?"
+def test_unknown_agent_suggests_key_for_display_name(spec: AgentSpec) -> None:
+    assert unknown_agent_hint(spec.name, SPECS_BY_KEY) == f"; did you mean '{spec.key}'?"
+    assert unknown_agent_hint(spec.key.upper(), SPECS_BY_KEY) == f"; did you mean '{spec.key}'?"

@@ -10,21 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli import run as cli_run
 from sim.commands import AddAgent, AgentConfig, MoveGoal
+from sim.files.load_progress import send_progress_to
 from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
-from sim.files.telling import telling
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
-from sim.movement import WORDS, Movement
+from sim.movement import RULE_DESCRIPTIONS, Movement
 from sim.params import ConfigError
-from sim.placing import Drawn, cheapest, cheapest_way, may_have_changed, on_other_map, spread
-from sim.results import group_ms
+from sim.placing import (
+    RandomPlacing,
+    adapt_agents_to_map,
+    cheapest_cost_and_moves,
+    cheapest_path_cost,
+    paths_may_have_changed,
+    place_group,
+)
+from sim.results import group_milliseconds
 from sim.world import World
-from ui.model.job import GivenUpError
+from ui.model.job import JobCancelledError
 
-from .conftest import board_of, budget_for, problems, random_rows
+from .conftest import board_of, problems, random_map_rows, smallest_budget
 
 Problem = tuple[list[str], int, int]
 
@@ -33,52 +40,52 @@ HEAD = "format: backmove-scenario\nversion: 1\nmap:\n  rows: |\n" + "".join(f"  
 HEAD += "start: [0, 0]\ngoal: [11, 3]\nagents:\n"
 
 
-def read(*agents: str, folder: Path | None = None) -> Scenario:
-    return parse_scenario(HEAD + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", BY_KEY, folder)
+def parse_agents(*agents: str, folder: Path | None = None) -> Scenario:
+    return parse_scenario(HEAD + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", SPECS_BY_KEY, folder)
 
 
 @settings(max_examples=60)
-@given(problems(side=9), st.sampled_from(sorted(BY_KEY)), st.integers(1, 9))
-def test_an_agent_with_its_own_ends_walks_as_if_they_were_the_worlds(problem: Problem, key: str, budget: int) -> None:
+@given(problems(side=9), st.sampled_from(sorted(SPECS_BY_KEY)), st.integers(1, 9))
+def test_agent_with_own_start_and_goal_walks_like_one_with_the_worlds(problem: Problem, key: str, budget: int) -> None:
     rows, start, goal = problem
-    grid, budget = Grid.from_rows(rows), budget_for(BY_KEY[key], {}, budget)
+    grid, budget = Grid.from_text_rows(rows), smallest_budget(SPECS_BY_KEY[key], {}, budget)
     ends = grid.xy(start), grid.xy(goal)
-    plain = World(grid, start, goal, BY_KEY, budget=budget, trials=2)
+    plain = World(grid, start, goal, SPECS_BY_KEY, budget=budget, trials=2)
     alone = plain.add(AgentConfig(key))
-    other = World(Grid.from_rows(rows), goal, start, BY_KEY, budget=budget, trials=2)
+    other = World(Grid.from_text_rows(rows), goal, start, SPECS_BY_KEY, budget=budget, trials=2)
     own = other.add(AgentConfig(key, start=ends[0], goal=ends[1]))
     for _ in range(60):
         plain.advance(1)
         other.advance(1)
         assert alone.rows.tolist() == own.rows.tolist()
-    m, n = plain.metrics(alone), other.metrics(own)
+    m, n = plain.metrics_of_walker(alone), other.metrics_of_walker(own)
     assert (m.cost, m.moves, m.optimal, m.suboptimality) == (n.cost, n.moves, n.optimal, n.suboptimality)
     assert n.nonoptimal_moves is None, "nobody counts them for a goal of its own"
     view = other.snapshot().walkers[0]
-    assert (view.start, view.goal, view.has_own_ends) == (start, goal, True)
+    assert (view.start, view.goal, view.has_own_start_or_goal) == (start, goal, True)
 
 
 @given(problems(), st.integers(0, 80), st.integers(0, 80))
-def test_the_cheapest_way_between_any_two_cells(problem: Problem, a: int, b: int) -> None:
-    grid = Grid.from_rows(problem[0])
+def test_cheapest_cost_matches_naive_distances(problem: Problem, a: int, b: int) -> None:
+    grid = Grid.from_text_rows(problem[0])
     free = grid.free.nonzero()[0].tolist()
     start, goal = free[a % len(free)], free[b % len(free)]
     board = board_of(grid)
-    assert cheapest(grid, start, goal) == board.distances(board.at(goal)).get(board.at(start), float("inf"))
+    assert cheapest_path_cost(grid, start, goal) == board.distances(board.at(goal)).get(board.at(start), float("inf"))
 
 
 @pytest.mark.parametrize("corners", [((2, 1), (5, 3)), ((5, 3), (2, 1)), ((5, 1), (2, 3))])
-def test_both_corners_of_a_zone_belong_to_it(corners: tuple[tuple[int, int], tuple[int, int]]) -> None:
+def test_random_placing_includes_both_corners_of_a_zone(corners: tuple[tuple[int, int], tuple[int, int]]) -> None:
     """All of its cells are drawn, the last column and row included, and no others."""
-    placing = Drawn(seed=1, start_zone=corners, goal_zone=((0, 5), (11, 5)))
-    agents = spread(AgentConfig("tba", "units"), 400, placing, Grid.from_rows(["." * 12] * 6))
+    placing = RandomPlacing(seed=1, start_zone=corners, goal_zone=((0, 5), (11, 5)))
+    agents = place_group(AgentConfig("tba", "units"), 400, placing, Grid.from_text_rows(["." * 12] * 6))
     assert {config.start for config in agents} == {(x, y) for x in range(2, 6) for y in range(1, 4)}
     assert {config.goal for config in agents} == {(x, 5) for x in range(12)}
 
 
-def test_a_goal_of_its_own_stays_when_that_of_the_world_moves() -> None:
-    grid = Grid.from_rows(ROWS)
-    world = World(grid, 0, 11, BY_KEY, budget=4)
+def test_own_goal_is_unaffected_by_a_moved_world_goal() -> None:
+    grid = Grid.from_text_rows(ROWS)
+    world = World(grid, 0, 11, SPECS_BY_KEY, budget=4)
     shared, own = world.add(AgentConfig("tb-wa")), world.add(AgentConfig("tb-wa", goal=(5, 3)))
     world.submit(MoveGoal(grid.cell(5, 1)))
     world.advance(200)
@@ -86,38 +93,38 @@ def test_a_goal_of_its_own_stays_when_that_of_the_world_moves() -> None:
     assert world.goal_of(own) == grid.cell(5, 3) and shared.has_arrived and own.has_arrived
 
 
-def test_random_pairs_are_drawn_by_a_seed_and_lie_far_enough_apart() -> None:
+def test_random_pairs_are_reproducible_and_respect_min_cost() -> None:
     text = "{kind: tb-wa, weight: 2, count: 40, label: units, placing: {pairs: random, seed: %d, min_cost: 9}}"
-    one, same, other = read(text % 7), read(text % 7), read(text % 8)
+    one, same, other = parse_agents(text % 7), parse_agents(text % 7), parse_agents(text % 8)
     assert one.agents == same.agents != other.agents
     assert len(one.agents) == 40 and {config.group for config in one.agents} == {"units"}
     assert [config.label for config in one.agents[:2]] == ["units 1", "units 2"]
-    world = build_world(one, BY_KEY)
+    world = build_world(one, SPECS_BY_KEY)
     for walker in world.walkers:
-        assert walker.own_optimal is not None and 9 <= walker.own_optimal[0] < float("inf")
+        assert walker.own_optimum is not None and 9 <= walker.own_optimum[0] < float("inf")
     world.advance(500)
     assert all(walker.has_arrived for walker in world.walkers)
 
 
-def test_zones_hold_every_start_and_goal() -> None:
-    made = read("{kind: astar, count: 30, placing: {from: [[3, 1], [0, 0]], to: [[8, 3], [11, 3]], seed: 1}}")
+def test_starts_and_goals_lie_within_their_zones() -> None:
+    made = parse_agents("{kind: astar, count: 30, placing: {from: [[3, 1], [0, 0]], to: [[8, 3], [11, 3]], seed: 1}}")
     for config in made.agents:
         assert config.start and config.goal
         assert config.start[0] <= 3 and config.start[1] <= 1 and config.goal[0] >= 8 and config.goal[1] == 3
 
 
-def test_rows_of_a_problem_list(tmp_path: Path) -> None:
+def test_placing_from_a_scen_file_uses_the_selected_rows(tmp_path: Path) -> None:
     rows = "".join(f"0\trows\t12\t4\t{i}\t0\t{11 - i}\t3\t20\n" for i in range(6))
     (tmp_path / "some.scen").write_text("version 1\n" + rows)
-    made = read("{kind: tba, placing: {scen: some.scen, rows: '1,3:5'}}", folder=tmp_path)
+    made = parse_agents("{kind: tba, placing: {scen: some.scen, rows: '1,3:5'}}", folder=tmp_path)
     assert [config.start for config in made.agents] == [(1, 0), (3, 0), (4, 0)]
     assert [config.goal for config in made.agents] == [(10, 3), (8, 3), (7, 3)]
 
 
-def test_what_every_agent_has_of_its_own_need_not_be_said_for_all() -> None:
+def test_world_start_and_goal_are_optional_if_every_agent_has_its_own() -> None:
     def of(*agents: str) -> Scenario:
         head = HEAD.replace("start: [0, 0]\ngoal: [11, 3]\n", "")
-        return parse_scenario(head + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", BY_KEY)
+        return parse_scenario(head + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", SPECS_BY_KEY)
 
     made = of("{kind: astar, start: [3, 1], goal: [4, 0]}", "{kind: tb-wa, count: 9, placing: {pairs: random}}")
     assert (made.start, made.goal) == ((3, 1), (4, 0))
@@ -128,15 +135,15 @@ def test_what_every_agent_has_of_its_own_need_not_be_said_for_all() -> None:
     assert len(caught.value.problems) == 1, "who is to be placed may have ends, once that is right"
 
 
-def test_nobody_waits_long_for_what_is_impossible() -> None:
+def test_impossible_placing_stops_after_a_limited_number_of_tries() -> None:
     """Each try may search the whole map: five hundred agents would be 100,000 of them."""
     with pytest.raises(ConfigError, match="found 0 in 2,000 tries"):
-        spread(AgentConfig("tba"), 500, Drawn(min_cost=900.0), Grid.from_rows(ROWS))
+        place_group(AgentConfig("tba"), 500, RandomPlacing(min_cost=900.0), Grid.from_text_rows(ROWS))
 
 
-def test_each_fault_of_a_placing_is_said_once_and_all_of_them_together() -> None:
+def test_every_placing_error_is_reported_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        read(
+        parse_agents(
             "{kind: tb-wa, coutn: 3, placing: {pairs: random, mincost: 4}}",
             "{kind: tb-wa, count: 3, placing: {from: [[-1, 0], [1, 1]], to: [[0, 0], [1, 1]]}}",
             "{kind: tb-wa, count: 3, placing: random}",
@@ -171,14 +178,14 @@ def test_each_fault_of_a_placing_is_said_once_and_all_of_them_together() -> None
         ("{kind: tb-wa, count: 3, placing: 7}", "a placing"),
     ],
 )
-def test_what_cannot_be_placed_is_said_with_its_line(agent: str, words: str) -> None:
+def test_invalid_placing_is_reported_with_its_line(agent: str, words: str) -> None:
     with pytest.raises(ConfigError) as error:
-        read("{kind: astar}", agent)
+        parse_agents("{kind: astar}", agent)
     problems = error.value.problems
     assert any(words in problem for problem in problems) and all(p.startswith("crowd.yaml:13: ") for p in problems)
 
 
-def test_a_crowd_that_is_wrong_is_all_that_is_told() -> None:
+def test_invalid_crowd_causes_no_follow_up_errors() -> None:
     """Not that nobody of it is there, whom later lines name by its group, its name or its number."""
     text = HEAD + "  - {kind: tb-wa, label: units, count: 999999, placing: {pairs: random}}\nedits:\n"
     for line in (
@@ -189,32 +196,32 @@ def test_a_crowd_that_is_wrong_is_all_that_is_told() -> None:
     ):
         text += f"  - {{tick: 4, {line}}}\n"
     with pytest.raises(ConfigError, match="count") as caught:
-        parse_scenario(text, "crowd.yaml", BY_KEY)
+        parse_scenario(text, "crowd.yaml", SPECS_BY_KEY)
     assert len(caught.value.problems) == 1
     with pytest.raises(ConfigError, match="no agent 'unit 3'; did you mean 'units'") as caught:
-        parse_scenario(text.replace("agent: units 3", "agent: unit 3"), "crowd.yaml", BY_KEY)
+        parse_scenario(text.replace("agent: units 3", "agent: unit 3"), "crowd.yaml", SPECS_BY_KEY)
     assert len(caught.value.problems) == 2
 
 
-def test_a_crowd_survives_writing_and_reading(tmp_path: Path) -> None:
-    made = read("{kind: lrta, count: 5, budget: 3, placing: {pairs: random}}", "{kind: tba, goal: [4, 3]}")
-    again = parse_scenario(dump_scenario(made), "again.yaml", BY_KEY, tmp_path)
+def test_crowd_round_trips_through_a_scenario_file(tmp_path: Path) -> None:
+    made = parse_agents("{kind: lrta, count: 5, budget: 3, placing: {pairs: random}}", "{kind: tba, goal: [4, 3]}")
+    again = parse_scenario(dump_scenario(made), "again.yaml", SPECS_BY_KEY, tmp_path)
     assert again.agents == made.agents
-    one, other = build_world(made, BY_KEY), build_world(again, BY_KEY)
+    one, other = build_world(made, SPECS_BY_KEY), build_world(again, SPECS_BY_KEY)
     one.advance(50)
     other.advance(50)
     assert one.digest() == other.digest()
 
 
-def test_agents_added_later_may_have_their_own_ends_but_come_one_by_one() -> None:
+def test_agents_added_by_edits_may_have_own_ends_but_no_count() -> None:
     text = HEAD + "  - {kind: astar}\nedits:\n  - {tick: 3, add: {kind: tba, start: [2, 3], goal: [3, 0]}}\n"
-    made = parse_scenario(text, "crowd.yaml", BY_KEY)
+    made = parse_scenario(text, "crowd.yaml", SPECS_BY_KEY)
     assert made.edits[0].command == AddAgent(AgentConfig("tba", start=(2, 3), goal=(3, 0)))
     with pytest.raises(ConfigError, match="an edit can add only one agent"):
-        parse_scenario(text.replace("start: [2, 3]", "count: 4"), "crowd.yaml", BY_KEY)
+        parse_scenario(text.replace("start: [2, 3]", "count: 4"), "crowd.yaml", SPECS_BY_KEY)
 
 
-def test_a_summary_has_a_line_for_each_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_summary_has_one_line_per_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "crowd.yaml"
     agents = "  - {kind: tb-wa, label: units, count: 6, placing: {pairs: random}}\n  - {kind: tba}\n  - {kind: tba}\n"
     path.write_text(HEAD + agents)
@@ -229,27 +236,25 @@ def test_a_summary_has_a_line_for_each_group(tmp_path: Path, capsys: pytest.Capt
         assert line["group_ms_p99"] >= line["group_ms_median"] >= 0.0
 
 
-def test_each_group_has_the_time_that_it_took_itself() -> None:
+def test_group_times_count_only_the_work_of_the_group() -> None:
     """By a clock that strikes whenever somebody looks at it: a crew is one piece of work, others one each."""
     units, few = (
         "{kind: tb-wa, label: units, count: 20, placing: {pairs: random}}",
         "{kind: lrta, label: few, count: 2}",
     )
-    world = build_world(read(units, "{kind: tba}", "{kind: lrta}", few), BY_KEY)
+    world = build_world(parse_agents(units, "{kind: tba}", "{kind: lrta}", few), SPECS_BY_KEY)
     strikes = itertools.count()
     world.clock = lambda: float(next(strikes))
     world.advance(1)
-    taken = group_ms(world)
+    taken = group_milliseconds(world)
     crew = 1000.0 if JIT_ON else 20_000.0
     assert sorted(taken.values()) == sorted([crew, 1000.0, 1000.0, 2000.0])
     assert taken["units", "tb-wa"] == crew and taken["few", "lrta"] == 2000.0
     world.advance(1)
-    assert group_ms(world) == taken, "of the last advance"
+    assert group_milliseconds(world) == taken, "of the last advance"
 
 
-def test_ticks_in_which_nobody_of_a_group_planned_are_not_among_its_times(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_group_times_exclude_ticks_without_planning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Units that arrived long ago take next to nothing: counted, they would make every group look cheap."""
     path = tmp_path / "crowd.yaml"
     crowd = "{kind: tb-wa, label: units, budget: 99, count: 20, placing: {pairs: random}}"
@@ -268,37 +273,37 @@ def test_ticks_in_which_nobody_of_a_group_planned_are_not_among_its_times(
         assert line["group_ms_worst"] is None or line["group_ms_worst"] >= line["group_ms_p99"]
 
 
-def test_looking_for_places_can_be_given_up() -> None:
+def test_random_placing_can_be_cancelled() -> None:
     def listen(share: float) -> None:
-        raise GivenUpError
+        raise JobCancelledError
 
-    with telling(listen), pytest.raises(GivenUpError):
-        read("{kind: lrta, count: 400, placing: {pairs: random, min_cost: 1000000}}")
+    with send_progress_to(listen), pytest.raises(JobCancelledError):
+        parse_agents("{kind: lrta, count: 400, placing: {pairs: random, min_cost: 1000000}}")
 
 
-def test_on_another_map_crowds_begin_elsewhere_and_others_at_the_maps_ends() -> None:
-    here, there = (Grid.from_rows(random_rows(seed, 20, 20, 0.2)) for seed in (1, 2))
-    lazy, eager = (spread(AgentConfig("rtb-wa", name), 30, Drawn(7), here) for name in ("lazy", "eager"))
+def test_on_other_map_places_crowds_anew_and_resets_single_agents() -> None:
+    here, there = (Grid.from_text_rows(random_map_rows(seed, 20, 20, 0.2)) for seed in (1, 2))
+    lazy, eager = (place_group(AgentConfig("rtb-wa", name), 30, RandomPlacing(7), here) for name in ("lazy", "eager"))
     lone = AgentConfig("tba", start=here.xy(int(here.free.nonzero()[0][0])))
-    moved = on_other_map([*lazy, lone, *eager], there, seed=3)
-    assert moved == on_other_map([*lazy, lone, *eager], there, seed=3)
+    moved = adapt_agents_to_map([*lazy, lone, *eager], there, seed=3)
+    assert moved == adapt_agents_to_map([*lazy, lone, *eager], there, seed=3)
     assert [config.label for config in moved] == [config.label for config in (*lazy, lone, *eager)]
     assert moved[30] == AgentConfig("tba")
     ends = [(config.start, config.goal) for config in moved]
     assert ends[:30] == ends[31:], "two crowds are compared on the same problems"
-    assert all(cheapest(there, there.cell(*start), there.cell(*goal)) >= 5 for start, goal in ends[:30])
-    narrow = Grid.from_rows(["..@@", "@@@@"])
-    assert len(on_other_map(lazy, narrow, 0)) == 30, "nearer, where nothing is so far apart"
-    alone = Grid.from_rows([".@.@"])
+    assert all(cheapest_path_cost(there, there.cell(*start), there.cell(*goal)) >= 5 for start, goal in ends[:30])
+    narrow = Grid.from_text_rows(["..@@", "@@@@"])
+    assert len(adapt_agents_to_map(lazy, narrow, 0)) == 30, "nearer, where nothing is so far apart"
+    alone = Grid.from_text_rows([".@.@"])
     with pytest.raises(ConfigError, match="too few"):
-        on_other_map(lazy, alone, 0)
+        adapt_agents_to_map(lazy, alone, 0)
     three = [AgentConfig("tba", f"tba {i}", group="tba") for i in range(3)]
-    assert on_other_map(three, alone, 0) == three, "who has no ends of its own needs no place for them"
+    assert adapt_agents_to_map(three, alone, 0) == three, "who has no ends of its own needs no place for them"
 
 
-def test_the_ends_of_a_group_are_told_with_everything_else() -> None:
+def test_group_start_and_goal_errors_are_reported_with_the_others() -> None:
     with pytest.raises(ConfigError) as raised:
-        read(
+        parse_agents(
             "{kind: tba, count: 3, start: [0, 2]}",
             "{kind: tba, start: [0, 0], goal: [1, 1], placing: {pairs: random}}",
             "{kind: tbaa}",
@@ -313,30 +318,28 @@ def test_the_ends_of_a_group_are_told_with_everything_else() -> None:
 @settings(max_examples=150)
 @given(
     st.integers(0, 10**6),
-    st.sampled_from([Movement(), Movement(diagonal=1.9), *(Movement(rule) for rule in WORDS)]),
+    st.sampled_from([Movement(), Movement(diagonal=1.9), *(Movement(rule) for rule in RULE_DESCRIPTIONS)]),
     st.lists(st.integers(0, 20 * 14 - 1), min_size=1, max_size=12),
 )
-def test_a_cheapest_way_that_cannot_be_another_is_the_one_it_was(
-    seed: int, movement: Movement, flips: list[int]
-) -> None:
+def test_optimal_path_outside_may_have_changed_is_unchanged(seed: int, movement: Movement, flips: list[int]) -> None:
     """Whatever is blocked and freed: who is spared a search would have found the same."""
-    grid = Grid.from_rows(random_rows(seed, 20, 14, 0.2), movement=movement)
+    grid = Grid.from_text_rows(random_map_rows(seed, 20, 14, 0.2), movement=movement)
     chance, free = random.Random(seed), grid.free.nonzero()[0].tolist()
     pairs = [tuple(chance.choices(free, k=2)) for _ in range(20)]
-    ways = [cheapest_way(grid, *pair) for pair in pairs]
+    ways = [cheapest_cost_and_moves(grid, *pair) for pair in pairs]
     ends = {cell for pair in pairs for cell in pair}
     cells = np.array([cell for cell in set(flips) if cell not in ends], np.int32)
-    change = grid.edit(cells[grid.free[cells]], cells[~grid.free[cells]])
+    change = grid.block_and_free(cells[grid.free[cells]], cells[~grid.free[cells]])
     starts, goals = zip(*pairs, strict=True)
-    are_near = may_have_changed(grid, starts, goals, [cost for cost, _ in ways], change.cells)
+    are_near = paths_may_have_changed(grid, starts, goals, [cost for cost, _ in ways], change.cells)
     for pair, way, is_near in zip(pairs, ways, are_near.tolist(), strict=True):
-        assert is_near or cheapest_way(grid, *pair) == way
+        assert is_near or cheapest_cost_and_moves(grid, *pair) == way
 
 
-def test_a_wall_far_from_all_ways_takes_no_search() -> None:
-    grid = Grid.from_rows(["." * 60] * 60)
+def test_distant_wall_does_not_trigger_a_new_optimal_path_search() -> None:
+    grid = Grid.from_text_rows(["." * 60] * 60)
     near, far = (0, 5), (3000, 3010)
     starts, goals = zip(near, far, strict=True)
-    costs = [cheapest(grid, *pair) for pair in (near, far)]
-    change = grid.edit(np.array([2, 62, 122], np.int32), np.empty(0, np.int32))
-    assert may_have_changed(grid, starts, goals, costs, change.cells).tolist() == [True, False]
+    costs = [cheapest_path_cost(grid, *pair) for pair in (near, far)]
+    change = grid.block_and_free(np.array([2, 62, 122], np.int32), np.empty(0, np.int32))
+    assert paths_may_have_changed(grid, starts, goals, costs, change.cells).tolist() == [True, False]

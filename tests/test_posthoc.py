@@ -9,38 +9,40 @@ import numpy as np
 import pygame
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli import run, solve
 from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.files.posthoc import _wall_boxes, numbered, posthoc
+from sim.files.posthoc import _wall_boxes, numbered_trace_name, open_posthoc_trace
 from sim.files.scenario import build_world, load_scenario
 from sim.grid import Grid
 from sim.params import ConfigError, Value
 from sim.walker import Walker
 from sim.world import World
 from tests.window import make_app, press, press_combination
-from ui.dialogs.file_browser import SaveFile
-from ui.dialogs.message import MessageBox
-from ui.dialogs.working import Working
+from ui.dialogs.file_browser import SaveFileDialog
+from ui.dialogs.message_box import MessageBox
+from ui.dialogs.progress_dialog import ProgressDialog
 from ui.model import branching, painting
 from ui.model import job as job_module
-from ui.model.job import GivenUpError, Job
+from ui.model.job import BackgroundJob, JobCancelledError
 from ui.model.posthoc import posthoc_writer
 from ui.model.session import Session
 
-from .conftest import ROOT, random_rows, yaml_of
-from .test_files import begun
+from .conftest import ROOT, random_map_rows, yaml_of
+from .test_files import make_scenario
 
 SHAPES = {"rect", "circle", "path", "polygon"}
 
 
-def traced(path: Path, kind: str, ticks: int = 3000, *edits: tuple[int, Any], **params: Value) -> tuple[World, Walker]:
-    rows = random_rows(7, 24, 18, 0.25)
+def run_traced(
+    path: Path, kind: str, ticks: int = 3000, *edits: tuple[int, Any], **params: Value
+) -> tuple[World, Walker]:
+    rows = random_map_rows(7, 24, 18, 0.25)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
-    world = World(Grid.from_rows(rows), 0, 24 * 18 - 1, BY_KEY, budget=3, watched=True)
+    world = World(Grid.from_text_rows(rows), 0, 24 * 18 - 1, SPECS_BY_KEY, budget=3, watched=True)
     walker = world.add(AgentConfig(kind, params=params))
-    world.submit_all(edits)
-    with posthoc(path, world, walker) as trace:
+    world.queue_commands(edits)
+    with open_posthoc_trace(path, world, walker) as trace:
         for _ in range(ticks):
             if not world.advance(1):
                 break
@@ -64,7 +66,7 @@ def events_of(path: Path) -> list[dict[str, Any]]:
     return list(data["events"])
 
 
-def cells_shown(events: list[dict[str, Any]]) -> dict[str, set[str]]:
+def visible_cells(events: list[dict[str, Any]]) -> dict[str, set[str]]:
     """What is on the screen at the end, by the rule of `clear`."""
     shown: dict[str, set[str]] = {"expanding": set(), "generating": set()}
     for event in events:
@@ -78,10 +80,10 @@ def cells_shown(events: list[dict[str, Any]]) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("suffix", [".trace.yaml", ".trace.json"])
 @pytest.mark.parametrize("kind", ["astar", "tba", "tb-wa", "tb-gbfs", "delayed-astar", "rtb-wa", "gbfs"])
-def test_expansions_and_moves_are_those_of_the_run(tmp_path: Path, kind: str, suffix: str) -> None:
+def test_trace_has_the_expansions_and_moves_of_the_run(tmp_path: Path, kind: str, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
-    world, walker = traced(path, kind)
-    events, metrics = events_of(path), world.metrics(walker)
+    world, walker = run_traced(path, kind)
+    events, metrics = events_of(path), world.metrics_of_walker(walker)
     kinds = [event["type"] for event in events]
     assert kinds.count("expanding") == metrics.expansions
     assert kinds.count("move") + kinds.count("back") == metrics.moves
@@ -95,48 +97,48 @@ def test_expansions_and_moves_are_those_of_the_run(tmp_path: Path, kind: str, su
     assert at == {"x": 23.5, "y": 17.5}
 
 
-def test_what_is_shown_at_the_end_is_the_search(tmp_path: Path) -> None:
+def test_trace_ends_with_the_cells_of_the_search(tmp_path: Path) -> None:
     path = tmp_path / "a.trace.yaml"
     edits = [(20, EditCells((60, 61, 62, 84, 108))), (45, EditCells((), (60, 61))), (60, MoveGoal(400))]
-    world, walker = traced(path, "rtb-wa", 120, *edits, weight=1.5, restart="eager")
-    assert world.metrics(walker).restarts >= 2
+    world, walker = run_traced(path, "rtb-wa", 120, *edits, weight=1.5, restart="eager")
+    assert world.metrics_of_walker(walker).restarts >= 2
     search = walker.agent.view().search
     assert search is not None
     nodes, number = search.nodes, int(search.control[0].search)
     known = {f"c{c % 24},{c // 24}": bool(nodes[c].place < 0) for c in np.flatnonzero(nodes["search"] == number)}
-    shown = cells_shown(events_of(path))
+    shown = visible_cells(events_of(path))
     assert shown["expanding"] == {name for name, is_closed in known.items() if is_closed}
     assert shown["expanding"] | shown["generating"] == set(known)
     kinds = [event["type"] for event in events_of(path)]
     assert kinds.count("block") == 5 and kinds.count("unblock") == 2 and kinds.count("destination") == 2
 
 
-@pytest.mark.parametrize("kind", sorted(BY_KEY))
+@pytest.mark.parametrize("kind", sorted(SPECS_BY_KEY))
 def test_every_agent_can_be_traced(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a.trace.yaml"
-    world, walker = traced(path, kind, 60)
+    world, walker = run_traced(path, kind, 60)
     kinds = [event["type"] for event in events_of(path)]
-    assert kinds.count("move") + kinds.count("back") == world.metrics(walker).moves
+    assert kinds.count("move") + kinds.count("back") == world.metrics_of_walker(walker).moves
 
 
 @pytest.mark.parametrize("density", [0.0, 0.3, 0.7, 1.0])
-def test_walls_are_covered_once(density: float) -> None:
-    grid = Grid.from_rows(random_rows(5, 31, 23, density))
+def test_wall_boxes_cover_every_wall_once(density: float) -> None:
+    grid = Grid.from_text_rows(random_map_rows(5, 31, 23, density))
     painted = np.zeros((23, 31), np.int8)
     for x, y, width, height in _wall_boxes(grid):
         painted[y : y + height, x : x + width] += 1
     assert np.array_equal(painted, ~grid.free.reshape(23, 31))
 
 
-def test_a_name_that_posthoc_would_not_open_is_refused(tmp_path: Path) -> None:
+def test_trace_file_name_unknown_to_posthoc_is_refused(tmp_path: Path) -> None:
     for name in ("a.yaml", "a.trace", "trace.yaml.gz"):
         with pytest.raises(ConfigError, match=r"ends in one of .trace.yaml"):
             solve.main(["--map", "x", "--from", "0,0", "--to", "1,1", "--agent", "tba", "--posthoc", name])
-    assert numbered("a/run.trace.json", 1) == "a/run.trace.json"
-    assert numbered("a/run.TRACE.yaml", 3) == "a/run-3.TRACE.yaml"
+    assert numbered_trace_name("a/run.trace.json", 1) == "a/run.trace.json"
+    assert numbered_trace_name("a/run.TRACE.yaml", 3) == "a/run-3.TRACE.yaml"
 
 
-def test_a_trace_does_not_change_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tracing_leaves_the_digest_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scenario = str(ROOT / "assets" / "scenarios" / "bridges.yaml")
     ends = ["--map", str(ROOT / "assets" / "maps" / "rooms-32.map"), "--from", "0,0", "--to", "31,31"]
     path = str(tmp_path / "a.trace.yaml")
@@ -146,24 +148,24 @@ def test_a_trace_does_not_change_the_run(tmp_path: Path, capsys: pytest.CaptureF
         assert command("--posthoc", path) == 0
         assert [json.loads(line)["digest"] for line in capsys.readouterr().out.splitlines()] == plain
         for number in range(1, len(plain) + 1):
-            assert events_of(Path(numbered(path, number)))[-1]["type"] == "end"
+            assert events_of(Path(numbered_trace_name(path, number)))[-1]["type"] == "end"
 
 
 AGENTS = ("--agent", "tba", "--agent", "lss-lrta", "--agent", "lrta:label=x")
 
 
-def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_missing_trace_folder_gives_a_config_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written: No such file"):
-        traced(tmp_path / "none" / "a.trace.yaml", "astar")
+        run_traced(tmp_path / "none" / "a.trace.yaml", "astar")
 
 
-def test_an_agent_with_a_goal_of_its_own_heads_for_that(tmp_path: Path) -> None:
+def test_trace_shows_the_own_goal_of_the_agent(tmp_path: Path) -> None:
     path = tmp_path / "a.trace.yaml"
-    world = World(Grid.from_rows(["." * 9] * 5), 0, 44, BY_KEY, budget=3, watched=True)
+    world = World(Grid.from_text_rows(["." * 9] * 5), 0, 44, SPECS_BY_KEY, budget=3, watched=True)
     walker = world.add(AgentConfig("tb-wa", start=(8, 0), goal=(0, 4)))
     world.submit(MoveGoal(world.grid.cell(0, 3), agent=walker.id), 2)
     world.submit(MoveGoal(world.grid.cell(4, 4)), 3)
-    with posthoc(path, world, walker) as trace:
+    with open_posthoc_trace(path, world, walker) as trace:
         while world.advance(1):
             trace.write()
     events = events_of(path)
@@ -172,18 +174,18 @@ def test_an_agent_with_a_goal_of_its_own_heads_for_that(tmp_path: Path) -> None:
     assert (first["x"], first["y"], first["h"]) == (8, 0, pytest.approx(4 * 2**0.5 + 4, abs=1e-3))
 
 
-def test_a_member_of_a_crowd_is_traced_like_one_that_walks_alone(tmp_path: Path) -> None:
+def test_crowd_member_is_traced_like_a_single_agent(tmp_path: Path) -> None:
     path = ROOT / "assets" / "scenarios" / "crowd-bridge.yaml"
-    scenario = load_scenario(path, BY_KEY, [ROOT / "assets"])
-    world, plain = (build_world(scenario, BY_KEY, watched=watched) for watched in (True, False))
-    world.instrument(7)
+    scenario = load_scenario(path, SPECS_BY_KEY, [ROOT / "assets"])
+    world, plain = (build_world(scenario, SPECS_BY_KEY, watched=watched) for watched in (True, False))
+    world.instrument_agent(7)
     walker = world.walkers[7]
-    with posthoc(tmp_path / "a.trace.json", world, walker) as trace:
+    with open_posthoc_trace(tmp_path / "a.trace.json", world, walker) as trace:
         for _ in range(25):
             world.advance(1)
             trace.write()
     kinds = [event["type"] for event in events_of(tmp_path / "a.trace.json")]
-    assert kinds.count("expanding") == world.metrics(walker).expansions > 100
+    assert kinds.count("expanding") == world.metrics_of_walker(walker).expansions > 100
     plain.advance(25)
     assert plain.digest() == world.digest()
     session = Session(scenario)
@@ -205,11 +207,11 @@ edits:
 """
 
 
-def test_who_comes_has_a_trace_from_then_on_and_that_of_who_goes_ends(tmp_path: Path) -> None:
+def test_traces_begin_and_end_with_added_and_removed_agents(tmp_path: Path) -> None:
     scenario, path = tmp_path / "a.yaml", str(tmp_path / "a.trace.yaml")
     scenario.write_text(COMING_AND_GOING)
     assert run.main([str(scenario), "--posthoc", path]) == 0
-    stays, goes, comes = (events_of(Path(numbered(path, number))) for number in (1, 2, 3))
+    stays, goes, comes = (events_of(Path(numbered_trace_name(path, number))) for number in (1, 2, 3))
     assert (goes[-1]["tick"], goes[-1]["outcome"]) == (3, "removed")
     assert len([event for event in goes if event["type"] == "move"]) <= 3
     assert next(event for event in comes if event["type"] == "source")["tick"] == 5
@@ -218,11 +220,11 @@ def test_who_comes_has_a_trace_from_then_on_and_that_of_who_goes_ends(tmp_path: 
         assert (events[-1]["outcome"], events[-1]["x"], events[-1]["y"]) == ("arrived", 11, 2)
 
 
-def test_a_trace_without_an_end_leaves_the_one_before(tmp_path: Path) -> None:
+def test_aborted_trace_keeps_the_previous_file(tmp_path: Path) -> None:
     path = tmp_path / "a.trace.json"
-    world, walker = traced(path, "astar")
+    world, walker = run_traced(path, "astar")
     before = path.read_bytes()
-    with pytest.raises(KeyError), posthoc(path, world, walker) as trace:
+    with pytest.raises(KeyError), open_posthoc_trace(path, world, walker) as trace:
         trace.write()
         raise KeyError
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == [path.name]
@@ -231,63 +233,63 @@ def test_a_trace_without_an_end_leaves_the_one_before(tmp_path: Path) -> None:
 # --- from the window ------------------------------------------------------------------------------
 
 
-def test_the_window_writes_what_the_focused_agent_did_in_its_branch(tmp_path: Path) -> None:
-    app = make_app(begun())
+def test_window_exports_a_trace_of_the_focused_agent_and_branch(tmp_path: Path) -> None:
+    app = make_app(make_scenario())
     session = app.session
     session.advance(10)
     free = [cell for cell in (45, 46, 47, 48) if session.run.world.grid.is_free(cell)]
-    painting.paint(session, free, block=True)
+    painting.block_or_free_cells(session, free, block=True)
     session.advance(5)
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     session.advance(12)
     session.focus(session.run.panels[-1].key)
     press_combination(app, "Ctrl+Alt+E")
-    assert isinstance(app.window.dialogs.dialog, SaveFile)
-    app.window.dialogs.dialog.name = str(tmp_path / "mine")
-    app.window.dialogs.dialog.confirm()
-    assert app.window.dialogs.dialog is None
+    assert isinstance(app.window.dialogs.open_one, SaveFileDialog)
+    app.window.dialogs.open_one.name = str(tmp_path / "mine")
+    app.window.dialogs.open_one.on_confirm()
+    assert app.window.dialogs.open_one is None
     events = events_of(tmp_path / "mine.trace.yaml")
     kinds = [event["type"] for event in events]
-    metrics = session.focused.metrics
+    metrics = session.focused_walker.metrics
     assert kinds.count("move") + kinds.count("back") == metrics.moves > 0
     assert kinds.count("block") == len(free) > 0 and events[-1]["tick"] == session.tick
 
 
-def test_long_work_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_module, "PATIENCE_S", 0.0)
-    app = make_app(begun())
+def test_long_job_shows_progress_and_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_module, "PROGRESS_DELAY_S", 0.0)
+    app = make_app(make_scenario())
     may_go_on, was_stopped = threading.Event(), threading.Event()
 
-    def work(job: Job[str]) -> str:
-        job.told(0.4)
+    def work(job: BackgroundJob[str]) -> str:
+        job.report_progress(0.4)
         may_go_on.wait(30)
         try:
-            job.told(0.6)
-        except GivenUpError:
+            job.report_progress(0.6)
+        except JobCancelledError:
             was_stopped.set()
             raise
         return "made"
 
     made: list[str] = []
-    app.window.dialogs.work("Working on it", Job(work), made.append)
-    assert isinstance(app.window.dialogs.dialog, Working)
+    app.window.dialogs.finish_job("Working on it", BackgroundJob(work), made.append)
+    assert isinstance(app.window.dialogs.open_one, ProgressDialog)
     app.frame(0.1)
-    assert app.window.dialogs.dialog.text.text.startswith("40%")
+    assert app.window.dialogs.open_one.text.text.startswith("40%")
     press(app, pygame.K_ESCAPE)
-    assert app.window.dialogs.dialog is None
+    assert app.window.dialogs.open_one is None
     may_go_on.set()
     assert was_stopped.wait(30)
-    app.window.dialogs.work("Working on it", Job(work), made.append)
-    while app.window.dialogs.dialog is not None:
+    app.window.dialogs.finish_job("Working on it", BackgroundJob(work), made.append)
+    while app.window.dialogs.open_one is not None:
         app.frame(0.1)
     assert made == ["made"], "only what was waited for"
 
 
-def test_what_goes_wrong_in_long_work_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(job_module, "PATIENCE_S", 0.0)
-    app = make_app(begun())
+def test_error_in_a_long_job_opens_a_message_box(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(job_module, "PROGRESS_DELAY_S", 0.0)
+    app = make_app(make_scenario())
     (tmp_path / "wrong.map").write_text("nonsense")
     app.window.documents.open_path(tmp_path / "wrong.map")
-    while isinstance(app.window.dialogs.dialog, Working):
+    while isinstance(app.window.dialogs.open_one, ProgressDialog):
         app.frame(0.1)
-    assert isinstance(app.window.dialogs.dialog, MessageBox) and "wrong.map" in app.window.dialogs.dialog.title
+    assert isinstance(app.window.dialogs.open_one, MessageBox) and "wrong.map" in app.window.dialogs.open_one.title

@@ -10,17 +10,17 @@ import pygame
 import pytest
 
 from agents.registry import SPECS
-from agents.warm import part_key
-from sim.files import locks
+from agents.warm_up import kernel_set_key
+from sim.files import file_locks
 from sim.kernels import ready
 from sim.kernels.jit import JIT_ON
-from sim.kernels.ready import Part
+from sim.kernels.ready import KernelSet
 from tests.window import make_app, press
-from ui import child, preparation, start, warmup
+from ui import preparation, start, subprocesses, warmup
 from ui.model import files
 from ui.model.settings import Settings
-from ui.preparation import Preparation
-from ui.warmup import all_parts, compile_beside, first_parts
+from ui.preparation import KernelPreparation
+from ui.warmup import all_kernel_parts, compile_in_background, first_frame_parts
 
 from .conftest import ROOT, run_python
 
@@ -32,17 +32,17 @@ from ui import start
 from ui.app import App
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.warmup import first_parts
+from ui.warmup import first_frame_parts
 def used():
     kernels = [k for k in gc.get_objects() if isinstance(k, Kernel)]
     return {(k.py_func.__name__, str(types)) for k in kernels for types in k.overloads}
 window = start.open_window(Settings())
-opened = start.first_setup(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
-for part in first_parts(start.kinds_of(opened)):
-    part.compile()
+opened = start.open_first_file(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+for part in first_frame_parts(start.agent_kinds_of(opened)):
+    part.compile_kernels()
 prepared = used()
 app = App(Session(opened.scenario), Settings(), window)
-app.window.documents.complete(opened)
+app.window.documents.apply_opened_parts(opened)
 app.window.player.play()
 for _ in range(40):
     app.frame(0.05)
@@ -52,14 +52,14 @@ print(sorted(used() - prepared))
 
 
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
-def test_the_first_example_finds_all_that_it_needs() -> None:
+def test_first_example_needs_no_further_compilation() -> None:
     assert run_python(NOTHING_IS_LEFT, SDL_VIDEODRIVER="dummy").splitlines()[-1] == "[]"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
 @pytest.mark.parametrize("kind", ["tb-wa", "lrta"])
-def test_pictures_compiled_beside_the_simulation_are_the_ones_that_are_needed(kind: str, tmp_path: Path) -> None:
+def test_background_compilation_covers_all_drawing_kernels(kind: str, tmp_path: Path) -> None:
     """By a process that runs the simulation as Python code: afterwards no kernel that draws is compiled."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "SDL_VIDEODRIVER": "dummy"}
     run_python(
@@ -69,30 +69,32 @@ def test_pictures_compiled_beside_the_simulation_are_the_ones_that_are_needed(ki
     )
     made = set(tmp_path.rglob("*.nbc"))
     assert made and all(path.parent.name.startswith("ui.draw.kernels.") for path in made)
-    run_python(f"from ui.warmup import *; [part.compile() for part in first_parts([{kind!r}])]", **environment)
+    run_python(
+        f"from ui.warmup import *; [part.compile_kernels() for part in first_frame_parts([{kind!r}])]", **environment
+    )
     later = set(tmp_path.rglob("*.nbc")) - made
     assert later and all(path.parent.name.startswith("sim.kernels.") for path in later)
 
 
-def test_only_the_agents_of_the_run_come_first() -> None:
-    keys = [part.key for part in first_parts(["tb-wa", "astar", "tb-wa"])]
+def test_first_parts_contain_only_agents_of_the_run() -> None:
+    keys = [part.key for part in first_frame_parts(["tb-wa", "astar", "tb-wa"])]
     assert keys == ["world", "time", "tb-wa-watched", "astar-watched", "first-picture"]
-    assert "first-picture-learning" in [part.key for part in first_parts(["lrta"])]
-    everything = [part.key for part in all_parts()]
+    assert "first-picture-learning" in [part.key for part in first_frame_parts(["lrta"])]
+    everything = [part.key for part in all_kernel_parts()]
     assert len(set(everything)) == len(everything) and set(keys) <= set(everything)
-    assert {part_key(spec.key, watched=True) for spec in SPECS} <= set(everything)
+    assert {kernel_set_key(spec.key, watched=True) for spec in SPECS} <= set(everything)
 
 
-def test_agents_that_join_later_count(tmp_path: Path) -> None:
+def test_kinds_of_includes_agents_added_by_the_script(tmp_path: Path) -> None:
     path = tmp_path / "later.yaml"
     path.write_text(
         "format: backmove-scenario\nversion: 1\nmap: {rows: ['....', '....']}\nstart: [0, 0]\ngoal: [3, 1]\n"
         "agents: [{kind: astar}]\nedits: [{tick: 2, add: {kind: ribs}}]\n"
     )
-    assert start.kinds_of(files.open_any(path)) == ["astar", "ribs"]
+    assert start.agent_kinds_of(files.open_any_file(path)) == ["astar", "ribs"]
 
 
-class PretendedChild:
+class FakeChildProcess:
     def __init__(self, *words: str, **_: object) -> None:
         self.words, self.stdin, self.told, self.is_alive = words, io.BytesIO(), b"", True
         self.stdin.close = lambda: setattr(self, "told", self.stdin.getvalue())
@@ -105,42 +107,44 @@ class PretendedChild:
 
 
 @pytest.fixture
-def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[PretendedChild]:
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeChildProcess]:
     """The processes that were begun, with no kernel compiled yet."""
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
-    found: list[PretendedChild] = []
-    monkeypatch.setattr(child, "start", lambda *words, **_: found.append(PretendedChild(*words)) or found[-1])
+    found: list[FakeChildProcess] = []
+    monkeypatch.setattr(
+        subprocesses, "start_module", lambda *words, **_: found.append(FakeChildProcess(*words)) or found[-1]
+    )
     return found
 
 
-def test_pictures_have_a_process_of_their_own_from_the_beginning(begun: list[PretendedChild]) -> None:
+def test_painter_starts_its_own_process_immediately(begun: list[FakeChildProcess]) -> None:
     """Before anybody has read what is to be opened; which agents there are it is told when that is known."""
-    painter = warmup.Painter()
+    painter = warmup.PictureCompiler()
     assert [one.words for one in begun] == [("ui.warmup", "pictures")]
-    painter.want(["tb-wa", "lrta"])
+    painter.request_kinds(["tb-wa", "lrta"])
     assert begun[0].told == b"tb-wa lrta\n" and len(begun) == 1
     painter.end()
     assert not begun[0].is_alive
 
 
-def test_no_process_is_begun_where_there_is_nothing_else_to_do(begun: list[PretendedChild]) -> None:
-    for part in first_parts(["tb-wa"]):
+def test_painter_starts_no_process_if_all_is_compiled(begun: list[FakeChildProcess]) -> None:
+    for part in first_frame_parts(["tb-wa"]):
         if not part.key.startswith("first-picture"):
-            ready._note(part.key).write_bytes(b"ready")
-    painter = warmup.Painter()
-    painter.want(["tb-wa"])
+            ready._note_path(part.key).write_bytes(b"ready")
+    painter = warmup.PictureCompiler()
+    painter.request_kinds(["tb-wa"])
     assert not begun
-    painter.want(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
+    painter.request_kinds(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
     assert len(begun) == 1 and begun[0].told == b"lrta\n"
 
 
-def test_the_splash_counts_what_there_is_to_count() -> None:
+def test_splash_shows_count_only_for_several_parts() -> None:
     """What opening the file needs comes alone; "1 of 1", and then 1 of 5, would be no help."""
-    progress = start.Progress()
+    progress = start.CompilationProgress()
     assert progress.text == "" and progress.share is None
-    progress.tell(ready.Part("world", "the map", lambda: None), 0, 1)
+    progress.on_progress(ready.KernelSet("world", "the map", lambda: None), 0, 1)
     assert progress.text == "Preparing the map (only the first time)" and progress.share is None
-    progress.tell(ready.Part("tba", "TBA*", lambda: None), 1, 4)
+    progress.on_progress(ready.KernelSet("tba", "TBA*", lambda: None), 1, 4)
     assert progress.text == "Preparing TBA*: 2 of 4 (only the first time)" and progress.share == 0.25
 
 
@@ -151,109 +155,111 @@ def test_the_splash_counts_what_there_is_to_count() -> None:
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Three parts; gives the list of those that were compiled."""
     done: list[str] = []
-    made = [Part(key, key, lambda key=key: done.append(key)) for key in "abc"]  # type: ignore[misc]
+    made = [KernelSet(key, key, lambda key=key: done.append(key)) for key in "abc"]  # type: ignore[misc]
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(warmup, "all_parts", lambda: made)
+    monkeypatch.setattr(warmup, "all_kernel_parts", lambda: made)
     return done
 
 
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
-def test_what_is_asked_for_comes_first(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requested_parts_are_compiled_first(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warmup.threading.Thread, "start", lambda thread: None)
     asked = warmup.SimpleQueue()
     monkeypatch.setattr(warmup, "SimpleQueue", lambda: asked)
     for key in ("c", "nothing"):
         asked.put(key)
-    compile_beside(io.StringIO())
+    compile_in_background(io.StringIO())
     assert parts == ["c", "a", "b"]
 
 
-def test_it_ends_when_the_window_is_gone(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_background_compilation_ends_when_the_window_closes(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked = warmup.SimpleQueue()
     asked.put(None)
     monkeypatch.setattr(warmup, "SimpleQueue", lambda: asked)
-    compile_beside(io.StringIO())
+    compile_in_background(io.StringIO())
     assert not parts
 
 
-def test_the_program_beside_the_window_compiles_all(tmp_path: Path) -> None:
+def test_background_process_compiles_all_and_exits(tmp_path: Path) -> None:
     """On the full cache of the tests there is nothing to do; it must start, look, and end."""
-    process = child.start("ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process = subprocesses.start_module("ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert process.stdin and process.wait(timeout=300) == 0
     process.stdin.close()
 
 
-class Pipe(io.BytesIO):
+class FakePipe(io.BytesIO):
     pass
 
 
-class Helper:
+class FakeCompileProcess:
     """A process that compiles for ever."""
 
     def __init__(self) -> None:
-        self.stdin, self.code = Pipe(), None
+        self.stdin, self.code = FakePipe(), None
 
     def poll(self) -> int | None:
         return self.code
 
 
 @pytest.fixture
-def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Helper:
-    made = Helper()
-    monkeypatch.setattr(child, "start", lambda *_, **__: made)
+def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCompileProcess:
+    made = FakeCompileProcess()
+    monkeypatch.setattr(subprocesses, "start_module", lambda *_, **__: made)
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
     return made
 
 
-def note(folder: Path, kind: str) -> None:
-    ready._note(part_key(kind, watched=True)).write_bytes(b"ready")
+def mark_as_ready(folder: Path, kind: str) -> None:
+    ready._note_path(kernel_set_key(kind, watched=True)).write_bytes(b"ready")
 
 
-def test_agents_wait_until_they_are_ready(helper: Helper, tmp_path: Path) -> None:
-    waiting = Preparation()
-    assert not waiting.missing(["ribs"])
-    waiting.begin()
-    note(tmp_path, "astar")
-    assert waiting.missing(["astar", "ribs", "ribs"]) == ["ribs"] == waiting.missing(["ribs"])
+def test_preparation_reports_agents_until_they_are_ready(helper: FakeCompileProcess, tmp_path: Path) -> None:
+    waiting = KernelPreparation()
+    assert not waiting.missing_kinds(["ribs"])
+    waiting.start_process()
+    mark_as_ready(tmp_path, "astar")
+    assert waiting.missing_kinds(["astar", "ribs", "ribs"]) == ["ribs"] == waiting.missing_kinds(["ribs"])
     assert helper.stdin.getvalue() == b"ribs-watched\n"
-    note(tmp_path, "ribs")
-    assert not waiting.missing(["ribs"])
+    mark_as_ready(tmp_path, "ribs")
+    assert not waiting.missing_kinds(["ribs"])
     helper.code = 1  # it died: what is missing is compiled when it is called
-    assert not waiting.missing(["lrta"]) and helper.stdin.closed
+    assert not waiting.missing_kinds(["lrta"]) and helper.stdin.closed
 
 
-def test_the_panel_says_so_and_time_waits(helper: Helper, tmp_path: Path) -> None:
-    opened = files.open_any(files.examples()[0])
+def test_run_waits_for_agents_in_preparation_and_panel_shows_it(helper: FakeCompileProcess, tmp_path: Path) -> None:
+    opened = files.open_any_file(files.example_files()[0])
     app = make_app(opened.scenario)
-    app.preparation.begin()
+    app.kernel_preparation.start_process()
     app.window.player.play()
     app.frame(0.5)
     assert app.session.tick == 0
     kinds = {panel.view.spec.key for panel in app.session.run.panels}
     assert set(app.window.state.preparing) == kinds
-    spots = [spot for spot in app.window.canvas.spots if spot.id.startswith("state:")]
+    spots = [spot for spot in app.window.canvas.hit_regions if spot.id.startswith("state:")]
     assert spots and all("being compiled" in (spot.tip or "") for spot in spots)
     press(app, pygame.K_PERIOD, unicode=".")
-    assert app.session.tick == 0 and "prepared" in app.window.state.messages.texts()[-1]
+    assert app.session.tick == 0 and "prepared" in app.window.state.messages.queued_texts()[-1]
     for kind in kinds:
-        note(tmp_path, kind)
+        mark_as_ready(tmp_path, kind)
     app.window.player.play()
     app.frame(0.5)
     assert app.session.tick > 0
 
 
-def test_nothing_is_started_when_all_is_ready(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "is_all_ready", lambda: True)
-    waiting = Preparation()
-    waiting.begin()
+def test_preparation_starts_no_process_if_all_is_ready(
+    helper: FakeCompileProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation, "is_everything_compiled", lambda: True)
+    waiting = KernelPreparation()
+    waiting.start_process()
     helper.code = None
-    assert not waiting.missing(["ribs"]) and not helper.stdin.getvalue()
+    assert not waiting.missing_kinds(["ribs"]) and not helper.stdin.getvalue()
 
 
 # --- other systems ----------------------------------------------------------------------------------------
 
 
-def test_windows_does_not_blur_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_window_requests_per_monitor_dpi_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SDL_WINDOWS_DPI_AWARENESS", raising=False)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     asked = []
@@ -262,9 +268,9 @@ def test_windows_does_not_blur_the_window(monkeypatch: pytest.MonkeyPatch) -> No
     assert set(asked) == {"permonitorv2"}
 
 
-def test_lengths_of_files_are_bytes_on_windows() -> None:
+def test_files_are_opened_in_binary_mode_on_windows() -> None:
     """Without that flag Windows writes two characters for a line end, and a journal is no longer what was written."""
-    assert getattr(os, "O_BINARY", 0) == locks.BINARY
+    assert getattr(os, "O_BINARY", 0) == file_locks.BINARY_FLAG
     opening = [
         (path, node)
         for path in [ROOT / "sim" / "files" / "journal.py", ROOT / "sim" / "kernels" / "ready.py"]
@@ -274,8 +280,12 @@ def test_lengths_of_files_are_bytes_on_windows() -> None:
     assert len(opening) >= 3 and all("BINARY" in ast.unparse(node) for _, node in opening)
 
 
-def test_programs_beside_the_window_do_not_die_of_its_ctrl_c() -> None:
-    assert child.apart("linux") == child.apart("darwin", is_idle=True) == {"start_new_session": True}
-    flags = child.apart("win32")["creationflags"]
+def test_background_processes_are_detached_from_ctrl_c() -> None:
+    assert (
+        subprocesses.detached_options("linux")
+        == subprocesses.detached_options("darwin", is_idle=True)
+        == {"start_new_session": True}
+    )
+    flags = subprocesses.detached_options("win32")["creationflags"]
     assert flags == 0x200 | 0x08000000  # a process group of its own, no console window
-    assert child.apart("win32", is_idle=True)["creationflags"] == flags | 0x40
+    assert subprocesses.detached_options("win32", is_idle=True)["creationflags"] == flags | 0x40

@@ -28,7 +28,7 @@ def pins(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-cluster.txt"])
-def test_every_pin_is_exact_and_each_python_gets_one(name: str) -> None:
+def test_requirements_pin_one_exact_version_per_python(name: str) -> None:
     counts: dict[str, list[str]] = {}
     for line in pins(name):
         match = re.fullmatch(r'([\w.-]+)==[\w.]+(?:; python_version (<|>=) "(\d\.\d+)")?', line)
@@ -41,7 +41,7 @@ def test_every_pin_is_exact_and_each_python_gets_one(name: str) -> None:
         assert sorted(chosen) == sorted(p.split(".")[1] for p in PYTHONS), package
 
 
-def test_the_workflow_calls_only_targets_that_there_are() -> None:
+def test_workflow_calls_only_existing_make_targets() -> None:
     flow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
     job = flow["jobs"]["test"]
     assert job["strategy"]["matrix"]["python"] == PYTHONS
@@ -54,7 +54,7 @@ def test_the_workflow_calls_only_targets_that_there_are() -> None:
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 @pytest.mark.parametrize(("system", "folder"), [("Windows_NT", "Scripts"), ("", "bin")])
-def test_make_finds_python_where_the_system_puts_it(system: str, folder: str) -> None:
+def test_makefile_uses_venv_folder_of_the_system(system: str, folder: str) -> None:
     said = subprocess.run(
         ["make", "--dry-run", "--always-make", "test", f"OS={system}"],
         cwd=ROOT,
@@ -69,20 +69,20 @@ def test_make_finds_python_where_the_system_puts_it(system: str, folder: str) ->
     ("schema", "file"),
     [("vendor.github-workflows", ".github/workflows/tests.yml"), ("vendor.citation-file-format", "CITATION.cff")],
 )
-def test_a_linter_finds_nothing_wrong(schema: str, file: str) -> None:
+def test_project_files_match_their_schemas(schema: str, file: str) -> None:
     """Neither can be tried here; the linter brings along the published schemas of what a forge takes."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file]
     checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_citation_matches_project_version() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["version"] == PROJECT["project"]["version"] and cited["license"] == PROJECT["project"]["license"]
     assert {"cff-version", "message", "title", "authors"} <= set(cited)
 
 
-def test_plain_pygame_is_detected(
+def test_installed_plain_pygame_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "pygame-2.6.1.dist-info"
@@ -91,7 +91,7 @@ def test_plain_pygame_is_detected(
     monkeypatch.syspath_prepend(tmp_path)
     assert main.main([]) == 2
     said = capsys.readouterr().err
-    assert "beside pygame-ce" in said and "pip uninstall -y pygame pygame-ce" in said
+    assert "in addition to pygame-ce" in said and "pip uninstall -y pygame pygame-ce" in said
 
 
 def test_an_installation_prints_one_line_per_package() -> None:
@@ -114,13 +114,13 @@ def test_an_installation_prints_one_line_per_package() -> None:
         assert f"about {download_mb} MB" in (ROOT / page).read_text(encoding="utf-8")
 
 
-def test_the_hook_runs_make_check() -> None:
+def test_pre_commit_hook_runs_make_check() -> None:
     hook = ROOT / ".hooks" / "pre-commit"
     assert "make --no-print-directory check" in hook.read_text() and (os.name == "nt" or os.access(hook, os.X_OK))
     assert "core.hooksPath .hooks" in MAKEFILE
 
 
-def test_contributing_names_targets_that_there_are() -> None:
+def test_contributing_names_existing_make_targets() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = set(re.findall(r"make ([a-z]+)\b(?= )", text)) | set(re.findall(r"`make ([a-z]+)", text))
     assert named <= TARGETS | {"it"} and {"check", "test", "wheel", "hook"} <= named

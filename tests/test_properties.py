@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells
 from sim.kernels.log import BACK_MOVE, BOUNCED, RESTARTED
@@ -21,7 +21,7 @@ from sim.walker import Walker
 from sim.world import World
 
 from . import naive
-from .conftest import UNLIMITED, board_of, budget_for, drawn, make_world, movements, problems, solo, yaml_of
+from .conftest import UNLIMITED, board_of, drawn, make_world, movements, problems, smallest_budget, solo, yaml_of
 from .naive import SQRT2, Board, Place
 
 Problem = tuple[list[str], int, int]
@@ -41,7 +41,7 @@ def ticks(world: World) -> Iterator[Any]:
     raise AssertionError("it never ends")
 
 
-def edit_at_random(world: World, chance: random.Random, most: int) -> tuple[set[naive.Arc], set[naive.Arc]]:
+def apply_random_edit(world: World, chance: random.Random, most: int) -> tuple[set[naive.Arc], set[naive.Arc]]:
     """Toggle a few cells now; returns the arcs that went and came, by brute force."""
     before = board_of(world.grid).arcs()
     stood_on = {w.position for w in world.walkers}
@@ -50,11 +50,11 @@ def edit_at_random(world: World, chance: random.Random, most: int) -> tuple[set[
         stood_on.add(world.goal)
     free = [c for c in cells if world.grid.is_free(c) and c not in stood_on]
     world.submit(EditCells(blocked=tuple(free), freed=tuple(c for c in cells if not world.grid.is_free(c))))
-    world.apply_now()
+    world.apply_due_changes()
     return naive.arc_difference(before, board_of(world.grid).arcs())
 
 
-def way_ahead(walker: Walker) -> list[int]:
+def remaining_path(walker: Walker) -> list[int]:
     """The cells from the agent to the end of its path, when it stands on it."""
     path = walker.agent.view().path.tolist()
     return path[path.index(walker.position) :]
@@ -64,7 +64,7 @@ def way_ahead(walker: Walker) -> list[int]:
 
 
 @given(problems(), movements, budgets, weights, st.booleans(), st.booleans())
-def test_tb_bfs_is_the_naive_one_tick_by_tick(
+def test_every_tick_matches_naive_tb_bfs(
     problem: Problem, movement: Movement, k: int, weight: float, reopen: bool, is_greedy: bool
 ) -> None:
     params: dict[str, Value] = {} if is_greedy else {"weight": weight, "reopen": reopen}
@@ -95,7 +95,7 @@ TBA_PARAMS = st.fixed_dictionaries(
 )
 
 
-def naive_tba(world: World, params: dict[str, Any]) -> naive.Tba:
+def make_naive_tba(world: World, params: dict[str, Any]) -> naive.Tba:
     board = board_of(world.grid)
     return naive.Tba(
         board,
@@ -112,13 +112,11 @@ def naive_tba(world: World, params: dict[str, Any]) -> naive.Tba:
 
 
 @given(problems(), movements, st.integers(1, 20), TBA_PARAMS)
-def test_tba_is_the_naive_one_tick_by_tick(
-    problem: Problem, movement: Movement, least: int, params: dict[str, Any]
-) -> None:
+def test_every_tick_matches_naive_tba(problem: Problem, movement: Movement, least: int, params: dict[str, Any]) -> None:
     """Moves, expansions, trace steps, shortcuts; and neither ever exceeds the resource limit of the tick."""
-    limit = budget_for(BY_KEY["tba"], params, least)
+    limit = smallest_budget(SPECS_BY_KEY["tba"], params, least)
     world, walker = solo(*problem, "tba", limit, movement, **params)
-    agent = naive_tba(world, params)
+    agent = make_naive_tba(world, params)
     at = agent.board.at
     for row in ticks(world):
         want = agent.tick()
@@ -130,11 +128,11 @@ def test_tba_is_the_naive_one_tick_by_tick(
 
 
 @given(problems(), movements, st.integers(1, 20), st.sampled_from([0.9, 0.5]), st.sampled_from([10.0, 1.7]))
-def test_delayed_astar_is_the_naive_one_tick_by_tick(
+def test_every_tick_matches_naive_delayed_astar(
     problem: Problem, movement: Movement, least: int, share: float, rate: float
 ) -> None:
     params = {"share": share, "trace_rate": rate}
-    limit = budget_for(BY_KEY["delayed-astar"], params, least)
+    limit = smallest_budget(SPECS_BY_KEY["delayed-astar"], params, least)
     world, walker = solo(*problem, "delayed-astar", limit, movement, **params)
     board = board_of(world.grid)
     start, neighbours = board.at(world.start), world.grid.free_neighbours(world.start)
@@ -157,7 +155,7 @@ def test_delayed_astar_is_the_naive_one_tick_by_tick(
     st.sampled_from([("lazy", "arc"), ("lazy", "printed"), ("eager", "arc")]),
     seeds,
 )
-def test_repeated_tb_bfs_is_the_naive_one_tick_by_tick(
+def test_every_tick_matches_naive_repeated_tb_bfs(
     problem: Problem,
     movement: Movement,
     k: int,
@@ -181,7 +179,7 @@ def test_repeated_tb_bfs_is_the_naive_one_tick_by_tick(
     rate, most = chance.choice([0.1, 0.3, 1.0]), chance.choice([1, 2, 6])
     for tick in range(LIMIT):
         if tick < 60 and chance.random() < rate:
-            change = edit_at_random(world, chance, most)
+            change = apply_random_edit(world, chance, most)
             board.land = board_of(world.grid).land
             agent.change(*change)
         passed = world.advance(1)
@@ -203,18 +201,18 @@ def test_repeated_tb_bfs_is_the_naive_one_tick_by_tick(
 # --- the referee -------------------------------------------------------------------------------------------
 
 
-@given(problems(side=8), movements, st.sampled_from(sorted(BY_KEY)), st.integers(1, 6), seeds, st.booleans())
-def test_metrics_are_those_of_the_naive_referee(
+@given(problems(side=8), movements, st.sampled_from(sorted(SPECS_BY_KEY)), st.integers(1, 6), seeds, st.booleans())
+def test_metrics_match_naive_referee(
     problem: Problem, movement: Movement, key: str, least: int, seed: int, has_edits: bool
 ) -> None:
-    world, walker = solo(*problem, key, budget_for(BY_KEY[key], {}, least), movement)
+    world, walker = solo(*problem, key, smallest_budget(SPECS_BY_KEY[key], {}, least), movement)
     chance = random.Random(seed)
     first = board_of(world.grid)
     at = first.at
     boards, walk, expanded = [], [at(world.start)], []
     for tick in range(150):
         if has_edits and tick < 30 and chance.random() < 0.2:
-            edit_at_random(world, chance, 2)
+            apply_random_edit(world, chance, 2)
         boards.append(board_of(world.grid))
         first = boards[-1] if not world.tick else first  # with what is drawn before anybody plans
         passed = world.advance(1)
@@ -225,7 +223,7 @@ def test_metrics_are_those_of_the_naive_referee(
             if tick >= 30 or not has_edits:
                 break
             boards.pop()
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     want = naive.walk_numbers(boards, at(world.goal), walk)
     have = {name: getattr(m, name) for name in want}
     assert have == want
@@ -242,13 +240,13 @@ def test_metrics_are_those_of_the_naive_referee(
 
 
 @given(problems(), st.sampled_from([1, 2, 3, 5, 9]), weights, st.booleans())
-def test_cost_bounds_of_tb_wa(problem: Problem, k: int, weight: float, reopen: bool) -> None:
+def test_tb_wa_cost_satisfies_the_published_bounds(problem: Problem, k: int, weight: float, reopen: bool) -> None:
     world, walker = solo(*problem, "tb-wa", k, weight=weight, reopen=reopen)
     before_found = cost = 0.0
     for _ in ticks(world):
         if not walker.agent.state[0].found:  # type: ignore[attr-defined]
-            before_found = world.metrics(walker).cost
-    m = world.metrics(walker)
+            before_found = world.metrics_of_walker(walker).cost
+    m = world.metrics_of_walker(walker)
     if walker.agent.status is Status.AT_GOAL:
         cost = m.cost
         expanded = m.expansions + 1  # the goal counts in the paper
@@ -260,7 +258,7 @@ def test_cost_bounds_of_tb_wa(problem: Problem, k: int, weight: float, reopen: b
 @given(problems(), st.sampled_from([1, 2, 3, 5]), st.sampled_from(["tba", "tb-wa", "tb-gbfs"]), weights, st.booleans())
 def test_every_back_move_lowers_g(problem: Problem, k: int, key: str, weight: float, reopen: bool) -> None:
     params: dict[str, Value] = {"weight": weight, "reopen": reopen} if key == "tb-wa" else {}
-    world, walker = solo(*problem, key, budget_for(BY_KEY[key], {}, k), **params)
+    world, walker = solo(*problem, key, smallest_budget(SPECS_BY_KEY[key], {}, k), **params)
     stood = world.start
     for row in ticks(world):
         if row.marks & BACK_MOVE:
@@ -270,10 +268,10 @@ def test_every_back_move_lowers_g(problem: Problem, k: int, key: str, weight: fl
 
 
 @given(problems(), budgets)
-def test_with_weight_1_the_expansions_are_those_of_astar(problem: Problem, k: int) -> None:
+def test_tb_wa_with_weight_1_expands_as_many_cells_as_astar(problem: Problem, k: int) -> None:
     world = make_world(*problem, ("tb-wa", {"weight": 1.0}), ("astar", {}), ("wastar", {"weight": 1.0}), budget=k)
     world.advance(LIMIT)
-    numbers = [world.metrics(w) for w in world.walkers]
+    numbers = [world.metrics_of_walker(w) for w in world.walkers]
     assert len({m.expansions for m in numbers}) == 1
     assert len({w.agent.status for w in world.walkers}) == 1
     if world.walkers[1].agent.status is Status.AT_GOAL:
@@ -283,10 +281,10 @@ def test_with_weight_1_the_expansions_are_those_of_astar(problem: Problem, k: in
 
 
 @given(problems(), weights, st.booleans())
-def test_weighted_astar_stays_within_its_weight(problem: Problem, weight: float, reopen: bool) -> None:
+def test_weighted_astar_cost_is_within_its_weight(problem: Problem, weight: float, reopen: bool) -> None:
     world, walker = solo(*problem, "wastar", 50, weight=weight, reopen=reopen)
     world.advance(LIMIT)
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.NO_PATH or m.cost <= weight * m.optimal * (1 + 1e-12)
 
 
@@ -294,7 +292,7 @@ def test_weighted_astar_stays_within_its_weight(problem: Problem, weight: float,
 
 
 @given(problems(), st.integers(2, 40), st.booleans(), st.sampled_from(["heap", "buckets"]))
-def test_tba_expands_what_astar_expands_whatever_the_limit(
+def test_tba_expands_as_many_cells_as_astar_at_any_limit(
     problem: Problem, limit: int, check: bool, open_list: str
 ) -> None:
     """And it never stands still once it has moved, nor bounces in its first tick."""
@@ -307,29 +305,31 @@ def test_tba_expands_what_astar_expands_whatever_the_limit(
     assert not rows or not rows[0].marks & (BOUNCED | BACK_MOVE)
     other, astar = solo(*problem, "astar", 1000)
     other.advance(LIMIT)
-    m, reference = world.metrics(walker), other.metrics(astar)
+    m, reference = world.metrics_of_walker(walker), other.metrics_of_walker(astar)
     assert m.expansions == reference.expansions
     if walker.agent.status is Status.AT_GOAL and world.start != world.goal:
         assert walker.agent.view().search.nodes[world.goal].g == reference.cost  # type: ignore[union-attr]
 
 
 @given(problems(), st.sampled_from(["heap", "buckets"]), st.sampled_from(["any", "longer"]), st.booleans())
-def test_tba_with_a_large_limit_walks_the_path_of_astar(
+def test_tba_with_a_large_limit_follows_the_astar_path(
     problem: Problem, open_list: str, switch: str, shortcut: bool
 ) -> None:
     world, walker = solo(*problem, "tba", 10_000, open_list=open_list, switch=switch, shortcut=shortcut)
     trail = [world.start] + [int(row.cell) for row in ticks(world)]
     other, _ = solo(*problem, "astar", UNLIMITED)
     if walker.agent.status is Status.AT_GOAL:
-        assert world.metrics(walker).cost == world.optimal
+        assert world.metrics_of_walker(walker).cost == world.optimal
         assert trail == [other.start] + [int(row.cell) for row in ticks(other)]
 
 
 @given(problems(), st.integers(2, 30), st.booleans(), st.sampled_from([0.9, 0.6]), st.sampled_from([10.0, 2.0]))
-def test_cost_bound_of_tba(problem: Problem, least: int, check: bool, share: float, rate: float) -> None:
+def test_tba_cost_satisfies_the_published_bounds(
+    problem: Problem, least: int, check: bool, share: float, rate: float
+) -> None:
     """Invariant (8) of section 1.6, and (5): after the goal is traced at most back to the start and then the path."""
     params: dict[str, Value] = {"share": share, "trace_rate": rate, "trace_check": check}
-    limit = budget_for(BY_KEY["tba"], params, least)
+    limit = smallest_budget(SPECS_BY_KEY["tba"], params, least)
     world, walker = solo(*problem, "tba", limit, **params)
     state = walker.agent.state[0]  # type: ignore[attr-defined]
     longest, before_traced, g_then = 0, 0.0, 0.0
@@ -337,10 +337,10 @@ def test_cost_bound_of_tba(problem: Problem, least: int, check: bool, share: flo
     for _ in ticks(world):
         longest = max(longest, int(state.trace_length) - 1)
         if not state.traced:
-            before_traced = world.metrics(walker).cost
+            before_traced = world.metrics_of_walker(walker).cost
             stood = walker.position
             g_then = float(walker.agent.view().search.nodes[stood].g)  # type: ignore[union-attr]
-    m = world.metrics(walker)
+    m = world.metrics_of_walker(walker)
     if walker.agent.status is Status.AT_GOAL:
         expansions = naive.floor(limit * share)
         steps = naive.floor((limit - expansions) * rate)
@@ -350,7 +350,7 @@ def test_cost_bound_of_tba(problem: Problem, least: int, check: bool, share: flo
 
 
 @given(problems(), st.integers(2, 30), st.booleans())
-def test_the_switch_rule_never_turns_to_a_shorter_path(problem: Problem, limit: int, check: bool) -> None:
+def test_tba_switch_rule_adopts_only_longer_paths(problem: Problem, limit: int, check: bool) -> None:
     world, walker = solo(*problem, "tba", limit, switch="longer", trace_check=check)
     state = walker.agent.state[0]  # type: ignore[attr-defined]
     end_g, is_unfinished, end = 0.0, False, -1
@@ -362,11 +362,11 @@ def test_the_switch_rule_never_turns_to_a_shorter_path(problem: Problem, limit: 
 
 
 @given(problems(side=14, low=8), st.sampled_from([5, 9, 14, 20, 30]))
-def test_a_shortcut_is_the_cheapest_way_left(problem: Problem, limit: int) -> None:
+def test_tba_shortcut_is_the_optimal_remaining_path(problem: Problem, limit: int) -> None:
     check_shortcuts(problem, limit)
 
 
-def test_shortcuts_are_found_where_there_are_some() -> None:
+def test_tba_finds_shortcuts_between_corridors() -> None:
     corridors = yaml_of((Path(__file__).parent / "golden" / "tiny.yaml").read_text())
     problem = drawn(corridors["two corridors with an opening"])
     assert sum(check_shortcuts(problem, limit) for limit in range(20, 60)) > 20
@@ -381,7 +381,7 @@ def check_shortcuts(problem: Problem, limit: int) -> int:
     for row in ticks(world):
         if (now := int(walker.agent.view().numbers["shortcuts"])) > found:
             found = now
-            places: list[Place] = [board.at(stood), *(board.at(c) for c in way_ahead(walker))]
+            places: list[Place] = [board.at(stood), *(board.at(c) for c in remaining_path(walker))]
             assert board.length(places) == away[board.at(stood)]
             assert not row.marks & BACK_MOVE
         stood = walker.position
@@ -392,12 +392,12 @@ def check_shortcuts(problem: Problem, limit: int) -> int:
 # --- repeated TB-WA*: theorem 3 as section 1.13 proves it ----------------------------------------------------
 
 
-def remaining(world: World, walker: Walker, board: Board) -> float:
-    return board.length([board.at(c) for c in way_ahead(walker)])
+def remaining_length(world: World, walker: Walker, board: Board) -> float:
+    return board.length([board.at(c) for c in remaining_path(walker)])
 
 
 @given(problems(side=9), weights, st.sampled_from(["lazy", "eager"]), seeds)
-def test_theorem_3(problem: Problem, weight: float, restart: str, seed: int) -> None:
+def test_remaining_cost_is_bounded_by_theorem_3(problem: Problem, weight: float, restart: str, seed: int) -> None:
     """With unlimited expansions the way left costs at most w times the cheapest one after every (re)start.
 
     A lazy agent that lets a cheaper arc through without a restart may owe (w - 1) times what it walked since;
@@ -410,15 +410,15 @@ def test_theorem_3(problem: Problem, weight: float, restart: str, seed: int) -> 
         board = board_of(world.grid)
         came: set[naive.Arc] = set()
         if tick < 40 and chance.random() < 0.5:
-            _, came = edit_at_random(world, chance, 3)
+            _, came = apply_random_edit(world, chance, 3)
             board = board_of(world.grid)
-        stood, spent = walker.position, world.metrics(walker).cost
+        stood, spent = walker.position, world.metrics_of_walker(walker).cost
         passed = world.advance(1)
         if not passed:
             if tick >= 40 or walker.agent.status is Status.AT_GOAL:
                 break
             continue
-        walked = world.metrics(walker).cost - spent
+        walked = world.metrics_of_walker(walker).cost - spent
         has_restarted = bool(walker.rows[0].marks & RESTARTED)
         if has_restarted:
             slack, lets_through = 0.0, False
@@ -428,7 +428,7 @@ def test_theorem_3(problem: Problem, weight: float, restart: str, seed: int) -> 
             assert board.at(stood) not in board.distances(board.at(world.goal))
             continue
         away = board.distances(board.at(world.goal))
-        left = remaining(world, walker, board)
+        left = remaining_length(world, walker, board)
         if has_restarted or not lets_through:
             assert walked + left <= weight * away[board.at(stood)] * (1 + 1e-12)
         slack += walked if lets_through else 0.0
@@ -438,7 +438,9 @@ def test_theorem_3(problem: Problem, weight: float, restart: str, seed: int) -> 
 
 
 @given(problems(side=10), st.sampled_from([1, 3, 8, UNLIMITED]), weights, st.sampled_from(["arc", "printed"]), seeds)
-def test_lazy_restarts_only_where_eager_does(problem: Problem, k: int, weight: float, rule: str, seed: int) -> None:
+def test_lazy_agent_never_restarts_more_often_than_eager_agent(
+    problem: Problem, k: int, weight: float, rule: str, seed: int
+) -> None:
     """Side by side on the same changes: eager restarts at every one that finds it planning, lazy never more often."""
     world = make_world(
         *problem,
@@ -449,24 +451,24 @@ def test_lazy_restarts_only_where_eager_does(problem: Problem, k: int, weight: f
     lazy, eager = world.walkers
     chance, events, since = random.Random(seed), 0, 0
     for tick in range(60):
-        gone, came = edit_at_random(world, chance, 2) if tick and chance.random() < 0.4 else (set(), set())
+        gone, came = apply_random_edit(world, chance, 2) if tick and chance.random() < 0.4 else (set(), set())
         if gone or came:
             events, since = events + 1, since + 1
         world.advance(1)
         if lazy.is_done or eager.is_done:
             break
-        assert world.metrics(eager).restarts == events
-        assert world.metrics(lazy).restarts <= events
+        assert world.metrics_of_walker(eager).restarts == events
+        assert world.metrics_of_walker(lazy).restarts <= events
         if lazy.rows[0].marks & RESTARTED:
             assert since > 0, "a restart without a change since the last"
             since = 0
 
 
-@given(problems(side=9), st.sampled_from(sorted(BY_KEY)), seeds)
-def test_no_change_no_restart(problem: Problem, key: str, seed: int) -> None:
+@given(problems(side=9), st.sampled_from(sorted(SPECS_BY_KEY)), seeds)
+def test_edit_without_effect_causes_no_restart(problem: Problem, key: str, seed: int) -> None:
     """Edits that change nothing (blocking walls, freeing floors) are not noticed by anybody."""
-    world, walker = solo(*problem, key, budget_for(BY_KEY[key], {}, 3))
-    quiet, other = solo(*problem, key, budget_for(BY_KEY[key], {}, 3))
+    world, walker = solo(*problem, key, smallest_budget(SPECS_BY_KEY[key], {}, 3))
+    quiet, other = solo(*problem, key, smallest_budget(SPECS_BY_KEY[key], {}, 3))
     chance = random.Random(seed)
     for _ in range(LIMIT):
         some = chance.sample(range(world.grid.cells), min(3, world.grid.cells))
@@ -475,11 +477,11 @@ def test_no_change_no_restart(problem: Problem, key: str, seed: int) -> None:
         if not world.advance(1):
             break
     quiet.advance(LIMIT)
-    assert world.metrics(walker) == quiet.metrics(other) and world.digest() == quiet.digest()
+    assert world.metrics_of_walker(walker) == quiet.metrics_of_walker(other) and world.digest() == quiet.digest()
 
 
-@pytest.mark.parametrize("key", [spec.key for spec in BY_KEY.values() if spec.param("no_path")])
-def test_an_agent_that_gave_up_stays_so(key: str) -> None:
+@pytest.mark.parametrize("key", [spec.key for spec in SPECS_BY_KEY.values() if spec.param("no_path")])
+def test_agent_that_gave_up_stays_idle(key: str) -> None:
     world = make_world([".@."], 0, 2, budget=5)
     walker = world.add(AgentConfig(key, params={"no_path": "give-up"}))
     world.advance(10)

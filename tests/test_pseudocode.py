@@ -7,38 +7,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contract import settings_of
-from agents.registry import BY_KEY
+from agents.contract import parameter_sets
+from agents.registry import SPECS_BY_KEY
 from sim.commands import EditCells
 from sim.params import Value
 from sim.walker import WalkerView
 from sim.world import World
-from ui.model.algorithms import KINDS, lines_of
-from ui.model.pseudocode import READ_KINDS, Reading, read
+from ui.model.algorithms import KINDS_WITH_PSEUDOCODE, pseudocode_lines_of
+from ui.model.pseudocode import KINDS_WITH_EXECUTED_LINES, ExecutedPseudocode, executed_pseudocode
 
-from .conftest import board_of, drawn, make_world, problems, random_rows
+from .conftest import board_of, drawn, make_world, problems, random_map_rows
 from .naive import BestFirst, Board, DelayedAstar, Place, Row, Tba, TbBfs
 from .naive_databases import DLrta, PrLrta
 from .naive_knn import Knn
 from .naive_ribs import Ribs
 from .test_golden import M1
-from .test_knn_lrta import naive_of
+from .test_knn_lrta import make_naive_knn_lrta
 
 Problem = tuple[list[str], int, int]
 small = problems(side=9, water=False)
 
 
-def key_of(reading: Reading | None) -> str:
+def current_line_key(reading: ExecutedPseudocode | None) -> str:
     assert reading is not None
     return reading.lines[reading.at].key if reading.at >= 0 else ""
 
 
-def keys_in(reading: Reading | None) -> set[str]:
+def executed_line_keys(reading: ExecutedPseudocode | None) -> set[str]:
     assert reading is not None
     return {reading.lines[place].key for place in reading.done}
 
 
-def ticks(problem: Problem, kind: str, budget: int, **params: Value):
+def iter_ticks(problem: Problem, kind: str, budget: int, **params: Value):
     rows, start, goal = problem
     world: World = make_world(rows, start, goal, (kind, params), budget=budget, watched=True)
     before = start
@@ -48,7 +48,7 @@ def ticks(problem: Problem, kind: str, budget: int, **params: Value):
         before = view.position
 
 
-class Waiting:
+class NaiveWaitingAgent:
     """A search of which nothing is walked before it is done, with the lines that it came to."""
 
     def __init__(self, board: Board, start: Place, goal: Place, wg: float, wh: float, reopen: bool) -> None:
@@ -80,35 +80,35 @@ WAITING: dict[str, tuple[float, float, dict[str, Value]]] = {
 @pytest.mark.parametrize("kind", WAITING)
 @settings(max_examples=40)
 @given(small, st.sampled_from([1, 4, 20]), st.sampled_from(["sliced", "instant"]))
-def test_those_that_wait_find_and_follow_their_path_where_their_oracle_does(
+def test_waiting_agents_highlight_lines_of_their_naive_version(
     kind: str, problem: Problem, budget: int, mode: str
 ) -> None:
     wg, wh, params = WAITING[kind]
     board = board_of(make_world(*problem).grid)
-    naive = Waiting(board, board.at(problem[1]), board.at(problem[2]), wg, wh, bool(params.get("reopen")))
-    for view, before, _ in ticks(problem, kind, budget, mode=mode, **params):
+    naive = NaiveWaitingAgent(board, board.at(problem[1]), board.at(problem[2]), wg, wh, bool(params.get("reopen")))
+    for view, before, _ in iter_ticks(problem, kind, budget, mode=mode, **params):
         naive.expanded = 0
-        did, reading = naive.tick(INSTANT if mode == "instant" else budget), read(view, before)
-        assert keys_in(reading) == did and int(view.rows[-1].expanded) == naive.expanded
-        assert naive.path or "no_path" in did or key_of(reading) == "expand"
+        did, reading = naive.tick(INSTANT if mode == "instant" else budget), executed_pseudocode(view, before)
+        assert executed_line_keys(reading) == did and int(view.rows[-1].expanded) == naive.expanded
+        assert naive.path or "no_path" in did or current_line_key(reading) == "expand"
         for shown in range(naive.expanded):
-            assert keys_in(read(view, before, shown)) == {"expand"}
+            assert executed_line_keys(executed_pseudocode(view, before, shown)) == {"expand"}
 
 
 INSTANT = float("inf")
 
 
 @given(small, st.sampled_from([10, 30]))
-def test_delayed_astar_traces_and_goes_to_and_fro_where_its_oracle_does(problem: Problem, budget: int) -> None:
+def test_delayed_astar_highlights_lines_of_its_naive_version(problem: Problem, budget: int) -> None:
     naive: DelayedAstar | None = None
-    for view, before, world in ticks(problem, "delayed-astar", budget):
+    for view, before, world in iter_ticks(problem, "delayed-astar", budget):
         board, agent = board_of(world.grid), cast(Any, world.walkers[0].agent)
         aside = int(agent.state[0].aside)
         naive = naive or DelayedAstar(
             board, board.at(problem[1]), board.at(problem[2]), board.at(max(aside, 0)), budget
         )
         had_trace, had_path = bool(naive.trace), bool(naive.path)
-        row, keys = naive.tick(), keys_in(read(view, before))
+        row, keys = naive.tick(), executed_line_keys(executed_pseudocode(view, before))
         expected = {"expand"} if row.expanded else set()
         expected |= {"found"} if naive.trace and not had_trace else set()
         expected |= {"trace"} if row.traced else set()
@@ -130,55 +130,57 @@ CHANGED = "....", "....", "...."
         *((kind, {"restart": "lazy"}, False) for kind in ("rtb-wa", "rtb-gbfs")),
     ],
 )
-def test_a_change_has_its_line_where_it_begins_a_search_anew(
+def test_restart_line_is_highlighted_if_a_change_restarts_the_search(
     kind: str, params: dict[str, Value], restarts: bool
 ) -> None:
     world = make_world(list(CHANGED), 0, 3, (kind, params), budget=10, watched=True)
     world.advance(1)
-    assert "restart" not in keys_in(read(world.snapshot().walkers[0], 0))
+    assert "restart" not in executed_line_keys(executed_pseudocode(world.snapshot().walkers[0], 0))
     before = world.walkers[0].position
     world.submit(EditCells((11,)))  # far from any way
     world.advance(1)
     view = world.snapshot().walkers[0]
     for shown in (1, None):
-        assert ("restart" in keys_in(read(view, before, shown))) == restarts
+        assert ("restart" in executed_line_keys(executed_pseudocode(view, before, shown))) == restarts
 
 
-def test_one_that_gives_up_says_so_at_its_line() -> None:
+def test_give_up_line_is_highlighted_without_path() -> None:
     world = make_world([".@."], 0, 2, ("rtb-wa", {"no_path": "give-up"}), budget=10, watched=True)
     world.advance(1)
-    reading = read(world.snapshot().walkers[0], 0)
-    assert key_of(reading) == "no_path" and keys_in(reading) == {"expand", "no_path"}
+    reading = executed_pseudocode(world.snapshot().walkers[0], 0)
+    assert current_line_key(reading) == "no_path" and executed_line_keys(reading) == {"expand", "no_path"}
     assert reading is not None and "gives up" in reading.lines[reading.at].text
 
 
 @given(small, st.sampled_from([1, 3]))
-def test_time_bounded_search_follows_or_goes_back(problem: Problem, budget: int) -> None:
+def test_tb_wa_highlights_lines_of_its_naive_version(problem: Problem, budget: int) -> None:
     board = board_of(make_world(*problem).grid)
     naive = TbBfs(board, board.at(problem[1]), board.at(problem[2]), budget)
-    for view, before, _ in ticks(problem, "tb-wa", budget):
+    for view, before, _ in iter_ticks(problem, "tb-wa", budget):
         stood, row = naive.loc, naive.tick()
         expected = "no_path" if naive.status == "no path" else "back" if row.back else "follow"
         if row.cell != stood or naive.status == "no path":
-            assert key_of(read(view, before)) == expected
+            assert current_line_key(executed_pseudocode(view, before)) == expected
         for shown in range(row.expanded):
-            assert key_of(read(view, before, shown)) == "expand"
+            assert current_line_key(executed_pseudocode(view, before, shown)) == "expand"
         if row.expanded:
-            assert key_of(read(view, before, row.expanded)) == key_of(read(view, before))
+            assert current_line_key(executed_pseudocode(view, before, row.expanded)) == current_line_key(
+                executed_pseudocode(view, before)
+            )
 
 
 @given(small)
-def test_tba_star_bounces_only_where_its_oracle_does(problem: Problem) -> None:
+def test_tba_star_highlights_bounce_like_its_naive_version(problem: Problem) -> None:
     board = board_of(make_world(*problem).grid)
     naive = Tba(board, board.at(problem[1]), board.at(problem[2]), 10)
-    for view, before, _ in ticks(problem, "tba", 10):
+    for view, before, _ in iter_ticks(problem, "tba", 10):
         stood, row = naive.loc, naive.tick()
         if naive.status != "no path" and row.cell != stood:
             expected = "bounce" if row.bounced else "back" if row.back else "follow"
-            assert key_of(read(view, before)) == expected
+            assert current_line_key(executed_pseudocode(view, before)) == expected
 
 
-class NotingTba(Tba):
+class RecordingTba(Tba):
     """The oracle, with the lines that it came to."""
 
     def tick(self) -> Row:
@@ -199,14 +201,16 @@ class NotingTba(Tba):
 
 
 @given(small, st.sampled_from([10, 20, 40]), st.booleans(), st.booleans())
-def test_tba_star_traces_and_takes_a_path_where_its_oracle_does(
+def test_tba_star_highlights_trace_lines_like_its_naive_version(
     problem: Problem, budget: int, shortcut: bool, longer: bool
 ) -> None:
     board = board_of(make_world(*problem).grid)
-    naive = NotingTba(board, board.at(problem[1]), board.at(problem[2]), budget, shortcut=shortcut, keeps_longer=longer)
+    naive = RecordingTba(
+        board, board.at(problem[1]), board.at(problem[2]), budget, shortcut=shortcut, keeps_longer=longer
+    )
     params: dict[str, Value] = {"shortcut": shortcut, "switch": "longer" if longer else "any"}
-    for view, before, _ in ticks(problem, "tba", budget, **params):
-        row, keys = naive.tick(), keys_in(read(view, before))
+    for view, before, _ in iter_ticks(problem, "tba", budget, **params):
+        row, keys = naive.tick(), executed_line_keys(executed_pseudocode(view, before))
         if naive.status == "no path":
             assert keys == {"expand", "no_path"} if row.expanded else {"no_path"}
             continue
@@ -215,26 +219,30 @@ def test_tba_star_traces_and_takes_a_path_where_its_oracle_does(
 
 
 @given(small, st.sampled_from([1, 4]), st.booleans(), st.booleans())
-def test_ribs_prunes_where_its_oracle_does(problem: Problem, budget: int, dead: bool, redundant: bool) -> None:
+def test_ribs_highlights_pruning_like_its_naive_version(
+    problem: Problem, budget: int, dead: bool, redundant: bool
+) -> None:
     board = board_of(make_world(*problem).grid)
     naive = Ribs(board, board.at(problem[1]), board.at(problem[2]), dead, redundant)
-    for view, before, _ in ticks(problem, "ribs", budget, dead=dead, redundant=redundant):
+    for view, before, _ in iter_ticks(problem, "ribs", budget, dead=dead, redundant=redundant):
         stood, limits = naive.loc, len(naive.limits)
-        row, reading = naive.tick(budget), read(view, before)
-        keys = keys_in(reading)
+        row, reading = naive.tick(budget), executed_pseudocode(view, before)
+        keys = executed_line_keys(reading)
         assert ("limit" in keys) == (len(naive.limits) > limits)
         if naive.status == "no path":
-            assert key_of(reading) == "no_path"
+            assert current_line_key(reading) == "no_path"
         elif row.cell == stood:
-            assert key_of(reading) == "limit"
+            assert current_line_key(reading) == "limit"
         elif row.back:
             assert ("dead" in keys) == (stood in naive.dead) and ("redundant" in keys) == (stood in naive.redundant)
-            assert key_of(reading) == "back", "also a redundant cell is left by the way back, whatever could be entered"
+            assert current_line_key(reading) == "back", (
+                "also a redundant cell is left by the way back, whatever could be entered"
+            )
         else:
-            assert key_of(reading) == "enter"
+            assert current_line_key(reading) == "enter"
 
 
-class Noting:
+class RecordsLearning:
     """Of an oracle that learns: whether it had anything to learn from."""
 
     learns = False
@@ -258,32 +266,34 @@ def control(goals: bool, depths: bool) -> dict[str, Value]:
     }
 
 
-class NotingDLrta(Noting, DLrta):
+class RecordingDLrta(RecordsLearning, DLrta):
     pass
 
 
 @pytest.mark.parametrize("goals, depths", FORMS)
 @settings(max_examples=25)
 @given(problems(side=10, low=3, water=False), st.sampled_from([1, 2, 3]))
-def test_d_lrta_star_looks_up_and_reenters_where_its_oracle_does(
+def test_d_lrta_star_highlights_lookups_like_its_naive_version(
     goals: bool, depths: bool, problem: Problem, level: int
 ) -> None:
     board = board_of(make_world(*problem).grid)
-    naive = NotingDLrta(board, board.at(problem[1]), board.at(problem[2]), level, 2, 4, goals, depths)
-    for view, before, _ in ticks(problem, "d-lrta", 1, depth=2, level=level, **control(goals, depths)):
+    naive = RecordingDLrta(board, board.at(problem[1]), board.at(problem[2]), level, 2, 4, goals, depths)
+    for view, before, _ in iter_ticks(problem, "d-lrta", 1, depth=2, level=level, **control(goals, depths)):
         stood, again = naive.loc, goals and naive.visits[naive.loc] > 1
         naive.learns = False
-        row, keys = naive.tick(), keys_in(read(view, before))
+        row, keys = naive.tick(), executed_line_keys(executed_pseudocode(view, before))
         looked_up = {"look up"} if (goals or depths) and row.expanded else set()
         how = {"move"} if naive.loc != stood else {"no_path"}
         looks = {"expand", *({"choose", "learn"} if naive.learns else ())} if row.expanded else set()
         assert keys == looked_up | ({"reenter"} if again and row.expanded else set()) | how | looks
         for shown in range(row.expanded):
-            assert key_of(read(view, before, shown)) == "expand"
-            assert looked_up <= keys_in(read(view, before, shown)), "the database was asked before anything is expanded"
+            assert current_line_key(executed_pseudocode(view, before, shown)) == "expand"
+            assert looked_up <= executed_line_keys(executed_pseudocode(view, before, shown)), (
+                "the database was asked before anything is expanded"
+            )
 
 
-class NotingKnn(Knn):
+class RecordingKnn(Knn):
     """The oracle, with the lines that it came to."""
 
     def tick(self) -> None:
@@ -302,40 +312,44 @@ class NotingKnn(Knn):
 
 @settings(max_examples=40)
 @given(problems(side=14, low=4, water=False), st.sampled_from([1, 5, 30]), st.sampled_from([3, 250]))
-def test_knn_lrta_star_chooses_where_its_oracle_does(problem: Problem, count: int, cap: int) -> None:
-    naive: NotingKnn | None = None
-    for view, before, world in ticks(problem, "knn-lrta", 1, records=count, cap=cap, similar=4):
+def test_knn_lrta_star_highlights_choice_like_its_naive_version(problem: Problem, count: int, cap: int) -> None:
+    naive: RecordingKnn | None = None
+    for view, before, world in iter_ticks(problem, "knn-lrta", 1, records=count, cap=cap, similar=4):
         board = board_of(world.grid)
         if board.at(problem[2]) not in board.distances(board.at(problem[1])):
             return
         records: Any = world.walkers[0].agent
-        naive = naive or NotingKnn(**vars_of(naive_of(world, records.records, 4, cap)))
+        naive = naive or RecordingKnn(**constructor_arguments(make_naive_knn_lrta(world, records.records, 4, cap)))
         naive.tick()
-        assert keys_in(read(view, before)) == naive.did | LOOKS | {"move"}
-        assert key_of(read(view, before, 0)) == "expand" and naive.did <= keys_in(read(view, before, 0))
+        assert executed_line_keys(executed_pseudocode(view, before)) == naive.did | LOOKS | {"move"}
+        assert current_line_key(executed_pseudocode(view, before, 0)) == "expand" and naive.did <= executed_line_keys(
+            executed_pseudocode(view, before, 0)
+        )
 
 
-def open_at_its_corners(seed: int, side: int) -> Problem:
-    rows = random_rows(seed, side, side, 0.2)
+def make_problem_with_open_corners(seed: int, side: int) -> Problem:
+    rows = random_map_rows(seed, side, side, 0.2)
     rows[0], rows[-1] = ".." + rows[0][2:], rows[-1][:-2] + ".."
     return rows, 0, side * side - 1
 
 
-def vars_of(naive: Knn) -> dict[str, Any]:
+def constructor_arguments(naive: Knn) -> dict[str, Any]:
     return {
         "start" if name == "loc" else name: getattr(naive, name)
         for name in ("board", "loc", "goal", "records", "similar", "cap")
     }
 
 
-def test_a_spread_choice_says_that_it_is_under_way_until_it_ends_as_one_at_once() -> None:
-    problem = open_at_its_corners(3, 20)
+def test_spread_choice_highlights_choosing_until_it_ends() -> None:
+    problem = make_problem_with_open_corners(3, 20)
     chosen = {"straight", "take", "none fits"}
-    at_once = keys_in(read(*next(ticks(problem, "knn-lrta", 1, records=40, direct=False))[:2]))
+    at_once = executed_line_keys(
+        executed_pseudocode(*next(iter_ticks(problem, "knn-lrta", 1, records=40, direct=False))[:2])
+    )
     assert "choosing" not in at_once and at_once & chosen
     waited = 0
-    for view, before, _ in ticks(problem, "knn-lrta", 1, records=40, direct=False, spread=3):
-        keys = keys_in(read(view, before))
+    for view, before, _ in iter_ticks(problem, "knn-lrta", 1, records=40, direct=False, spread=3):
+        keys = executed_line_keys(executed_pseudocode(view, before))
         assert ("choosing" in keys) == (not keys & chosen) and ("select" in keys) == (waited == 0)
         if keys & chosen:
             break
@@ -343,7 +357,7 @@ def test_a_spread_choice_says_that_it_is_under_way_until_it_ends_as_one_at_once(
     assert waited > 2 and keys & chosen == at_once & chosen
 
 
-class NotingPr(PrLrta):
+class RecordingPr(PrLrta):
     """The oracle, with what it planned a leg with and what was expanded among regions."""
 
     def tick(self) -> Row:
@@ -370,25 +384,27 @@ class NotingPr(PrLrta):
 @pytest.mark.parametrize("goals, depths", FORMS)
 @settings(max_examples=25)
 @given(problems(side=10, low=3, water=False), st.sampled_from([1, 2, 3]), st.sampled_from([1, 3]))
-def test_pr_lrta_star_plans_its_legs_where_its_oracle_does(
+def test_pr_lrta_star_highlights_leg_planning_like_its_naive_version(
     goals: bool, depths: bool, problem: Problem, level: int, depth: int
 ) -> None:
     board = board_of(make_world(*problem).grid)
     ends = board.at(problem[1]), board.at(problem[2])
-    naive = NotingPr(board, *ends, level, depth, 4, goals, depths, 1.0, False)
-    for view, before, _ in ticks(problem, "pr-lrta", 1, depth=depth, level=level, **control(goals, depths)):
-        row, keys = naive.tick(), keys_in(read(view, before))
+    naive = RecordingPr(board, *ends, level, depth, 4, goals, depths, 1.0, False)
+    for view, before, _ in iter_ticks(problem, "pr-lrta", 1, depth=depth, level=level, **control(goals, depths)):
+        row, keys = naive.tick(), executed_line_keys(executed_pseudocode(view, before))
         did = naive.did - (set() if goals or depths else {"look up"})
         assert keys == did | {"no_path" if naive.status == "no path" else "follow"}
         for shown in range(row.expanded):
             line = "inside" if "inside" in did else "expand" if shown < naive.among else "refine"
-            assert key_of(read(view, before, shown)) == line
+            assert current_line_key(executed_pseudocode(view, before, shown)) == line
 
 
 @pytest.mark.parametrize("kind", ["d-lrta", "pr-lrta"])
-def test_on_another_map_the_data_is_not_used_until_it_is_made_anew(kind: str) -> None:
+def test_stale_data_line_is_highlighted_until_data_is_rebuilt(kind: str) -> None:
     """Also in the very tick after which it is there: what the agent shows then is new, what it did was not."""
-    world = make_world(*open_at_its_corners(3, 30), (kind, {"after_change": "rebuild"}), budget=200, watched=True)
+    world = make_world(
+        *make_problem_with_open_corners(3, 30), (kind, {"after_change": "rebuild"}), budget=200, watched=True
+    )
     before, used, agent = 0, list[str](), cast(Any, world.walkers[0].agent)
     cells = [int(c) for c in np.flatnonzero(world.grid.free)[150:154]]
     world.submit(EditCells(tuple(cells)), 3)
@@ -397,7 +413,7 @@ def test_on_another_map_the_data_is_not_used_until_it_is_made_anew(kind: str) ->
         if not world.advance(1):
             break
         view = world.snapshot().walkers[0]
-        keys = keys_in(read(view, before))
+        keys = executed_line_keys(executed_pseudocode(view, before))
         used += [key for key in ("look up", "without data", "expand") if key in keys][:1]
         if int(view.rows[-1].expanded):
             assert ("without data" in keys) == was_stale
@@ -405,85 +421,107 @@ def test_on_another_map_the_data_is_not_used_until_it_is_made_anew(kind: str) ->
     assert {"without data", used[0]} == set(used) and used[-1] == used[0], "with data, without, with data again"
 
 
-def test_a_record_whose_subgoal_is_blocked_is_dropped() -> None:
-    world = make_world(*open_at_its_corners(2, 24), ("knn-lrta", {"records": 60, "direct": False}), watched=True)
+def test_record_with_blocked_subgoal_is_dropped() -> None:
+    world = make_world(
+        *make_problem_with_open_corners(2, 24), ("knn-lrta", {"records": 60, "direct": False}), watched=True
+    )
     world.advance(1)
     target = world.snapshot().walkers[0].agent.target
     world.submit(EditCells((target,)))
     before = world.walkers[0].position
     world.advance(1)
-    assert {"lost", "select", "ask"} <= keys_in(read(world.snapshot().walkers[0], before))
+    assert {"lost", "select", "ask"} <= executed_line_keys(executed_pseudocode(world.snapshot().walkers[0], before))
 
 
 @pytest.mark.parametrize("kind, last, params", [("lrta", "move", {}), ("pr-lrta", "follow", {"level": 2})])
-def test_the_first_tick_of_a_trial_has_no_line_nor_has_an_agent_at_its_end(
-    kind: str, last: str, params: dict[str, Value]
-) -> None:
+def test_first_tick_of_a_trial_and_finished_agent_have_no_line(kind: str, last: str, params: dict[str, Value]) -> None:
     world = make_world(*drawn(M1["map"]), (kind, params), watched=True, trials=2)
     before, keys = world.start, list[str]()
     while world.tick < 2000 and world.advance(1):
         view = world.snapshot().walkers[0]
-        keys.append(key_of(read(view, before, None, world.tick)))
+        keys.append(current_line_key(executed_pseudocode(view, before, None, world.tick)))
         before = view.position
     assert keys.count("") == 1 and set(keys) == {"", last}
-    assert key_of(read(view, before, None, world.tick + 1)) == "", "it has arrived, and others go on"
+    assert current_line_key(executed_pseudocode(view, before, None, world.tick + 1)) == "", (
+        "it has arrived, and others go on"
+    )
 
 
-def test_every_agent_that_ships_has_lines() -> None:
-    assert set(KINDS) == set(READ_KINDS) == set(BY_KEY)
+def test_every_shipped_agent_has_pseudocode() -> None:
+    assert set(KINDS_WITH_PSEUDOCODE) == set(KINDS_WITH_EXECUTED_LINES) == set(SPECS_BY_KEY)
 
 
-def test_no_key_stands_twice() -> None:
-    for kind in KINDS:
-        for setting in settings_of(BY_KEY[kind]):
-            lines = lines_of(kind, {p.name: p.default for p in BY_KEY[kind].params} | setting)
+def test_pseudocode_line_keys_are_unique() -> None:
+    for kind in KINDS_WITH_PSEUDOCODE:
+        for setting in parameter_sets(SPECS_BY_KEY[kind]):
+            lines = pseudocode_lines_of(kind, {p.name: p.default for p in SPECS_BY_KEY[kind].params} | setting)
             keys = [line.key for line in lines if line.key]
             assert lines and len(keys) == len(set(keys)), kind
 
 
-def test_lines_are_those_of_the_parameters() -> None:
-    def texts(kind: str, **params: Value) -> str:
-        spec = BY_KEY[kind]
-        return " ".join(line.text for line in lines_of(kind, {p.name: p.default for p in spec.params} | params))
+def test_pseudocode_lines_depend_on_parameters() -> None:
+    def joined_lines(kind: str, **params: Value) -> str:
+        spec = SPECS_BY_KEY[kind]
+        return " ".join(
+            line.text for line in pseudocode_lines_of(kind, {p.name: p.default for p in spec.params} | params)
+        )
 
-    assert "g + w h" in texts("tb-wa") and "g + w h" not in texts("rtb-gbfs")
-    assert "not closed" in texts("astar") and "closed or not" in texts("wastar", reopen=True)
-    assert "g + w h" in texts("wastar") and "least h" in texts("gbfs") and "g(t)" not in texts("gbfs")
-    assert "in one tick" in texts("astar", mode="instant") and "until then" not in texts("gbfs", mode="instant")
-    assert "open again" in texts("tb-wa", reopen=True) and "open again" not in texts("rtb-wa")
-    assert "is gone," in texts("rtb-wa") and "new arc" not in texts("rtb-gbfs") + texts("rtb-wa", restart="eager")
-    assert "into the path" in texts("rtb-wa", lazy_rule="printed")
-    assert "gmax" in texts("lrta", lookahead_by="cost") and "d moves" in texts("lrta")
-    assert "dead" not in texts("ribs", dead=False) and "u is redundant" not in texts("ribs", redundant=False)
-    assert "search from it to the agent" in texts("tba", shortcut=True)
-    assert "if not shorter" in texts("tba", switch="longer")
-    assert "subgoal and depth" in texts("d-lrta") and "d := c" in texts("d-lrta")
-    assert "subgoal" not in texts("d-lrta", **control(False, True)) and "database" in texts(
+    assert "g + w h" in joined_lines("tb-wa") and "g + w h" not in joined_lines("rtb-gbfs")
+    assert "not closed" in joined_lines("astar") and "closed or not" in joined_lines("wastar", reopen=True)
+    assert (
+        "g + w h" in joined_lines("wastar") and "least h" in joined_lines("gbfs") and "g(t)" not in joined_lines("gbfs")
+    )
+    assert "in one tick" in joined_lines("astar", mode="instant") and "until then" not in joined_lines(
+        "gbfs", mode="instant"
+    )
+    assert "open again" in joined_lines("tb-wa", reopen=True) and "open again" not in joined_lines("rtb-wa")
+    assert "is gone," in joined_lines("rtb-wa") and "new arc" not in joined_lines("rtb-gbfs") + joined_lines(
+        "rtb-wa", restart="eager"
+    )
+    assert "into the path" in joined_lines("rtb-wa", lazy_rule="printed")
+    assert "gmax" in joined_lines("lrta", lookahead_by="cost") and "d moves" in joined_lines("lrta")
+    assert "dead" not in joined_lines("ribs", dead=False) and "u is redundant" not in joined_lines(
+        "ribs", redundant=False
+    )
+    assert "search from it to the agent" in joined_lines("tba", shortcut=True)
+    assert "if not shorter" in joined_lines("tba", switch="longer")
+    assert "subgoal and depth" in joined_lines("d-lrta") and "d := c" in joined_lines("d-lrta")
+    assert "subgoal" not in joined_lines("d-lrta", **control(False, True)) and "database" in joined_lines(
         "d-lrta", **control(False, True)
     )
-    assert "d := c" not in texts("d-lrta", **control(True, False)) and "once no way" in texts(
+    assert "d := c" not in joined_lines("d-lrta", **control(True, False)) and "once no way" in joined_lines(
         "d-lrta", reentrance="never"
     )
-    assert "d := its depth" in texts("d-lrta", cap=0) and "d := c" in texts("d-lrta", cap=0, revisit="cap")
-    assert texts("d-lrta", **control(False, False)) == texts("lrta"), "LRTA*(F,G)"
-    assert "no way is left" in texts("lss-lrta") and "no way is left" not in texts("k-lrta") + texts(
-        "rtaa", moves="one"
+    assert "d := its depth" in joined_lines("d-lrta", cap=0) and "d := c" in joined_lines(
+        "d-lrta", cap=0, revisit="cap"
     )
-    assert "g(t)" in texts("rtaa") and "g(t)" not in texts("lss-lrta") and "h - h0" in texts("da-rtaa")
-    assert "greedy steps lead to the goal" not in texts("knn-lrta", direct=False)
-    assert "meanwhile" in texts("knn-lrta", spread=9) and "meanwhile" not in texts("knn-lrta")
-    assert "its second" in texts("knn-lrta", skip_first=True)
-    assert "gamma" in texts("pr-lrta", gamma=0.4) and "gamma" not in texts("pr-lrta")
-    assert "until then" not in texts("ida", mode="instant") + texts("pra", mode="instant")
-    assert "after 1,000,000 expansions" in texts("ida") and "until s is settled:" in texts("dstar-lite", mode="instant")
-    assert "at most Q, and" in texts("p-lrta") and "at most 7, and" in texts("p-lrta", updates=7)
-    assert "neighbours" in texts("pra") and "neighbours" not in texts("pra", wide=False)
-    assert "half the level" in texts("pra") and "l := 3, but no more" in texts("pra", level=3)
-    assert "to their end" in texts("pra", keep=2) and "sqrt" in texts("pra", enough=True)
-    assert "regions are rebuilt" in texts("pra", after_change="rebuild") and "while the map" not in texts(
+    assert joined_lines("d-lrta", **control(False, False)) == joined_lines("lrta"), "LRTA*(F,G)"
+    assert "no way is left" in joined_lines("lss-lrta") and "no way is left" not in joined_lines(
+        "k-lrta"
+    ) + joined_lines("rtaa", moves="one")
+    assert (
+        "g(t)" in joined_lines("rtaa")
+        and "g(t)" not in joined_lines("lss-lrta")
+        and "h - h0" in joined_lines("da-rtaa")
+    )
+    assert "greedy steps lead to the goal" not in joined_lines("knn-lrta", direct=False)
+    assert "meanwhile" in joined_lines("knn-lrta", spread=9) and "meanwhile" not in joined_lines("knn-lrta")
+    assert "its second" in joined_lines("knn-lrta", skip_first=True)
+    assert "gamma" in joined_lines("pr-lrta", gamma=0.4) and "gamma" not in joined_lines("pr-lrta")
+    assert "until then" not in joined_lines("ida", mode="instant") + joined_lines("pra", mode="instant")
+    assert "after 1,000,000 expansions" in joined_lines("ida") and "until s is settled:" in joined_lines(
+        "dstar-lite", mode="instant"
+    )
+    assert "at most Q, and" in joined_lines("p-lrta") and "at most 7, and" in joined_lines("p-lrta", updates=7)
+    assert "neighbours" in joined_lines("pra") and "neighbours" not in joined_lines("pra", wide=False)
+    assert "half the level" in joined_lines("pra") and "l := 3, but no more" in joined_lines("pra", level=3)
+    assert "to their end" in joined_lines("pra", keep=2) and "sqrt" in joined_lines("pra", enough=True)
+    assert "regions are rebuilt" in joined_lines("pra", after_change="rebuild") and "while the map" not in joined_lines(
         "pra", after_change="rebuild"
     )
     for kind in ("lrta", "p-lrta", "lss-lrta", "d-lrta", "dt-lrta", "knn-lrta", "pr-lrta"):
-        assert "h kept" in texts(kind) and "new arcs are in reach" in texts(kind, on_unblock="reset")
-    assert "way ahead is cut" in texts("lss-lrta") + texts("pr-lrta") and "is cut" not in texts("lss-lrta", moves="one")
-    assert "database" not in texts("pr-lrta") and "toward y" in texts("pr-lrta", **control(True, False))
+        assert "h kept" in joined_lines(kind) and "new arcs are in reach" in joined_lines(kind, on_unblock="reset")
+    assert "way ahead is cut" in joined_lines("lss-lrta") + joined_lines("pr-lrta") and "is cut" not in joined_lines(
+        "lss-lrta", moves="one"
+    )
+    assert "database" not in joined_lines("pr-lrta") and "toward y" in joined_lines("pr-lrta", **control(True, False))

@@ -16,25 +16,31 @@ from sim.depth_tree import standard_tree
 from sim.params import Value
 from sim.walker import WalkerView
 from sim.world import World
-from ui.model.pseudocode import Reading, read
+from ui.model.pseudocode import ExecutedPseudocode, executed_pseudocode
 
 from .conftest import board_of, make_world, problems
 from .naive import Arc, Board, Place, Row, arc_difference
 from .naive_databases import Chooser, Pra
 from .naive_dstar_lite import DstarLite
 from .naive_learning import LocalSearch, Lrta, PLrta
-from .test_databases import leaf
-from .test_dstar_lite import toggle
+from .test_databases import make_leaf_tree
+from .test_dstar_lite import toggle_random_cells
 from .test_ida import PATIENCE
-from .test_learning import slow_version
-from .test_pseudocode import INSTANT, Noting, key_of, keys_in, open_at_its_corners
+from .test_learning import make_naive_learner
+from .test_pseudocode import (
+    INSTANT,
+    RecordsLearning,
+    current_line_key,
+    executed_line_keys,
+    make_problem_with_open_corners,
+)
 
 Problem = tuple[list[str], int, int]
 Keys = set[str]
 small, seeds = problems(side=8, water=False), st.integers(0, 2**32)
 
 
-class Changing:
+class ChangingRun:
     """A world with one agent whose map changes now and then."""
 
     def __init__(self, problem: Problem, kind: str, budget: int, seed: int, **params: Value) -> None:
@@ -48,35 +54,35 @@ class Changing:
         for _ in range(ticks):
             before = self.board.arcs()
             if self.chance.random() < 0.15:
-                toggle(self.world, self.walker, self.chance, most=2)
+                toggle_random_cells(self.world, self.walker, self.chance, most=2)
                 self.board = board_of(self.world.grid)
             yield arc_difference(before, self.board.arcs())
 
-    def tick(self) -> tuple[WalkerView, Callable[..., Reading | None]]:
+    def tick(self) -> tuple[WalkerView, Callable[..., ExecutedPseudocode | None]]:
         """The agent after the next tick, and what slow motion says of it after so many expansions."""
         before, tick = self.walker.position, self.world.tick
         assert self.world.advance(1) == 1
         view = self.world.snapshot().walkers[0]
-        return view, lambda shown=None: read(view, before, shown, tick + 1)
+        return view, lambda shown=None: executed_pseudocode(view, before, shown, tick + 1)
 
 
-def assert_it_expands(said: Callable[..., Reading | None], lines: list[str]) -> None:
+def assert_expansion_lines(said: Callable[..., ExecutedPseudocode | None], lines: list[str]) -> None:
     """At these lines, one for each expansion of the tick."""
     for shown, line in enumerate(lines):
-        assert key_of(said(shown)) == line, shown
+        assert current_line_key(said(shown)) == line, shown
 
 
 # --- those that learn -------------------------------------------------------------------------------------
 
 
-class NotingLrta(Noting, Lrta):
+class NotingLrta(RecordsLearning, Lrta):
     def did(self, row: Row) -> Keys:
         return {"expand", *({"choose", "learn"} if self.learns else ())} if row.expanded else set()
 
     goes = "move"
 
 
-class NotingPLrta(Noting, PLrta):
+class NotingPLrta(RecordsLearning, PLrta):
     def did(self, row: Row) -> Keys:
         chooses = {"choose"} if self.status != "no path" else set()
         return {"expand", "learn", *chooses, *({"spread"} if row.expanded > 1 else ())} if row.expanded else set()
@@ -84,7 +90,7 @@ class NotingPLrta(Noting, PLrta):
     goes = "move"
 
 
-class NotingSearch(Noting, LocalSearch):
+class NotingSearch(RecordsLearning, LocalSearch):
     def did(self, row: Row) -> Keys:
         plans = {"choose", "path"} if self.status != "no path" else set()
         return {"expand", *plans, *({"learn"} if self.learns else ())} if row.expanded else set()
@@ -106,12 +112,12 @@ SETTINGS: tuple[tuple[str, dict[str, Value]], ...] = (
 @pytest.mark.parametrize("kind, params", SETTINGS, ids=str)
 @settings(max_examples=25)
 @given(small, st.sampled_from([1, 4, 20]), st.sampled_from(["keep", "reset"]), seeds)
-def test_those_that_learn_do_what_their_oracles_do(
+def test_pseudocode_of_learners_matches_naive_version(
     kind: str, params: dict[str, Value], problem: Problem, budget: int, unblock: str, seed: int
 ) -> None:
     params = params | {"on_unblock": unblock}
-    run = Changing(problem, kind, budget, seed, **params)
-    naive: Any = slow_version(kind, params, budget, run.board, run.world.start, run.world.goal)
+    run = ChangingRun(problem, kind, budget, seed, **params)
+    naive: Any = make_naive_learner(kind, params, budget, run.board, run.world.start, run.world.goal)
     naive.__class__ = LEARNERS[kind]
     for gone, came in run.changes(60):
         naive.board = run.board
@@ -122,12 +128,12 @@ def test_those_that_learn_do_what_their_oracles_do(
         row = naive.tick()
         _, said = run.tick()
         ends = {"no_path"} if naive.status == "no path" else {naive.goes}
-        assert keys_in(said()) == naive.did(row) | ends | ({"restart"} if row.restarted else set())
+        assert executed_line_keys(said()) == naive.did(row) | ends | ({"restart"} if row.restarted else set())
         first = ["expand"] * row.expanded if kind != "p-lrta" else ["expand", *(row.expanded - 1) * ["spread"]]
-        assert_it_expands(said, first if row.expanded else [])
+        assert_expansion_lines(said, first if row.expanded else [])
 
 
-class NotingChooser(Noting, Chooser):
+class NotingChooser(RecordsLearning, Chooser):
     """LRTA* of a depth that is found out before each move, with how much the looking around for it cost."""
 
     probed = 0
@@ -138,23 +144,23 @@ class NotingChooser(Noting, Chooser):
         return super().plan_and_act()
 
 
-def of_the_oracle(naive: NotingChooser) -> tuple[int, int]:
+def depth_from_oracle(naive: NotingChooser) -> tuple[int, int]:
     return naive.label(), 0
 
 
-def of_a_tree(naive: NotingChooser) -> tuple[int, int]:
+def depth_from_tree(naive: NotingChooser) -> tuple[int, int]:
     return 2, naive.first_move(standard_tree().q)[2]
 
 
-@pytest.mark.parametrize("kind, depth_of", [("oracle-lrta", of_the_oracle), ("dt-lrta", of_a_tree)])
+@pytest.mark.parametrize("kind, depth_of", [("oracle-lrta", depth_from_oracle), ("dt-lrta", depth_from_tree)])
 @settings(max_examples=20)
 @given(small, st.sampled_from([2, 4]), st.sampled_from(["keep", "reset"]), seeds)
-def test_those_that_choose_a_depth_ask_for_it_first(
+def test_pseudocode_of_depth_choosers_asks_for_the_depth_first(
     kind: str, depth_of: Any, problem: Problem, dmax: int, unblock: str, seed: int
 ) -> None:
-    run = Changing(problem, kind, 1, seed, dmax=dmax, on_unblock=unblock)
+    run = ChangingRun(problem, kind, 1, seed, dmax=dmax, on_unblock=unblock)
     if isinstance(run.walker.agent, DtLrta):  # a tree that always says 2
-        run.walker.agent.tree = replace(standard_tree(), tree=leaf(2))
+        run.walker.agent.tree = replace(standard_tree(), tree=make_leaf_tree(2))
     naive = NotingChooser(run.board, run.board.at(run.world.start), run.board.at(run.world.goal), dmax, 1)
     naive.resets, naive.depth_of = unblock == "reset", depth_of
     asked = {"probe", "ask"} if kind == "dt-lrta" else {"ask"}
@@ -169,8 +175,8 @@ def test_those_that_choose_a_depth_ask_for_it_first(
         assert int(view.rows[-1].expanded) == row.expanded + naive.probed
         looked = {"expand", *asked, *({"choose", "learn"} if naive.learns else ())} if row.expanded else set()
         ends = {"no_path"} if naive.status == "no path" else {"move"}
-        assert keys_in(said()) == looked | ends | ({"restart"} if row.restarted else set())
-        assert_it_expands(said, naive.probed * ["probe"] + row.expanded * ["expand"])
+        assert executed_line_keys(said()) == looked | ends | ({"restart"} if row.restarted else set())
+        assert_expansion_lines(said, naive.probed * ["probe"] + row.expanded * ["expand"])
         search = view.agent.search
         if row.expanded and search is not None and int(search.control[0].noted) > naive.probed:
             cells = [naive.board.at(int(cell)) for cell in search.order[: int(search.control[0].noted)]]
@@ -199,7 +205,7 @@ class Sliced:
         return done
 
 
-def deepen(board: Board, start: Place, goal: Place, way: list[Place]) -> Iterator[str]:
+def ida_events(board: Board, start: Place, goal: Place, way: list[Place]) -> Iterator[str]:
     """Recursive IDA*: each step of it; at its end the path is in `way`. A limit that rises expands the root."""
     limits = [board.h(start, goal)]
 
@@ -241,7 +247,7 @@ class NaiveIda(Sliced):
 
     def __init__(self, board: Board, start: Place, goal: Place) -> None:
         self.way, self.start, self.loc = list[Place](), start, start
-        super().__init__(deepen(board, start, goal, self.way))
+        super().__init__(ida_events(board, start, goal, self.way))
         self.goal, self.expanded, self.status = goal, 0, "goal" if start == goal else "active"
         self.has_begun = False
 
@@ -262,8 +268,8 @@ class NaiveIda(Sliced):
 
 @settings(max_examples=40)
 @given(problems(side=6, water=False), st.sampled_from([1, 3, 50]), st.sampled_from(["sliced", "instant"]), seeds)
-def test_ida_star_goes_on_and_back_where_its_oracle_does(problem: Problem, budget: int, mode: str, seed: int) -> None:
-    run = Changing(problem, "ida", budget, seed, mode=mode)
+def test_pseudocode_of_ida_star_matches_naive_version(problem: Problem, budget: int, mode: str, seed: int) -> None:
+    run = ChangingRun(problem, "ida", budget, seed, mode=mode)
     goal = run.board.at(run.world.goal)
     naive, restarted = NaiveIda(run.board, run.board.at(run.world.start), goal), False
     for gone, came in run.changes(40):
@@ -279,17 +285,20 @@ def test_ida_star_goes_on_and_back_where_its_oracle_does(problem: Problem, budge
             return
         view, said = run.tick()
         assert int(view.rows[-1].expanded) == used
-        assert keys_in(said()) == did | ({"restart"} if restarted else set()) and key_of(said()) == end
-        assert_it_expands(said, used * ["expand"])
+        assert (
+            executed_line_keys(said()) == did | ({"restart"} if restarted else set())
+            and current_line_key(said()) == end
+        )
+        assert_expansion_lines(said, used * ["expand"])
         restarted = False
 
 
-def test_ida_star_says_when_it_gives_up() -> None:
-    run = Changing((["." * 12] * 5 + ["@" * 11 + "."] + ["." * 12] * 6, 0, 12 * 11), "ida", 1000, 1, most=5000)
+def test_pseudocode_of_ida_star_shows_when_it_gives_up() -> None:
+    run = ChangingRun((["." * 12] * 5 + ["@" * 11 + "."] + ["." * 12] * 6, 0, 12 * 11), "ida", 1000, 1, most=5000)
     while run.walker.agent.status is Status.ACTIVE:
         _, said = run.tick()
     reading = said()
-    assert key_of(reading) == "give up" and reading is not None and "5,000" in reading.lines[reading.at].text
+    assert current_line_key(reading) == "give up" and reading is not None and "5,000" in reading.lines[reading.at].text
 
 
 class NotingG(dict[Place, float]):
@@ -304,8 +313,8 @@ class NotingG(dict[Place, float]):
 
 @settings(max_examples=40)
 @given(small, st.sampled_from([1, 3, 30]), st.sampled_from(["sliced", "instant"]), seeds)
-def test_dstar_lite_repairs_where_its_oracle_does(problem: Problem, budget: int, mode: str, seed: int) -> None:
-    run = Changing(problem, "dstar-lite", budget, seed, mode=mode)
+def test_pseudocode_of_dstar_lite_matches_naive_version(problem: Problem, budget: int, mode: str, seed: int) -> None:
+    run = ChangingRun(problem, "dstar-lite", budget, seed, mode=mode)
     naive = DstarLite(run.board, run.board.at(run.world.start), run.board.at(run.world.goal))
     g = naive.g = NotingG()
     has_changed = False
@@ -321,21 +330,26 @@ def test_dstar_lite_repairs_where_its_oracle_does(problem: Problem, budget: int,
         settled = {"settled"} if naive.found and not had_found else set()
         end = "no_path" if naive.status == "no path" else "follow" if naive.found else "expand"
         change = {"change"} if has_changed else set()
-        assert keys_in(said()) == g.did | settled | {end} | change | ({"expand"} if row.expanded else set())
-        assert key_of(said()) == end
-        assert_it_expands(said, row.expanded * ["expand"])
+        assert executed_line_keys(said()) == g.did | settled | {end} | change | ({"expand"} if row.expanded else set())
+        assert current_line_key(said()) == end
+        assert_expansion_lines(said, row.expanded * ["expand"])
         has_changed = False
 
 
-def test_dstar_lite_begins_anew_for_another_goal_only() -> None:
-    run = Changing((["....", "....", "...."], 0, 3), "dstar-lite", 30, 1)
+def test_pseudocode_of_dstar_lite_restarts_only_for_a_new_goal() -> None:
+    run = ChangingRun((["....", "....", "...."], 0, 3), "dstar-lite", 30, 1)
     run.tick()
     run.world.submit(EditCells((11,)))
     _, said = run.tick()
-    assert keys_in(said()) >= {"change"} and "restart" not in keys_in(said())
+    assert executed_line_keys(said()) >= {"change"} and "restart" not in executed_line_keys(said())
     run.world.submit(MoveGoal(7))
     _, said = run.tick()
-    assert keys_in(said()) >= {"restart", "expand", "settled", "follow"} and "change" not in keys_in(said())
+    assert executed_line_keys(said()) >= {
+        "restart",
+        "expand",
+        "settled",
+        "follow",
+    } and "change" not in executed_line_keys(said())
 
 
 class NotingPra(Pra):
@@ -383,10 +397,10 @@ SLOW_NAMES = {"wide": "is_wide", "enough": "has_enough"}
 @given(
     problems(side=13, low=5, water=False), st.sampled_from([1, 4, 1000]), st.sampled_from(["sliced", "instant"]), seeds
 )
-def test_pra_star_plans_among_regions_then_on_the_map(
+def test_pseudocode_of_pra_star_matches_naive_version(
     params: dict[str, Value], problem: Problem, budget: int, mode: str, seed: int
 ) -> None:
-    run = Changing(problem, "pra", budget, seed, mode=mode, **params)
+    run = ChangingRun(problem, "pra", budget, seed, mode=mode, **params)
     first, goal = run.board.arcs(), run.board.at(run.world.goal)
     options = {SLOW_NAMES.get(name, name): value for name, value in params.items()}
     state: Any = run.walker.agent
@@ -402,29 +416,29 @@ def test_pra_star_plans_among_regions_then_on_the_map(
             plan = SlicedPra(iter(events))
         done = plan.slice(INSTANT if mode == "instant" else budget)
         view, said = run.tick()
-        keys = keys_in(said()) - {"restart"}
+        keys = executed_line_keys(said()) - {"restart"}
         if "no_path" in done:
-            assert keys == set(done) and key_of(said()) == "no_path"
+            assert keys == set(done) and current_line_key(said()) == "no_path"
             plan = None
         elif not plan.next:
             loc = path[path.index(loc) + 1]
             assert keys == {*done, "follow"} and run.board.at(view.position) == loc
             plan = None if loc == path[-1] else plan
         else:
-            assert keys == set(done) and key_of(said()) == done[-1]
-        assert_it_expands(said, [event for event in done if event in plan.EXPANSIONS] if plan else [])
+            assert keys == set(done) and current_line_key(said()) == done[-1]
+        assert_expansion_lines(said, [event for event in done if event in plan.EXPANSIONS] if plan else [])
 
 
-def test_pra_star_waits_for_regions_of_another_map() -> None:
-    run = Changing(open_at_its_corners(3, 30), "pra", 200, 1, after_change="rebuild")
+def test_pseudocode_of_pra_star_waits_for_rebuilt_regions() -> None:
+    run = ChangingRun(make_problem_with_open_corners(3, 30), "pra", 200, 1, after_change="rebuild")
     run.world.submit(EditCells((next(cell for cell in range(400, 900) if run.world.grid.is_free(cell)),)))
     said_restart, waited = False, 0
     while True:
         _, said = run.tick()
-        keys = keys_in(said())
+        keys = executed_line_keys(said())
         said_restart |= "restart" in keys
         if "rebuild" not in keys:
             break
-        assert key_of(said()) == "rebuild" and keys <= {"restart", "rebuild"}
+        assert current_line_key(said()) == "rebuild" and keys <= {"restart", "rebuild"}
         waited += 1
     assert said_restart and waited > 2 and {"begin", "expand"} <= keys

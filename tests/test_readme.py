@@ -8,8 +8,8 @@ import pytest
 
 import main
 from agents.registry import SPECS
-from cli.readme import PAGES, README, file_of, made_anew
-from sim.files.examples import MAPS, named_file
+from cli.readme import PAGES, README, agent_file, updated_page
+from sim.files.shipped_files import MAPS, resolve_shipped_file
 
 from .conftest import ROOT
 
@@ -17,38 +17,38 @@ TEXT = README.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_tables_are_generated_ones(page: Path) -> None:
-    assert made_anew(page) == page.read_text(encoding="utf-8"), "the code has gone on: run `make readme`"
+def test_generated_tables_are_up_to_date(page: Path) -> None:
+    assert updated_page(page) == page.read_text(encoding="utf-8"), "the code has gone on: run `make readme`"
 
 
-def test_the_example_runs() -> None:
+def test_readme_example_passes_doctest() -> None:
     result = doctest.testfile(str(README), module_relative=False)
     assert result.attempted > 5 and result.failed == 0
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
-def test_every_agent_has_the_file_that_the_table_names(spec: object) -> None:
-    text = (ROOT / file_of(spec)).read_text(encoding="utf-8")
+def test_agent_table_names_the_right_files(spec: object) -> None:
+    text = (ROOT / agent_file(spec)).read_text(encoding="utf-8")
     assert f'key="{spec.key}"' in text  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("page", [README, *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name)
-def test_commands_on_a_page_are_there_with_their_options(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_commands_and_options_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = page.read_text(encoding="utf-8")
     for line in re.findall(r"python main\.py ([^`#\n]+)", text):
         words = line.replace("--agent-file my_agent.py", "").split()
         if not words or words[0] not in (*main.COMMANDS, *main.OWN):
-            assert not words or words[0].startswith("-") or named_file(words[0]) != words[0], line
+            assert not words or words[0].startswith("-") or resolve_shipped_file(words[0]) != words[0], line
             continue
         main.main([words[0], *(["search"] if words[0] == "bench" else []), "--help"])
         helped = capsys.readouterr().out
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}\b", helped), line
         for name in re.findall(r"--map (\S+)", line):
-            assert Path(named_file(name, MAPS)).is_file(), line
+            assert Path(resolve_shipped_file(name, MAPS)).is_file(), line
 
 
-def test_folders_of_the_map_exist() -> None:
+def test_folders_listed_in_the_readme_exist() -> None:
     section = TEXT.split("## Map of the folders")[1].split("##")[0]
     names = re.findall(r"^ {4,}([a-z/.]+)  ", section, re.MULTILINE)
     assert {"main.py", "sim/", "agents/", "ui/", "cli/", "tests/", "docs/"} <= set(names)
@@ -56,16 +56,16 @@ def test_folders_of_the_map_exist() -> None:
     assert not [name for name in names if not any((place / name).exists() for place in places)]
 
 
-def test_every_agent_that_points_to_the_deviations_has_a_section_there() -> None:
+def test_agents_referring_to_deviations_have_a_section() -> None:
     headings = re.findall(r"^## (.*)$", (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8"), re.MULTILINE)
     named = {name.strip() for heading in headings for name in heading.replace("\\", "").split(",")}
     names = {"RTB-WA*": "Repeated TB-WA*", "RTB-GBFS": "Repeated TB-GBFS"}
     for spec in SPECS:
-        if "docs/deviations.md" in (ROOT / file_of(spec)).read_text(encoding="utf-8"):
+        if "docs/deviations.md" in (ROOT / agent_file(spec)).read_text(encoding="utf-8"):
             assert names.get(spec.name, spec.name) in named, spec.name
 
 
-def test_every_word_of_a_deviation_note_is_explained() -> None:
+def test_deviations_page_explains_every_referenced_subject() -> None:
     """A kernel that says "docs/deviations.md" must find its subject there."""
     notes = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
     for subject in ("`head`", "noted before the move", "trace ends early", "Closed cells stay closed"):

@@ -4,30 +4,30 @@ import time
 from pathlib import Path
 
 from sim.files.yaml import read_yaml
-from ui.model.notes import NOTES
+from ui.model.notes import TUTORIAL_NOTES
 
 from .test_real_window import PATIENCE_S, display, pytestmark, window
 
 __all__ = ["display", "pytestmark", "window"]
 
 
-def test_the_notes_of_a_first_start_are_read_to_their_end_and_do_not_come_again(window, tmp_path: Path) -> None:
+def test_notes_of_the_first_start_do_not_reappear(window, tmp_path: Path) -> None:
     settings = next((p for p in tmp_path.rglob("settings.yaml")), None)
     assert settings is None, "an empty home"
     w = window()
     w.until(lambda s: s["running"] and s["tick"] > 3)
     deadline = time.monotonic() + PATIENCE_S
     closed: list[str] = []
-    while len(closed) < len(NOTES) and time.monotonic() < deadline:
+    while len(closed) < len(TUTORIAL_NOTES) and time.monotonic() < deadline:
         w.keys("Escape")
         time.sleep(0.3)
         found = next((p for p in tmp_path.rglob("settings.yaml")), None)
         closed = read_yaml(found.read_bytes(), "settings").data.get("closed_notes", []) if found else []
-    assert closed == [note.key for note in NOTES]
+    assert closed == [note.key for note in TUTORIAL_NOTES]
     assert w.status["dialog"] is None and w.process.poll() is None
 
 
-def test_a_lesson_from_its_first_step_to_its_last_and_back_by_the_keyboard(window) -> None:
+def test_lesson_can_be_followed_by_keyboard(window) -> None:
     w = window("assets/lessons/why-agents-scrub.yaml")
     w.until(lambda s: s["title"] == "Why agents scrub" and s["tick"] == 0 and len(s["panels"]) == 1)
     w.keys("ctrl+Next")

@@ -127,7 +127,7 @@ def window(display, tmp_path):
         each.close()
 
 
-def test_without_a_file_the_first_example_runs_and_another_can_be_opened(window):
+def test_window_without_file_runs_first_example_and_opens_another(window):
     w = window()
     w.until(lambda s: s["running"] and s["tick"] > 3)
     first = w.status["title"]
@@ -139,7 +139,7 @@ def test_without_a_file_the_first_example_runs_and_another_can_be_opened(window)
     w.until(lambda s: s["dialog"] is None and s["title"] != first)
 
 
-def test_run_pause_step_and_the_bridge(window):
+def test_window_runs_pauses_steps_and_toggles_bridge(window):
     w = window("assets/scenarios/bridges.yaml")
     w.until(lambda s: s["tick"] == 0 and not s["running"])
     w.keys("period")
@@ -159,7 +159,7 @@ def test_run_pause_step_and_the_bridge(window):
         w.until(lambda s: s["agents"][0]["params"]["weight"] > weight)
 
 
-def test_the_window_gives_the_digest_of_a_headless_run(window):
+def test_window_digest_equals_headless_run(window):
     w = window("assets/scenarios/bridges.yaml")
     w.keys("u", "space")
     end = w.until(lambda s: not s["running"] and s["tick"] > 10)
@@ -174,14 +174,14 @@ def test_the_window_gives_the_digest_of_a_headless_run(window):
     from ui.model import files
     from ui.model.session import Session
 
-    session = Session(files.open_any(ROOT / "assets/scenarios/bridges.yaml").scenario)
+    session = Session(files.open_any_file(ROOT / "assets/scenarios/bridges.yaml").scenario)
     session.advance(100_000)
     assert session.run.world.digest() == end["digest"]
     walkers = session.run.world.walkers
     assert [line["digest"] for line in lines] == [session.run.world.walker_digest(w) for w in walkers]
 
 
-def test_painting_resizing_full_screen_and_quitting_with_unsaved_edits(window):
+def test_window_paints_resizes_and_asks_before_quitting_unsaved(window):
     w = window("assets/scenarios/rooms.yaml")
     before = w.until(lambda s: s["panels"])
     w.xdotool("windowsize", "--sync", w.id, "1300", "800")
@@ -201,7 +201,7 @@ def test_painting_resizing_full_screen_and_quitting_with_unsaved_edits(window):
     assert w.process.wait(PATIENCE_S) == 0
 
 
-def test_an_agent_of_ones_own_is_broken_and_mended_while_it_walks(window, tmp_path):
+def test_user_agent_file_is_reloaded_when_broken_and_fixed(window, tmp_path):
     path = tmp_path / "mine.py"
     works = (ROOT / "assets/own-agent/example.py").read_text()
     path.write_text(works)
@@ -230,7 +230,7 @@ def test_an_agent_of_ones_own_is_broken_and_mended_while_it_walks(window, tmp_pa
     w.until(lambda s: s["dialog"] is None and s["tick"] == 7)
 
 
-def test_a_piece_of_map_is_moved_pasted_and_made_a_switch(window):
+def test_map_selection_is_moved_pasted_and_made_a_switch(window):
     w = window("assets/scenarios/bridges.yaml")
     w.keys("m", "s")
     before = w.until(lambda s: s["tool"] == "select" and s["editing"])
@@ -255,7 +255,7 @@ def test_a_piece_of_map_is_moved_pasted_and_made_a_switch(window):
     w.until(lambda s: "gate" not in s["switches"] and s["digest"] == before["digest"])
 
 
-def test_an_agent_gets_another_name_and_the_window_its_class(window):
+def test_agent_is_renamed_and_window_has_its_class(window):
     w = window("assets/scenarios/bridges.yaml")
     w.until(lambda s: s["panels"])
     assert w.id in w.xdotool("search", "--class", "^backmove$").split()

@@ -14,11 +14,11 @@ from sim.files.png import png_texts
 from tests.conftest import ROOT
 from tests.filming import read, replay, shown, stage_of
 from ui.draw.layers import LAYER_BY_KEY
-from ui.film import takes
-from ui.film.options import Part
-from ui.film.replay import Replay, replay_of
-from ui.model import branching, files, saving
-from ui.model.look import look_from_view
+from ui.film import recording_files
+from ui.film.options import WindowPart
+from ui.film.replay import ReplaySpec, replay_spec_of
+from ui.model import branching, files, session_saving
+from ui.model.appearance import appearance_from_view
 from ui.model.session import Session
 
 SCENARIO = """
@@ -49,9 +49,9 @@ SIZE = ("--size", "320x200")
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv(takes.FOLDER_VARIABLE, str(tmp_path / "recordings"))
+    monkeypatch.setenv(recording_files.FOLDER_VARIABLE, str(tmp_path / "recordings"))
 
 
 @pytest.fixture
@@ -86,7 +86,9 @@ def line(text: str) -> dict[str, Any]:
         ("a.mkv", ("--ticks", ":8", "--exact-colours", "--preset", "draft"), 8, 30),
     ],
 )
-def test_videos(run: Any, scenario: Path, tmp_path: Path, name: str, more: tuple, frames: int, fps: int) -> None:
+def test_record_writes_videos_of_the_requested_size_and_rate(
+    run: Any, scenario: Path, tmp_path: Path, name: str, more: tuple, frames: int, fps: int
+) -> None:
     code, out, err = run(scenario, "-o", tmp_path / name, *SIZE, *more)
     assert (code, err) == (0, "")
     said, clip = line(out), read(tmp_path / name)
@@ -96,23 +98,23 @@ def test_videos(run: Any, scenario: Path, tmp_path: Path, name: str, more: tuple
     assert said["seconds"] == pytest.approx(frames / fps, abs=0.001)
 
 
-def test_the_whole_run_ends_with_its_last_tick_and_its_digest(run: Any, scenario: Path, tmp_path: Path) -> None:
+def test_record_reports_the_last_tick_and_digest(run: Any, scenario: Path, tmp_path: Path) -> None:
     _, out, _ = run(scenario, "-o", tmp_path / "a.mkv", *SIZE, "--ticks-per-frame", 4)
-    session = Replay(files.open_any(scenario).scenario).begin()
-    last = session.go_to(10_000)
+    session = ReplaySpec(files.open_any_file(scenario).scenario).start_rerun()
+    last = session.seek_to(10_000)
     said = line(out)
     assert said["ticks"] == [0, last] and said["digest"] == session.run.world.digest()
     assert said["frames"] == last // 4 + 1 + (last % 4 > 0)
 
 
-def test_the_view_of_the_scenario_decides_how_it_looks(run: Any, scenario: Path, tmp_path: Path) -> None:
+def test_record_uses_the_view_of_the_scenario(run: Any, scenario: Path, tmp_path: Path) -> None:
     _, out, _ = run(scenario, "-o", tmp_path / "a.png", *SIZE, "--ticks", ":8", "--part", "panel:2", "--no-legend")
     assert line(out)["ticks"] == [0, 7] and line(out)["frames"] == 1
-    opened = files.open_any(scenario)
-    session = Replay(opened.scenario).begin()
-    session.go_to(7)
-    look = look_from_view(opened.scenario.view, LAYER_BY_KEY)
-    stage = stage_of(session, (320, 200), look, part=Part("panel", 2), has_legend=False)
+    opened = files.open_any_file(scenario)
+    session = ReplaySpec(opened.scenario).start_rerun()
+    session.seek_to(7)
+    look = appearance_from_view(opened.scenario.view, LAYER_BY_KEY)
+    stage = stage_of(session, (320, 200), look, part=WindowPart("panel", 2), has_legend=False)
     there = pygame.surfarray.array3d(pygame.image.load(tmp_path / "a.png"))
     expected = shown(stage)
     packed = there[..., 0].astype("u4") << 16 | there[..., 1].astype("u4") << 8 | there[..., 2]
@@ -121,7 +123,7 @@ def test_the_view_of_the_scenario_decides_how_it_looks(run: Any, scenario: Path,
     assert (texts["Title"], texts["Tick"], texts["Digest"]) == ("Box", "7", session.run.world.digest())
 
 
-def test_the_same_frames_every_time(run: Any, scenario: Path, tmp_path: Path) -> None:
+def test_record_is_reproducible(run: Any, scenario: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         run(scenario, "-o", tmp_path / name, *SIZE, "--ticks", "2:9", "--captions", "--hold", 0.1, "--part", "window")
     one, two = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
@@ -129,29 +131,29 @@ def test_the_same_frames_every_time(run: Any, scenario: Path, tmp_path: Path) ->
     assert [a.read_bytes() for a in one] == [b.read_bytes() for b in two]
 
 
-def test_nothing_is_overwritten(run: Any, scenario: Path, tmp_path: Path) -> None:
+def test_record_does_not_overwrite_files(run: Any, scenario: Path, tmp_path: Path) -> None:
     names = [Path(line(run(scenario, "-o", tmp_path / "a.png", *SIZE, "--ticks", ":3")[1])["file"]).name for _ in "ab"]
     assert names == ["a.png", "a-2.png"]
 
 
-def test_gif_rates_that_browsers_do_not_respect(run: Any, scenario: Path, tmp_path: Path) -> None:
+def test_record_replaces_gif_rates_unsupported_by_browsers(run: Any, scenario: Path, tmp_path: Path) -> None:
     code, out, err = run(scenario, "-o", tmp_path / "a.gif", *SIZE, "--ticks", ":4", "--fps", 30)
     assert code == 0 and line(out)["fps"] == 25
     assert err.splitlines() == ["record: browsers play GIFs at 50, 25, 20, 10 frames a second; using 25"]
 
 
-def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) -> None:
-    session = Session(files.open_any(scenario).scenario)
+def test_record_shows_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) -> None:
+    session = Session(files.open_any_file(scenario).scenario)
     session.advance(3)
     session.do(commands.SetBudget(7))
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     session.do(commands.SetSwitch("gate", True))
     session.advance(3)
-    path = saving.save(session, tmp_path / "session.yaml")
+    path = session_saving.save_session(session, tmp_path / "session.yaml")
     _, out, _ = run(path, "-o", tmp_path / "both.png", *SIZE, "--ticks", ":7")
     _, other, _ = run(path, "-o", tmp_path / "branch.png", *SIZE, "--ticks", ":7", "--branch", "branch 1")
-    again = replay_of(session.run).begin()
-    again.go_to(6)
+    again = replay_spec_of(session.run).start_rerun()
+    again.seek_to(6)
     assert [line(text)["digest"] for text in (out, other)] == list(again.run.digests())
     assert "run " in png_texts((tmp_path / "both.png").read_bytes())["Branches"]
     code, _, err = run(path, "-o", tmp_path / "c.png", *SIZE, "--branch", "brunch 1")
@@ -159,10 +161,12 @@ def test_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("target", ["a.mp4", "a.png"])
-def test_a_session_that_is_not_what_was_saved_is_told(run: Any, scenario: Path, tmp_path: Path, target: str) -> None:
-    session = Session(files.open_any(scenario).scenario)
+def test_record_warns_when_a_session_does_not_match_its_digest(
+    run: Any, scenario: Path, tmp_path: Path, target: str
+) -> None:
+    session = Session(files.open_any_file(scenario).scenario)
     session.advance(6)
-    path = saving.save(session, tmp_path / "session.yaml")
+    path = session_saving.save_session(session, tmp_path / "session.yaml")
     again = (path, "-o", tmp_path / target, *SIZE, "--ticks", ":9")
     assert run(*again)[2] == ""
     digest = session.run.world.digest()
@@ -180,7 +184,7 @@ def test_a_session_that_is_not_what_was_saved_is_told(run: Any, scenario: Path, 
 
 
 @pytest.mark.parametrize("limit", ["tick_ms: 2\n", "edits: [{tick: 3, tick_ms: 2}]\n"])
-def test_milliseconds_that_no_picture_keeps_are_told(run: Any, scenario: Path, tmp_path: Path, limit: str) -> None:
+def test_record_warns_about_time_limited_scenarios(run: Any, scenario: Path, tmp_path: Path, limit: str) -> None:
     begin, *_, view = SCENARIO.partition("edits:\n  - {tick: 5, block: gate}\n")
     scenario.write_text(begin + limit + view)
     code, out, err = run(scenario, "-o", tmp_path / "a.png", *SIZE, "--ticks", ":5")
@@ -200,14 +204,14 @@ def test_milliseconds_that_no_picture_keeps_are_told(run: Any, scenario: Path, t
     ],
 )
 @pytest.mark.parametrize("target", ["a.mp4", "a.png"])
-def test_a_session_by_the_clock_is_filmed_beyond_its_end_and_told(
+def test_record_warns_beyond_the_end_of_a_time_limited_session(
     run: Any, scenario: Path, tmp_path: Path, target: str, limit: str, last: int, told: int | None
 ) -> None:
     begin, *_, view = SCENARIO.partition("edits:\n  - {tick: 5, block: gate}\n")
     scenario.write_text(begin + limit + view)
-    session = Session(files.open_any(scenario).scenario)
+    session = Session(files.open_any_file(scenario).scenario)
     session.advance(6)
-    path = saving.save(session, tmp_path / "session.yaml")
+    path = session_saving.save_session(session, tmp_path / "session.yaml")
     code, out, err = run(path, "-o", tmp_path / target, *SIZE, "--ticks", f":{last + 1}")
     assert code == 0 and line(out)["ticks"][1] == last
     assert err.count("\n") == (told is not None)
@@ -243,7 +247,7 @@ BAD = [
 @pytest.mark.parametrize(
     ("arguments", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
-def test_bad_input(
+def test_record_refuses_bad_arguments_in_one_line(
     run: Any, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -254,7 +258,7 @@ def test_bad_input(
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "config") == ["box.yaml"], "nothing is left"
 
 
-def test_bad_files(run: Any, scenario: Path, tmp_path: Path) -> None:
+def test_record_refuses_bad_files(run: Any, scenario: Path, tmp_path: Path) -> None:
     assert run("nope.yaml", "-o", tmp_path / "a.mp4")[0] == 2
     assert run("-o", tmp_path / "a.mp4")[2] == "record: expected a scenario file\n"
     scenario.write_text(SCENARIO.replace("theme: light", "theme: lihgt"))
@@ -262,23 +266,23 @@ def test_bad_files(run: Any, scenario: Path, tmp_path: Path) -> None:
     assert code == 2 and "view.theme: expected one of dark, light" in err and "did you mean 'light'" in err
 
 
-def test_a_left_over_part_is_finished(run: Any, tmp_path: Path) -> None:
+def test_recover_finishes_a_partial_video(run: Any, tmp_path: Path) -> None:
     from tests.filming import OPTIONS
-    from ui.film.film import export
+    from ui.film.film import export_video
 
     def told(film: Any) -> None:
         if film.frames == 6:
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        export(replay(), tmp_path / "talk.mp4", (0, 20), OPTIONS, told=told)
+        export_video(replay(), tmp_path / "talk.mp4", (0, 20), OPTIONS, told=told)
     code, out, _ = run("--recover", tmp_path / "talk.mp4.part.mkv")
     assert code == 0 and line(out)["file"] == str(tmp_path / "talk.mp4")
     assert read(tmp_path / "talk.mp4").count == 6
     assert run("--recover", tmp_path / "talk.mp4")[0] == 2
 
 
-def test_shipped_examples_can_be_filmed(run: Any, tmp_path: Path) -> None:
+def test_shipped_examples_can_be_recorded(run: Any, tmp_path: Path) -> None:
     for name in ("bridges", "random-changes", "no-path"):
         path = ROOT / "assets" / "scenarios" / f"{name}.yaml"
         code, out, err = run(path, "-o", tmp_path / f"{name}.png", *SIZE, "--ticks", ":50")

@@ -22,24 +22,27 @@ from sim.params import ConfigError, Value
 from tests.conftest import ROOT
 from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
 from tests.window import App, make_app, press
-from ui.dialogs.question import Question
-from ui.draw.theme import DARK, packed
-from ui.film import sinks, studio, takes, video
-from ui.film.film import Cancelled, export
-from ui.film.forms import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, options_of
-from ui.film.messages import Report
-from ui.film.options import FilmOptions, Part, kind_of
-from ui.film.recording import indicator_text, size_text
-from ui.film.replay import replay_of
-from ui.film.sinks import Recorder, recover, recoverable
-from ui.film.studio import Studio
+from ui.dialogs.question import QuestionDialog
+from ui.draw.theme import DARK, pack_colour
+from ui.film import recorder, recording_files, video, worker_handle
+from ui.film.film import FilmCancelled, export_video
+from ui.film.forms import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, film_options_of
+from ui.film.messages import WorkerReport
+from ui.film.options import FilmOptions, WindowPart, output_kind_of
+from ui.film.recorder import Recorder, interrupted_recordings, recover_recording
+from ui.film.recording import file_size_text, indicator_text
+from ui.film.replay import replay_spec_of
+from ui.film.worker_handle import WorkerHandle
 from ui.model import branching
-from ui.model.turning import flip_switch
+from ui.model.adjust import toggle_switch
 
 PATIENCE_S = 120.0
 
 COLOURS = np.array(
-    [packed(getattr(DARK, name)) for name in ("free", "wall", "closed", "open", "back_move", "path", "agent", "trees")],
+    [
+        pack_colour(getattr(DARK, name))
+        for name in ("free", "wall", "closed", "open", "back_move", "path", "agent", "trees")
+    ],
     np.uint32,
 )
 
@@ -47,10 +50,10 @@ Pixels = npt.NDArray[np.uint32]
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of these tests is found by, or finds, what others do on this machine."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv(takes.FOLDER_VARIABLE, str(tmp_path / "recordings"))
+    monkeypatch.setenv(recording_files.FOLDER_VARIABLE, str(tmp_path / "recordings"))
 
 
 def board(number: int, cell: int = 8, size: tuple[int, int] = SMALL) -> Pixels:
@@ -62,7 +65,7 @@ def board(number: int, cell: int = 8, size: tuple[int, int] = SMALL) -> Pixels:
     return np.ascontiguousarray(whole[: size[1], : size[0]])
 
 
-def errors(clip: Clip, cell: int = 8, size: tuple[int, int] = SMALL) -> npt.NDArray[np.int64]:
+def worst_channel_errors(clip: Clip, cell: int = 8, size: tuple[int, int] = SMALL) -> npt.NDArray[np.int64]:
     """Worst channel error at the middle of every cell of every picture of a video of boards."""
     middle = slice(cell // 2, None, cell)
     return np.array(
@@ -77,7 +80,7 @@ def record(path: Path, count: int = 30, fps: int = 30, cell: int = 8, size: tupl
     made = Recorder(path, size, fps, **more)
     for i in range(count):
         assert made.add(board(i, cell, size))
-    return made.finish()
+    return made.finish_file()
 
 
 # --- files read back ----------------------------------------------------------------------------------
@@ -93,7 +96,7 @@ def record(path: Path, count: int = 30, fps: int = 30, cell: int = 8, size: tupl
         ("a.gif", "gif", 20),
     ],
 )
-def test_what_goes_in_comes_out(tmp_path: Path, name: str, codec: str, fps: int) -> None:
+def test_recorded_frames_are_read_back(tmp_path: Path, name: str, codec: str, fps: int) -> None:
     path = record(tmp_path / name, 30, fps)
     assert path == tmp_path / name and not [*tmp_path.glob("*.part.*"), *tmp_path.glob("*finishing*")]
     clip = read(path)
@@ -108,27 +111,27 @@ def test_what_goes_in_comes_out(tmp_path: Path, name: str, codec: str, fps: int)
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.webm", "a.gif"])
-def test_exact_colours_are_exact(tmp_path: Path, name: str) -> None:
+def test_exact_colours_are_preserved(tmp_path: Path, name: str) -> None:
     clip = read(record(tmp_path / name, 20, 25, 3, exact_colours=True))
-    assert errors(clip, 3).max() <= 3
+    assert worst_channel_errors(clip, 3).max() <= 3
     assert clip.pixel_format in ("yuv444p", "bgra", "pal8", "bgr8")
 
 
 @pytest.mark.parametrize(("cell", "mean", "worst"), [(4, 14, 70), (8, 3, 20), (16, 2, 12)])
-def test_usual_colours_are_near_enough(tmp_path: Path, cell: int, mean: float, worst: int) -> None:
+def test_default_colours_are_within_documented_error(tmp_path: Path, cell: int, mean: float, worst: int) -> None:
     """The bounds are those of docs/recording.md: 4:2:0 halves the colour's sharpness."""
-    found = errors(read(record(tmp_path / "a.mp4", 20, 30, cell)), cell)
+    found = worst_channel_errors(read(record(tmp_path / "a.mp4", 20, 30, cell)), cell)
     assert found.mean() <= mean and found.max() <= worst
 
 
 @pytest.mark.parametrize("preset", ["draft", "normal", "high"])
-def test_presets_trade_size_for_truth(tmp_path: Path, preset: str) -> None:
+def test_presets_have_documented_colour_error(tmp_path: Path, preset: str) -> None:
     clip = read(record(tmp_path / "a.mp4", 10, preset=preset))
     assert clip.count == 10
-    assert errors(clip).mean() < {"draft": 16, "normal": 3, "high": 2}[preset]
+    assert worst_channel_errors(clip).mean() < {"draft": 16, "normal": 3, "high": 2}[preset]
 
 
-def test_odd_sizes_are_padded_by_nobody(tmp_path: Path) -> None:
+def test_odd_sizes_are_kept_or_refused(tmp_path: Path) -> None:
     """Where the codec can it takes any size; where it cannot it says so, and what to take instead."""
     odd = (121, 67)
     for name, exact in (("a.mp4", True), ("a.webm", False), ("a.gif", False), ("a.mkv", True)):
@@ -141,7 +144,7 @@ def test_odd_sizes_are_padded_by_nobody(tmp_path: Path) -> None:
     assert not (tmp_path / "b.mp4.part.mkv").exists()
 
 
-def test_numbered_pictures_and_the_last_picture(tmp_path: Path) -> None:
+def test_folder_gets_numbered_pngs_and_png_the_last_frame(tmp_path: Path) -> None:
     folder = record(tmp_path / "many", 3)
     assert sorted(os.listdir(folder)) == ["000000.png", "000001.png", "000002.png"]
     for i in range(3):
@@ -154,7 +157,7 @@ def test_numbered_pictures_and_the_last_picture(tmp_path: Path) -> None:
     assert (pygame.surfarray.array3d(pygame.image.load(last)).transpose(1, 0, 2) == rgb(board(2))).all()
 
 
-def test_texts_of_png_files_are_written_as_the_standard_says(tmp_path: Path) -> None:
+def test_png_texts_are_written_according_to_the_standard(tmp_path: Path) -> None:
     texts = {"Title": "Lazy and eager", "Author": "Hernández", "Comment": "häufig → 猫\r\nzweite Zeile"}
     data = png_bytes(board(0, size=(40, 30)), texts)
     found = png_texts(data)
@@ -175,41 +178,41 @@ def test_texts_of_png_files_are_written_as_the_standard_says(tmp_path: Path) -> 
         png_texts(data[:60] + b"x" + data[61:])
 
 
-def test_repeating_holds_the_last_picture(tmp_path: Path) -> None:
+def test_repeat_holds_the_last_frame(tmp_path: Path) -> None:
     made = Recorder(tmp_path / "a.mkv", SMALL, 30, exact_colours=True)
     made.add(board(0))
     made.add(board(3))
-    made.repeat(5)
-    clip = read(made.finish())
+    made.repeat_frame(5)
+    clip = read(made.finish_file())
     assert clip.count == 7
     assert all((picture == clip.pictures[1]).all() for picture in clip.pictures[2:])
-    assert made.status.frames == made.status.encoded == 7 and made.status.waiting == 0
+    assert made.status.frames == made.status.encoded == 7 and made.status.queued_frames == 0
 
 
-def test_the_simulation_waits_for_a_slow_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorder_waits_for_a_slow_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
 
-    def slowly(self: video.Encoder, pixels: Pixels) -> None:
+    def add_slowly(self: video.VideoEncoder, pixels: Pixels) -> None:
         time.sleep(0.01)
         taken.append(int(pixels[0, 0]))
         add(self, pixels)
 
-    add = video.Encoder.add
-    monkeypatch.setattr(video.Encoder, "add", slowly)
+    add = video.VideoEncoder.add
+    monkeypatch.setattr(video.VideoEncoder, "add", add_slowly)
     made = Recorder(tmp_path / "a.mkv", SMALL, 30)
     most_waiting = 0
     for i in range(30):
         made.add(np.full((SMALL[1], SMALL[0]), i, np.uint32))
-        most_waiting = max(most_waiting, made.status.waiting)
-    made.finish()
+        most_waiting = max(most_waiting, made.status.queued_frames)
+    made.finish_file()
     assert taken == list(range(30)), "none left out, none altered while it waited"
-    assert most_waiting <= sinks.QUEUE_LENGTH + 2
+    assert most_waiting <= recorder.QUEUE_LENGTH + 2
 
 
 # --- names --------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_recordings_never_overwrite_files(tmp_path: Path) -> None:
     first = record(tmp_path / "talk.mp4", 3)
     before = first.read_bytes()
     assert record(tmp_path / "talk.mp4", 4).name == "talk-2.mp4"
@@ -218,58 +221,64 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     together = [Recorder(tmp_path / "talk.mp4", SMALL) for _ in range(2)]
     for made in together:
         made.add(board(0))
-    assert sorted(made.finish().name for made in together) == ["talk-4.mp4", "talk-5.mp4"]
+    assert sorted(made.finish_file().name for made in together) == ["talk-4.mp4", "talk-5.mp4"]
     assert [record(tmp_path / "many", 1).name for _ in range(2)] == ["many", "many-2"]
     made = Recorder(f"{tmp_path}/pictures.d/", SMALL)
     made.add(board(0))
-    assert made.finish() == tmp_path / "pictures.d"
+    assert made.finish_file() == tmp_path / "pictures.d"
 
 
-def test_a_name_taken_while_recording_is_not_overwritten(tmp_path: Path) -> None:
+def test_name_taken_during_recording_is_not_overwritten(tmp_path: Path) -> None:
     made = Recorder(tmp_path / "talk.mp4", SMALL)
     made.add(board(0))
     (tmp_path / "talk.mp4").write_text("mine")
-    assert made.finish().name == "talk-2.mp4"
+    assert made.finish_file().name == "talk-2.mp4"
     assert (tmp_path / "talk.mp4").read_text() == "mine"
 
 
-def test_default_names_say_who_and_when() -> None:
-    assert takes.default_name(["lazy", "eager"], 66) == "lazy-vs-eager-tick-66.mp4"
-    assert takes.default_name(["TB-WA*", "w = 1.4"], 0, ".gif") == "TB-WA-vs-w-1.4-tick-0.gif"
-    assert takes.default_name([], 3, ".png") == "run-tick-3.png"
-    assert takes.default_name(["../../etc"], 1, ".png") == "etc-tick-1.png"
-    assert kind_of(takes.default_name(["w = 1.4"], 7, "")) == "folder"
-    assert takes.default_name(["a"], 10, ".gif", 30) == "a-ticks-10-30.gif"
-    assert len(takes.default_name(["x" * 300], 1)) < 120
-    assert takes.default_name(["\u65e5" * 90], 1) == "\u65e5" * 26 + "-tick-1.mp4", "255 bytes are the most on a disk"
-    assert takes.default_name(["x" * 40, "y" * 34, "z"], 1) == f"{'x' * 40}-vs-{'y' * 34}-tick-1.mp4", (
+def test_default_names_contain_agents_and_tick() -> None:
+    assert recording_files.recording_name(["lazy", "eager"], 66) == "lazy-vs-eager-tick-66.mp4"
+    assert recording_files.recording_name(["TB-WA*", "w = 1.4"], 0, ".gif") == "TB-WA-vs-w-1.4-tick-0.gif"
+    assert recording_files.recording_name([], 3, ".png") == "run-tick-3.png"
+    assert recording_files.recording_name(["../../etc"], 1, ".png") == "etc-tick-1.png"
+    assert output_kind_of(recording_files.recording_name(["w = 1.4"], 7, "")) == "folder"
+    assert recording_files.recording_name(["a"], 10, ".gif", 30) == "a-ticks-10-30.gif"
+    assert len(recording_files.recording_name(["x" * 300], 1)) < 120
+    assert recording_files.recording_name(["\u65e5" * 90], 1) == "\u65e5" * 26 + "-tick-1.mp4", (
+        "255 bytes are the most on a disk"
+    )
+    assert recording_files.recording_name(["x" * 40, "y" * 34, "z"], 1) == f"{'x' * 40}-vs-{'y' * 34}-tick-1.mp4", (
         "no -vs- of nobody"
     )
 
 
-def test_kinds_of_targets(tmp_path: Path) -> None:
-    assert kind_of("a.MP4") == ".mp4" and kind_of(tmp_path) == "folder" and kind_of("frames") == "folder"
+def test_target_kind_follows_the_file_extension(tmp_path: Path) -> None:
+    assert (
+        output_kind_of("a.MP4") == ".mp4"
+        and output_kind_of(tmp_path) == "folder"
+        and output_kind_of("frames") == "folder"
+    )
     with pytest.raises(ConfigError, match=r"ends in one of \.mp4.*or a folder, got 'a\.mpg'"):
-        kind_of("a.mpg")
+        output_kind_of("a.mpg")
 
 
 # --- bad targets, full disks --------------------------------------------------------------------------
 
 
-def test_targets_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_targets_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for place in ("nowhere/a.mp4", "file/a.mp4", "nowhere/a.png", "file/folder"):
         with pytest.raises(ConfigError, match="cannot be written") as caught:
             Recorder(tmp_path / place, SMALL)
         assert len(caught.value.problems) == 1
     with pytest.raises(ConfigError, match="no folder"):
-        takes.check_place(tmp_path / "nowhere" / "a.mp4")
+        recording_files.check_is_writable(tmp_path / "nowhere" / "a.mp4")
     for options in ({"fps": 0}, {"fps": 500}):
         with pytest.raises(ConfigError, match="fps"):
             Recorder(tmp_path / "a.mp4", SMALL, **options)
 
 
-def python(code: str, *arguments: object, **options: object) -> "subprocess.Popen[str]":
+def start_python(code: str, *arguments: object, **options: object) -> "subprocess.Popen[str]":
     """Another process that can use the helpers of this file."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
@@ -292,14 +301,14 @@ while made.add(board(count)) and count < 2000:
     count += 1
 print(count, "went on after the recording stopped")
 try:
-    made.finish()
+    made.finish_file()
 except ConfigError as error:
     print(error)
 """
 
 
-def test_a_full_disk_stops_the_recording_and_keeps_what_is_there(tmp_path: Path) -> None:
-    process = python(FULL_DISK, tmp_path / "talk.mp4")
+def test_full_disk_stops_recording_and_keeps_its_frames(tmp_path: Path) -> None:
+    process = start_python(FULL_DISK, tmp_path / "talk.mp4")
     out, error = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, error
     went_on, message = out.splitlines()
@@ -308,12 +317,12 @@ def test_a_full_disk_stops_the_recording_and_keeps_what_is_there(tmp_path: Path)
     assert (
         message == f"{tmp_path / 'talk.mp4'}: the recording stopped: File too large; the recording so far is in {part}"
     )
-    found = recoverable([tmp_path])
-    assert [leftover.part for leftover in found] == [part] and found[0].seconds > 0.3
-    clip = read(recover(part))
+    found = interrupted_recordings([tmp_path])
+    assert [leftover.part_path for leftover in found] == [part] and found[0].seconds > 0.3
+    clip = read(recover_recording(part))
     assert clip.count / 30 == pytest.approx(found[0].seconds)
-    assert errors(clip).mean() < 3
-    assert not part.exists() and not recoverable([tmp_path])
+    assert worst_channel_errors(clip).mean() < 3
+    assert not part.exists() and not interrupted_recordings([tmp_path])
 
 
 # --- kills --------------------------------------------------------------------------------------------
@@ -329,137 +338,143 @@ for i in range(100_000):
 
 
 @pytest.mark.parametrize(("name", "fps"), [("talk.mp4", 30), ("talk.gif", 10)])
-def test_kill_9_costs_less_than_the_last_second(tmp_path: Path, name: str, fps: int) -> None:
+def test_killed_recording_loses_less_than_a_second(tmp_path: Path, name: str, fps: int) -> None:
     target = tmp_path / "anywhere" / name
     target.parent.mkdir()
-    process = python(ENDLESS, target, fps)
+    process = start_python(ENDLESS, target, fps)
     assert process.stdout is not None
     given = 0
     for line in process.stdout:
         given = int(line)
         if given >= 5 * fps:
             break
-    assert not recoverable(), "it is still being written"
+    assert not interrupted_recordings(), "it is still being written"
     process.kill()
     given = max([given, *map(int, process.stdout.read().split())])
     process.communicate()
-    found = recoverable()  # the folder is not named: the journal knows it
+    found = interrupted_recordings()  # the folder is not named: the journal knows it
     assert [leftover.target for leftover in found] == [target]
-    path = recover(found[0].part)
+    path = recover_recording(found[0].part_path)
     clip = read(path)
     assert path == target and clip.rate == fps
     assert given - fps <= clip.count <= given
-    assert errors(clip).mean() < 6
-    assert not recoverable()
+    assert worst_channel_errors(clip).mean() < 6
+    assert not interrupted_recordings()
 
 
-def test_leftovers_that_are_none(tmp_path: Path) -> None:
+def test_unusable_leftovers_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.mp4.part.mkv").write_bytes(b"not a video")
     (tmp_path / "b.mp4.part.mkv").write_bytes(b"")
-    assert not recoverable([tmp_path, tmp_path / "nowhere"])
+    assert not interrupted_recordings([tmp_path, tmp_path / "nowhere"])
     for name, text in (
         ("a.mp4.part.mkv", "no picture"),
         ("c.mp4.part.mkv", "no such file"),
         ("a.mp4", "expected an unfinished recording"),
     ):
         with pytest.raises(ConfigError, match=text):
-            recover(tmp_path / name)
+            recover_recording(tmp_path / name)
     made = Recorder(tmp_path / "d.mp4", SMALL)
     made.add(board(0))
     with pytest.raises(ConfigError, match="still being recorded"):
-        recover(tmp_path / "d.mp4.part.mkv")
-    made.discard()
+        recover_recording(tmp_path / "d.mp4.part.mkv")
+    made.stop_and_delete()
     assert not (tmp_path / "d.mp4.part.mkv").exists()
     with pytest.raises(ConfigError, match="no picture"):
-        Recorder(tmp_path / "e.mp4", SMALL).finish()
+        Recorder(tmp_path / "e.mp4", SMALL).finish_file()
     assert not (tmp_path / "e.mp4.part.mkv").exists() and not (tmp_path / "e.mp4").exists()
 
 
-def test_a_bug_while_filming_leaves_what_was_filmed(tmp_path: Path) -> None:
+def test_exception_while_filming_keeps_recorded_frames(tmp_path: Path) -> None:
     def told(film: object) -> None:
         if film.frames == 12:  # type: ignore[attr-defined]
             raise RuntimeError("a bug")
 
     with pytest.raises(RuntimeError):
-        export(replay(), tmp_path / "a.mp4", (0, 20), OPTIONS, told=told)
-    assert read(recover(recoverable([tmp_path])[0].part)).count == 12
+        export_video(replay(), tmp_path / "a.mp4", (0, 20), OPTIONS, told=told)
+    assert read(recover_recording(interrupted_recordings([tmp_path])[0].part_path)).count == 12
 
 
-def test_a_cancelled_export_leaves_nothing(tmp_path: Path) -> None:
+def test_cancelled_export_leaves_no_files(tmp_path: Path) -> None:
     for name in ("a.mp4", "pictures"):
-        with pytest.raises(Cancelled):
-            export(replay(), tmp_path / name, (0, 20), OPTIONS, is_cancelled=lambda: True)
+        with pytest.raises(FilmCancelled):
+            export_video(replay(), tmp_path / name, (0, 20), OPTIONS, is_cancelled=lambda: True)
     assert [name for name in os.listdir(tmp_path) if name != "config"] == []
 
 
 # --- the window and its studio ------------------------------------------------------------------------
 
 
-def until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def run_window(app: App, studio: Studio, until_tick: int) -> None:
+def play_window_until(app: App, studio: WorkerHandle, until_tick: int) -> None:
     """Frames of uneven length, as a busy machine has them."""
     app.window.player.play()
     paces = [0.001, 0.016, 0.05, 0.2, 0.016]
     for i in range(400):
         app.frame(paces[i % len(paces)])
-        studio.follow(app.session, app.window.dressing.look())
+        studio.send_changes(app.session, app.window.view_overrides.current_look())
         if app.session.tick >= until_tick:
             break
     app.window.player.pause()
 
 
-def pictures_in(folder: Path) -> list[bytes]:
+def read_frame_files(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
-def test_a_window_gives_the_frames_of_a_headless_recording_bit_by_bit(tmp_path: Path) -> None:
+def test_window_recording_equals_headless_recording(tmp_path: Path) -> None:
     app = make_app(setup(), (700, 500))
-    options = FilmOptions(SMALL, 25, Fraction(1, 2), Part("window"), has_captions=True, hold_s=0.08)
+    options = FilmOptions(SMALL, 25, Fraction(1, 2), WindowPart("window"), has_captions=True, hold_s=0.08)
     app.session.advance(3)
-    made = Studio.film(tmp_path / "window/", app.session, options, app.window.dressing.look())
-    run_window(app, made, 8)
+    made = WorkerHandle.start_recording(
+        tmp_path / "window/", app.session, options, app.window.view_overrides.current_look()
+    )
+    play_window_until(app, made, 8)
     tick = app.session.tick
-    flip_switch(app.session, "door")
-    run_window(app, made, tick + 5)
-    made.stop()
+    toggle_switch(app.session, "door")
+    play_window_until(app, made, tick + 5)
+    made.stop_recording()
     report = made.wait(PATIENCE_S)
     assert report.is_done and not report.problem, report
     last = app.session.tick
-    done = export(
-        replay_of(app.session.run), tmp_path / "headless/", (3, last + 1), options, app.window.dressing.look()
+    done = export_video(
+        replay_spec_of(app.session.run),
+        tmp_path / "headless/",
+        (3, last + 1),
+        options,
+        app.window.view_overrides.current_look(),
     )
-    own, other = pictures_in(tmp_path / "window"), pictures_in(tmp_path / "headless")
+    own, other = read_frame_files(tmp_path / "window"), read_frame_files(tmp_path / "headless")
     assert len(own) == len(other) == report.frames == done.frames > 2 * (last - 3)
     assert own == other
 
 
-def test_the_video_goes_on_where_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recording_continues_after_seeks_branches_and_resets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Winding back, other looks, branches and a new start are cuts in one video; the run waits for a slow studio."""
-    monkeypatch.setattr(studio, "MAX_BEHIND", 5)
+    monkeypatch.setattr(worker_handle, "MAX_FRAMES_BEHIND", 5)
     app = make_app(setup())
-    made = Studio.film(
-        tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), app.window.dressing.look()
+    made = WorkerHandle.start_recording(
+        tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), app.window.view_overrides.current_look()
     )
-    run_window(app, made, 12)
+    play_window_until(app, made, 12)
     assert made.must_wait or made.report.tick >= 6
-    until(lambda: not made.must_wait)
+    wait_until(lambda: not made.must_wait)
     app.session.seek(4)
-    made.follow(app.session, app.window.dressing.look())
+    made.send_changes(app.session, app.window.view_overrides.current_look())
     app.session.do(commands.SetBudget(9))
     app.window.set_theme("light")
-    run_window(app, made, 7)
-    branching.branch_here(app.session)
-    run_window(app, made, 10)
-    app.session.reset(keeps_map=True)
-    made.follow(app.session, app.window.dressing.look())
-    run_window(app, made, 3)
-    made.stop()
+    play_window_until(app, made, 7)
+    branching.create_branch_here(app.session)
+    play_window_until(app, made, 10)
+    app.session.start_over(keeps_map=True)
+    made.send_changes(app.session, app.window.view_overrides.current_look())
+    play_window_until(app, made, 3)
+    made.stop_recording()
     report = made.wait(PATIENCE_S)
     assert report.is_done and not report.problem, report
     clip = read(Path(report.path))
@@ -471,11 +486,11 @@ PARENT = """
 import sys, time
 from tests.filming import setup, OPTIONS
 from tests.window import make_app
-from ui.film.studio import Studio
+from ui.film.worker_handle import WorkerHandle
 app = make_app(setup(script=()))
-studio = Studio.film(sys.argv[1], app.session, OPTIONS, app.window.dressing.look())
+studio = WorkerHandle.start_recording(sys.argv[1], app.session, OPTIONS, app.window.view_overrides.current_look())
 app.session.advance(12)
-studio.follow(app.session, app.window.dressing.look())
+studio.send_changes(app.session, app.window.view_overrides.current_look())
 while studio.report.tick < 11:
     time.sleep(0.02)
 print("filmed", flush=True)
@@ -483,20 +498,24 @@ time.sleep(100)
 """
 
 
-def test_a_killed_window_does_not_take_its_recording_along(tmp_path: Path) -> None:
-    process = python(PARENT, tmp_path / "talk.mp4", env={**os.environ, "SDL_VIDEODRIVER": "dummy"})
+def test_recording_is_finished_when_the_window_is_killed(tmp_path: Path) -> None:
+    process = start_python(PARENT, tmp_path / "talk.mp4", env={**os.environ, "SDL_VIDEODRIVER": "dummy"})
     assert process.stdout is not None and process.stdout.readline().strip() == "filmed", process.stderr.read()
     process.kill()
     process.communicate()
-    until(lambda: (tmp_path / "talk.mp4").exists() and not (tmp_path / "talk.mp4.part.mkv").exists())
+    wait_until(lambda: (tmp_path / "talk.mp4").exists() and not (tmp_path / "talk.mp4.part.mkv").exists())
     clip = read(tmp_path / "talk.mp4")
     assert clip.count == 13 and clip.size == SMALL
 
 
-def test_a_studio_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studio_reports_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = make_app(setup())
-    bad = Studio.film(tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, app.window.dressing.look())
-    dead = Studio.film(tmp_path / "b.mp4", app.session, OPTIONS, app.window.dressing.look())
+    bad = WorkerHandle.start_recording(
+        tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, app.window.view_overrides.current_look()
+    )
+    dead = WorkerHandle.start_recording(
+        tmp_path / "b.mp4", app.session, OPTIONS, app.window.view_overrides.current_look()
+    )
     dead._process.kill()
     report = bad.wait(PATIENCE_S)
     assert report.is_done and "cannot be written" in report.problem
@@ -505,14 +524,20 @@ def test_a_studio_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not dead.must_wait and not bad.must_wait
 
 
-def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
+def test_export_reports_progress_and_can_be_cancelled(tmp_path: Path) -> None:
     app = make_app(setup())
     app.session.advance(8)
-    branching.branch_here(app.session)
-    run = replay_of(app.session.run)
-    made = Studio.export(tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.dressing.look())
-    endless = Studio.export(
-        tmp_path / "b.mp4", run, (0, 100_000), replace(OPTIONS, hold_s=60.0, fps=240), app.window.dressing.look()
+    branching.create_branch_here(app.session)
+    run = replay_spec_of(app.session.run)
+    made = WorkerHandle.start_export(
+        tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.view_overrides.current_look()
+    )
+    endless = WorkerHandle.start_export(
+        tmp_path / "b.mp4",
+        run,
+        (0, 100_000),
+        replace(OPTIONS, hold_s=60.0, fps=240),
+        app.window.view_overrides.current_look(),
     )
     report = made.wait(PATIENCE_S)
     assert report.frames == 20 and report.share == 1.0 and Path(report.path).name == "a.gif", report
@@ -523,54 +548,54 @@ def test_an_export_reports_how_far_it_is_and_can_be_cancelled(tmp_path: Path) ->
     assert report.is_done and (report.is_cancelled or report.path)
 
 
-def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
+def test_f9_records_and_reports_the_result(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     press(app, pygame.K_F9)
-    assert isinstance(app.window.dialogs.dialog, RecordDialog)
-    app.window.dialogs.dialog.values |= {"size": "640 x 360", "captions": True}
+    assert isinstance(app.window.dialogs.open_one, RecordDialog)
+    app.window.dialogs.open_one.values |= {"size": "640 x 360", "captions": True}
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is None and app.window.recording.is_on
+    assert app.window.dialogs.open_one is None and app.window.recording.is_on
     app.session.advance(3)
-    flip_switch(app.session, "door")
+    toggle_switch(app.session, "door")
     app.session.advance(6)
     app.frame(0.0)
     press(app, pygame.K_F9)
     assert not app.window.recording.is_on
     done: list[str] = []
 
-    def is_told() -> bool:
+    def is_message_shown() -> bool:
         app.frame(0.0)
-        done[:] = [text for text in app.window.state.messages.texts() if text.startswith("Recorded ")]
+        done[:] = [text for text in app.window.state.messages.queued_texts() if text.startswith("Recorded ")]
         return bool(done)
 
-    until(is_told)
+    wait_until(is_message_shown)
     path = tmp_path / "recordings" / "a0-vs-a1-tick-0.mp4"
     assert str(path) in done[0]
     assert read(path).count == 10 and read(path).size == (640, 360)
-    assert not takes.recoverable()
+    assert not recording_files.interrupted_recordings()
 
 
-def test_f9_at_the_end_of_a_run_offers_the_run() -> None:
+def test_f9_at_the_end_of_a_run_offers_export() -> None:
     """It recorded one still picture there, for nothing moves any more."""
     app = make_app(setup(script=()))
     press(app, pygame.K_F9)
-    assert type(app.window.dialogs.dialog) is RecordDialog
+    assert type(app.window.dialogs.open_one) is RecordDialog
     press(app, pygame.K_ESCAPE)
     app.session.advance(10_000)
     assert app.session.run.is_over
     press(app, pygame.K_F9)
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert isinstance(dialog, ExportDialog)
     assert (dialog.values["from_tick"], dialog.values["to_tick"]) == (0, app.session.tick)
     press(app, pygame.K_ESCAPE)
     press(app, pygame.K_LEFT)
-    until(lambda: (app.frame(0.0), not app.session.run.is_over)[1])
+    wait_until(lambda: (app.frame(0.0), not app.session.run.is_over)[1])
     press(app, pygame.K_F9)
-    assert type(app.window.dialogs.dialog) is RecordDialog, "from there on there is something to record"
+    assert type(app.window.dialogs.open_one) is RecordDialog, "from there on there is something to record"
 
 
 @pytest.mark.parametrize("is_running", [True, False])
-def test_who_records_while_nothing_runs_is_told_how_to_run(is_running: bool) -> None:
+def test_recording_while_paused_hints_how_to_run(is_running: bool) -> None:
     app = make_app(setup(script=()))
     if is_running:
         app.window.player.play()
@@ -583,12 +608,12 @@ def told(app: App, beginning: str) -> str:
     """What the window says once it says something that begins like this; it says it once."""
     found: list[str] = []
 
-    def is_told() -> bool:
+    def is_message_shown() -> bool:
         app.frame(0.0)
-        found[:] = [text for text in app.window.state.messages.texts() if text.startswith(beginning)]
+        found[:] = [text for text in app.window.state.messages.queued_texts() if text.startswith(beginning)]
         return bool(found)
 
-    until(is_told)
+    wait_until(is_message_shown)
     assert len(found) == 1, found
     return found[0]
 
@@ -597,19 +622,19 @@ def usual(**more: str | int) -> dict[str, Value]:
     return {param.name: param.default for param in PARAMS} | {"size": "640 x 360"} | more
 
 
-def test_a_folder_that_vanishes_stops_the_recording_with_one_message(tmp_path: Path) -> None:
+def test_deleted_folder_stops_recording_with_one_message(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     for kind, lost in (
         ("mp4", ".part.mkv was deleted, so the recording is lost"),
         ("png", "was deleted, so the pictures are lost"),
     ):
         app = make_app(setup(script=()))
-        app.window.recording.begin(usual(format=kind))
-        filming = app.window.recording.filming
+        app.window.recording.start_recording(usual(format=kind))
+        filming = app.window.recording.active_recording
         assert filming is not None
         app.session.advance(3)
         app.frame(0.0)
-        until(lambda filming=filming: filming.report.tick >= 2)  # type: ignore[misc]
+        wait_until(lambda filming=filming: filming.report.tick >= 2)  # type: ignore[misc]
         shutil.rmtree(folder)
         app.session.advance(2)
         app.frame(0.0)
@@ -618,48 +643,50 @@ def test_a_folder_that_vanishes_stops_the_recording_with_one_message(tmp_path: P
         assert not app.window.recording.is_on, "it is told at once, not when F9 stops it"
 
 
-def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
+def test_export_to_taken_name_reports_the_numbered_name(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     app.session.advance(4)
     folder = tmp_path / "recordings"
     folder.mkdir()
     (folder / "a0-vs-a1-ticks-1-2.mp4").write_text("mine")
     for _ in range(2):
-        app.window.recording.export(usual(from_tick=1, to_tick=2))
+        app.window.recording.start_export(usual(from_tick=1, to_tick=2))
     names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
-    assert [text.removeprefix("Exporting ticks 1 to 2 to ") for text in app.window.state.messages.texts()] == names
+    assert [
+        text.removeprefix("Exporting ticks 1 to 2 to ") for text in app.window.state.messages.queued_texts()
+    ] == names
     for name in names:
         assert told(app, f"Recorded {folder / name}").endswith("kB")
     assert (folder / "a0-vs-a1-ticks-1-2.mp4").read_text() == "mine"
 
 
-def test_a_range_of_one_tick_is_a_video_of_one_frame(tmp_path: Path) -> None:
+def test_one_tick_range_exports_one_frame(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     app.session.advance(4)
-    app.window.recording.export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
+    app.window.recording.start_export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
     path = tmp_path / "recordings" / "a0-vs-a1-ticks-2-2.gif"
     assert told(app, "Exporting") == f"Exporting tick 2 to {path.name}"
     size = told(app, "Recorded").removeprefix(f"Recorded {path}: 1 frame, ")
-    assert size == size_text(path.stat().st_size) and read(path).count == 1
+    assert size == file_size_text(path.stat().st_size) and read(path).count == 1
 
 
-def test_a_recording_stopped_at_its_first_tick_is_one_frame(tmp_path: Path) -> None:
+def test_recording_stopped_at_first_tick_has_one_frame(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
-    app.window.recording.begin(usual())
-    app.window.recording.stop()
+    app.window.recording.start_recording(usual())
+    app.window.recording.stop_recording()
     assert ": 1 frame, " in told(app, "Recorded")
 
 
 @pytest.mark.parametrize("key", [pygame.K_F9, pygame.K_e])
-def test_a_place_that_cannot_be_written_is_told_in_the_form(tmp_path: Path, key: int) -> None:
+def test_unwritable_recording_folder_is_reported_in_the_form(tmp_path: Path, key: int) -> None:
     (tmp_path / "recordings").write_text("in the way")
     app = make_app(setup(script=()))
     press(app, key, 0 if key == pygame.K_F9 else pygame.KMOD_LALT)
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert isinstance(dialog, RecordDialog)
     dialog.values |= {"size": "640 x 360"}
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog and dialog.values["size"] == "640 x 360"
+    assert app.window.dialogs.open_one is dialog and dialog.values["size"] == "640 x 360"
     assert dialog.problem == f"{tmp_path / 'recordings'}: expected a folder, got a file"
     assert not app.window.recording.is_on and not app.window.recording.exports and not app.window.state.messages.waiting
     (tmp_path / "recordings").unlink()
@@ -667,75 +694,76 @@ def test_a_place_that_cannot_be_written_is_told_in_the_form(tmp_path: Path, key:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: False)
         press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog and "cannot be written" in dialog.problem
+    assert app.window.dialogs.open_one is dialog and "cannot be written" in dialog.problem
 
 
-def test_a_range_after_the_end_of_the_run_is_told_in_the_form() -> None:
+def test_range_after_end_of_run_is_reported_in_the_form() -> None:
     app = make_app(setup(script=()))
     app.session.advance(10_000)
     end = app.session.tick
-    app.window.recording.ask_export(0, end)
-    dialog = app.window.dialogs.dialog
+    app.window.recording.open_export_dialog(0, end)
+    dialog = app.window.dialogs.open_one
     assert isinstance(dialog, ExportDialog)
     dialog.values |= {"from_tick": end + 5, "to_tick": end + 9}
-    dialog.rebuild()
+    dialog.rebuild_widgets()
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog
+    assert app.window.dialogs.open_one is dialog
     assert dialog.problem == f"from tick: expected at most {end:,}, the last tick of the run, got {end + 5:,}"
 
 
-def test_a_jump_forward_is_a_cut_in_the_video(tmp_path: Path) -> None:
+def test_forward_seek_is_a_cut_in_the_recording(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     app.session.advance(12)
     app.window.player.seek(2)
     app.frame(0.0)
-    app.window.recording.begin({param.name: param.default for param in PARAMS} | {"size": "640 x 360"})
+    app.window.recording.start_recording({param.name: param.default for param in PARAMS} | {"size": "640 x 360"})
     app.session.advance(2)
     app.frame(0.0)
     press(app, pygame.K_END)
     assert app.session.tick == 12
-    filming = app.window.recording.filming
+    filming = app.window.recording.active_recording
     assert filming is not None
-    app.window.recording.stop()
+    app.window.recording.stop_recording()
     report = filming.wait(PATIENCE_S)
     assert report.frames == 3, "ticks 2, 3 and 12: a tick is filmed when time has passed it"
     assert read(Path(report.path)).count == 3
 
 
-def test_a_lost_take_is_offered_at_the_start(tmp_path: Path) -> None:
+def test_leftover_recording_is_offered_at_start(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     folder.mkdir()
     made = Recorder(folder / "lost.mp4", SMALL, 30)
     for i in range(30):
         made.add(board(i))
-    made.stop()
+    made.stop_unfinished()
     app = make_app(setup())
-    app.window.recording.offer_leftovers(is_busy=False)
+    app.window.recording.offer_interrupted_recordings(is_busy=False)
     assert (
-        isinstance(app.window.dialogs.dialog, Question) and "lost.mp4: 1.0 s of video" in app.window.dialogs.dialog.text
+        isinstance(app.window.dialogs.open_one, QuestionDialog)
+        and "lost.mp4: 1.0 s of video" in app.window.dialogs.open_one.text
     )
     app.frame(0.0)
     press(app, pygame.K_RETURN)
     assert read(folder / "lost.mp4").count == 30
-    app.window.recording.offer_leftovers(is_busy=False)
-    assert app.window.dialogs.dialog is None
+    app.window.recording.offer_interrupted_recordings(is_busy=False)
+    assert app.window.dialogs.open_one is None
 
 
-def test_what_the_form_stands_for() -> None:
+def test_form_values_give_film_options() -> None:
     values = {param.name: param.default for param in PARAMS}
-    usual = options_of(values, (801, 601), 2)
-    assert usual == FilmOptions((1280, 720), 30, Fraction(1), Part("panels"))
+    usual = film_options_of(values, (801, 601), 2)
+    assert usual == FilmOptions((1280, 720), 30, Fraction(1), WindowPart("panels"))
     values |= {"size": AS_WINDOW, "part": PANEL, "ticks_per_frame": "1/4", "frames_per_second": "50", "hold": 1.5}
-    assert options_of(values, (801, 601), 2) == FilmOptions(
-        (800, 600), 50, Fraction(1, 4), Part("panel", 3), hold_s=1.5
+    assert film_options_of(values, (801, 601), 2) == FilmOptions(
+        (800, 600), 50, Fraction(1, 4), WindowPart("panel", 3), hold_s=1.5
     )
 
 
-def test_what_the_indicator_says() -> None:
-    assert indicator_text(Report()) == "starting"
-    assert indicator_text(Report(phase="filming", seconds=72.9, bytes=3_456_789)) == "1:12 3.5 MB"
-    assert indicator_text(Report(phase="finishing", share=0.5)) == "finishing 50%"
-    assert indicator_text(Report(phase="filming", share=0.25), is_export=True) == "export 25%"
+def test_recording_indicator_shows_phase_time_and_size() -> None:
+    assert indicator_text(WorkerReport()) == "starting"
+    assert indicator_text(WorkerReport(phase="filming", seconds=72.9, bytes=3_456_789)) == "1:12 3.5 MB"
+    assert indicator_text(WorkerReport(phase="finishing", share=0.5)) == "finishing 50%"
+    assert indicator_text(WorkerReport(phase="filming", share=0.25), is_export=True) == "export 25%"
 
 
 _PEAK = """
@@ -746,21 +774,21 @@ from ui.film import video
 from ui.film.options import GIF, Encoding
 folder, frames = Path(sys.argv[1]), int(sys.argv[2])
 with open(folder / "a.mkv", "wb", buffering=0) as file:
-    encoder = video.Encoder(file, (640, 480), Encoding(GIF, 20), threads=1)
+    encoder = video.VideoEncoder(file, (640, 480), Encoding(GIF, 20), threads=1)
     for i in range(frames):
         encoder.add(np.full((480, 640), i, np.uint32))
     encoder.close()
-video.finish(folder / "a.mkv", folder / "a.gif")
+video.convert_part_file(folder / "a.mkv", folder / "a.gif")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kilobytes there")
-def test_a_long_gif_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
-    def peak(frames: int) -> int:
+def test_long_gif_uses_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
+    def peak_memory(frames: int) -> int:
         done = subprocess.run(
             [sys.executable, "-c", _PEAK, str(tmp_path), str(frames)], cwd=ROOT, capture_output=True, check=True
         )
         return int(done.stdout)
 
-    assert peak(160) - peak(10) < 40_000, "a picture has 1,200 KB, and there are 150 more"
+    assert peak_memory(160) - peak_memory(10) < 40_000, "a picture has 1,200 KB, and there are 150 more"

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from sim import records
 from sim.grid import Grid
 from sim.kernels import records as kernels
-from sim.kernels.route import way_to
+from sim.kernels.route import trace_path_to
 from sim.kernels.search import new_search
 from sim.movement import Movement
-from sim.prepared import fetch
+from sim.prepared import fetch_data
 
 from . import naive_databases
-from .conftest import board_of, drawn, movements, problems, random_rows
+from .conftest import board_of, drawn, movements, problems, random_map_rows
 from .test_golden import M1
 
 
@@ -25,19 +25,19 @@ def record_of(grid: Grid, start: int, goal: int) -> tuple[list[int], list[int]]:
     """The path of a problem and its record, both as cells."""
     way, record = np.zeros(grid.cells, np.int32), np.zeros(grid.cells, np.int32)
     search = new_search(grid.cells)
-    count, _ = kernels.solve(grid.ground, search, start, goal, way, record)
-    length = int(way_to(grid.ground, search, goal, way)) if count else 0
+    count, _ = kernels.solve_and_compress(grid.ground, search, start, goal, way, record)
+    length = int(trace_path_to(grid.ground, search, goal, way)) if count else 0
     return way[:length].tolist(), record[:count].tolist()
 
 
-def made(grid: Grid, count: int, seed: int = 1) -> kernels.Records:
-    tables: kernels.Records = fetch(records.recipe({"records": count, "seed": seed}), grid).tables
+def make_records(grid: Grid, count: int, seed: int = 1) -> kernels.ProblemRecords:
+    tables: kernels.ProblemRecords = fetch_data(records.records_recipe({"records": count, "seed": seed}), grid).tables
     return tables
 
 
-def test_the_record_of_m1() -> None:
+def test_record_of_m1_matches_golden_values() -> None:
     rows, start, goal = drawn(M1["map"])
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     path, record = record_of(grid, start, goal)
     assert [grid.xy(cell) for cell in record] == [(1, 1), (11, 0), (12, 4), (14, 8)]
     assert [list(grid.xy(cell)) for cell in path] == M1["astar_path"]
@@ -45,9 +45,9 @@ def test_the_record_of_m1() -> None:
 
 @settings(max_examples=60)
 @given(problem=problems(side=12, water=False))
-def test_records_are_chains_of_climbs_compressed_as_the_text_says(problem: tuple[list[str], int, int]) -> None:
+def test_records_are_hill_climbable_chains_of_optimal_paths(problem: tuple[list[str], int, int]) -> None:
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     board = board_of(grid)
     path, record = record_of(grid, start, goal)
     if not record:
@@ -68,11 +68,11 @@ def test_records_are_chains_of_climbs_compressed_as_the_text_says(problem: tuple
     asked=st.integers(1, 15),
     movement=movements,
 )
-def test_the_tree_finds_what_looking_at_all_finds(count: int, seed: int, asked: int, movement: Movement) -> None:
-    rows = random_rows(seed, 30, 22, 0.2)
-    grid = Grid.from_rows(rows, movement=movement)
-    board, tables, chance = board_of(grid), made(grid, count, seed), random.Random(seed)
-    similar = kernels.new_similar(asked)
+def test_kd_tree_finds_the_records_of_exhaustive_search(count: int, seed: int, asked: int, movement: Movement) -> None:
+    rows = random_map_rows(seed, 30, 22, 0.2)
+    grid = Grid.from_text_rows(rows, movement=movement)
+    board, tables, chance = board_of(grid), make_records(grid, count, seed), random.Random(seed)
+    similar = kernels.new_similar_records(asked)
     ends = tables.cells[tables.offsets[:-1]], tables.cells[tables.offsets[1:] - 1]
     for _ in range(5):
         s, goal = chance.randrange(grid.cells), chance.randrange(grid.cells)
@@ -81,16 +81,16 @@ def test_the_tree_finds_what_looking_at_all_finds(count: int, seed: int, asked: 
             for r, (a, b) in enumerate(zip(*ends, strict=True))
         ]
         expected = [r for _, r in sorted(pairs)[:asked]]
-        found = int(kernels.find_similar(grid.ground, tables, s, goal, similar))
+        found = int(kernels.find_similar_records(grid.ground, tables, s, goal, similar))
         assert similar.records[:found].tolist() == expected
 
 
-def test_the_same_seed_gives_the_same_records_on_any_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = Grid.from_rows(random_rows(3, 40, 40, 0.25))
+def test_records_depend_on_the_seed_but_not_on_core_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = Grid.from_text_rows(random_map_rows(3, 40, 40, 0.25))
     tables = []
     for cores in (1, 3):
         monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        making = records._make(grid, 200, 5)
+        making = records._build_records(grid, 200, 5)
         try:
             while True:
                 next(making)
@@ -99,21 +99,21 @@ def test_the_same_seed_gives_the_same_records_on_any_number_of_cores(monkeypatch
     assert tables[0].expansions == tables[1].expansions > 0
     for a, b in zip(tables[0].tables, tables[1].tables, strict=True):
         assert np.array_equal(a, b)
-    other = made(grid, 200, 6)
+    other = make_records(grid, 200, 6)
     assert not np.array_equal(other.ends, tables[0].tables.ends)
 
 
-def test_problems_are_drawn_from_the_largest_component() -> None:
-    grid = Grid.from_rows(["..@.....", "..@.....", "@@@....."])
-    pairs = records.draw_pairs(grid, 300, 1)
+def test_record_problems_are_drawn_from_the_largest_component() -> None:
+    grid = Grid.from_text_rows(["..@.....", "..@.....", "@@@....."])
+    pairs = records.draw_problem_pairs(grid, 300, 1)
     drawn_cells = {cell for pair in pairs for cell in pair}
     assert drawn_cells == {cell for cell in range(grid.cells) if grid.xy(cell)[0] > 2}
     assert all(a != b for a, b in pairs)
 
 
 @pytest.mark.parametrize("rows", [["@@", "@@"], [".@", "@."], ["."]])
-def test_a_map_without_problems_has_no_records(rows: list[str]) -> None:
-    grid = Grid.from_rows(rows)
-    tables = made(grid, 10)
+def test_map_without_solvable_pairs_has_no_records(rows: list[str]) -> None:
+    grid = Grid.from_text_rows(rows)
+    tables = make_records(grid, 10)
     assert tables.offsets.tolist() == [0] and tables.cells.size == 0
-    assert int(kernels.find_similar(grid.ground, tables, 0, 0, kernels.new_similar(3))) == 0
+    assert int(kernels.find_similar_records(grid.ground, tables, 0, 0, kernels.new_similar_records(3))) == 0

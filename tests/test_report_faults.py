@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import main
 from cli import report as report_command
-from cli.report import figures, report_of, unique_names
-from sim.experiments.charts import Chart, Series
-from sim.experiments.frame import Frame
-from sim.experiments.spec import presentation_of
-from sim.experiments.store import FILE, Store, open_for_reading
-from sim.experiments.tables import escaped_html, escaped_lines
+from cli.report import create_report, figures, unique_names
+from sim.experiments.report_charts import ChartData, ChartSeries
+from sim.experiments.result_frame import ResultFrame
+from sim.experiments.specification import parse_presentation
+from sim.experiments.store import DATABASE_FILE, ResultStore, open_for_reading
+from sim.experiments.table_formats import escape_markdown_lines, escaped_html
 from sim.files.yaml import write_yaml
 from sim.params import ConfigError
 
@@ -47,18 +47,21 @@ def results(made: Path, tmp_path: Path) -> Path:
     """Return a copy of the results that a test may damage."""
     folder = tmp_path / "results"
     folder.mkdir()
-    with closing(sqlite3.connect(made / FILE)) as source, closing(sqlite3.connect(folder / FILE)) as target:
+    with (
+        closing(sqlite3.connect(made / DATABASE_FILE)) as source,
+        closing(sqlite3.connect(folder / DATABASE_FILE)) as target,
+    ):
         source.backup(target)
     return folder
 
 
 @pytest.fixture(autouse=True)
-def one_format(monkeypatch: pytest.MonkeyPatch) -> None:
+def svg_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "FORMATS", ("svg",))
 
 
 def execute(results: Path, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(results / FILE)) as db, db:
+    with closing(sqlite3.connect(results / DATABASE_FILE)) as db, db:
         db.execute(statement, values)
 
 
@@ -101,7 +104,7 @@ def execute(results: Path, statement: str, *values: object) -> None:
         ("figures: [{name: É, x: cost, y: cost}, {name: é, x: cost, y: cost}]", "its files would be overwritten"),
     ],
 )  # fmt: skip
-def test_a_specification_is_checked_for_everything_that_the_report_does_with_it(more: str, problem: str) -> None:
+def test_specification_check_covers_report_content(more: str, problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
         spec_of(SMALL + more + "\n")
     assert problem in caught.value.problems[0] and caught.value.problems[0].startswith("x.yaml:")
@@ -168,7 +171,7 @@ NEEDED = {"claims": ("claim", "value"), "tables": ("rows", "values"), "figures":
 
 
 @st.composite
-def parts(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+def draw_report_part(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Draw a claim, a table or a figure in which most keys and values are plausible."""
     kind = draw(st.sampled_from(sorted(KEYS)))
     keys = KEYS[kind]
@@ -190,7 +193,7 @@ def parts(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return kind, found
 
 
-def with_specification(results: Path, text: str) -> Store:
+def open_with_specification(results: Path, text: str) -> ResultStore:
     """Return an open store whose specification says something else of its report."""
     execute(results, "UPDATE meta SET value = ? WHERE name = 'specification'", text)
     return open_for_reading(results)
@@ -199,57 +202,58 @@ def with_specification(results: Path, text: str) -> Store:
 @pytest.fixture(scope="module")
 def scratch(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scratch")
-    with closing(sqlite3.connect(made / FILE)) as source, closing(sqlite3.connect(folder / FILE)) as target:
+    with (
+        closing(sqlite3.connect(made / DATABASE_FILE)) as source,
+        closing(sqlite3.connect(folder / DATABASE_FILE)) as target,
+    ):
         source.backup(target)
     return folder
 
 
-def text_of(kind: str, part: Any) -> str:
+def specification_text(kind: str, part: Any) -> str:
     return SMALL + write_yaml({kind: [part]})
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(parts())
+@given(draw_report_part())
 @example(("claims", {"claim": "x", "value": "cost", "rises": "agent"}))
 @example(("figures", {"name": "f", "x": "cost", "y": "cost", "zoom": {"x": [0, 1e300]}}))
-def test_every_specification_is_refused_before_the_run_or_shown_as_a_whole(
-    scratch: Path, part: tuple[str, dict[str, Any]]
-) -> None:
-    text = text_of(*part)
+def test_specification_is_refused_or_fully_reported(scratch: Path, part: tuple[str, dict[str, Any]]) -> None:
+    text = specification_text(*part)
     try:
         spec_of(text)
     except ConfigError:
         return
-    with with_specification(scratch, text) as store:
-        report = report_of(store, is_short=True)
+    with open_with_specification(scratch, text) as store:
+        report = create_report(store, is_short=True)
     assert not report.left_out
-    report_command.write(report, scratch / "report", report_command.Progress())
+    report_command.write_report(report, scratch / "report", report_command.ProgressBar())
     assert "Left out" not in (scratch / "report" / "index.html").read_text()
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(sorted(KEYS)), HOSTILE | parts().map(lambda part: part[1]))
-def test_a_report_of_any_specification_ends_without_a_traceback(scratch: Path, kind: str, part: Any) -> None:
+@given(st.sampled_from(sorted(KEYS)), HOSTILE | draw_report_part().map(lambda part: part[1]))
+def test_report_of_any_specification_raises_no_traceback(scratch: Path, kind: str, part: Any) -> None:
     """A specification that an older version accepted, and this one refuses."""
     try:
-        with with_specification(scratch, text_of(kind, part)) as store:
-            report = report_of(store, is_short=True)
+        with open_with_specification(scratch, specification_text(kind, part)) as store:
+            report = create_report(store, is_short=True)
     except ConfigError:  # text that is no YAML
         return
     shown = len(report.verdicts) + len(report.tables) + len(report.charts)
     assert shown or report.left_out
 
 
-def test_what_a_report_cannot_show_is_named_in_it_and_on_standard_error(
+def test_report_names_omitted_parts_in_html_and_stderr(
     results: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Frame, name: str) -> Any:
+    def broken(self: ResultFrame, name: str) -> Any:
         if name == "revisits":
             raise ZeroDivisionError("nobody\nthought of it")
         return original(self, name)
 
-    original = Frame.numbers
-    monkeypatch.setattr(Frame, "numbers", broken)
+    original = ResultFrame.numeric_column
+    monkeypatch.setattr(ResultFrame, "numeric_column", broken)
     more = """claims:
   - {claim: a <text> attribute, value: cost, rises: agent}
   - {claim: broken, value: revisits, falls: budget}
@@ -257,7 +261,7 @@ def test_what_a_report_cannot_show_is_named_in_it_and_on_standard_error(
 tables: [{rows: budget, values: revisits, title: odd}, {rows: budget, values: cost, title: sound}]
 figures: [{name: odd, x: revisits, y: cost}, {name: sound, x: moves, y: cost}]
 """
-    with with_specification(results, SMALL + more):
+    with open_with_specification(results, SMALL + more):
         pass
     assert main.main(["report", str(results)]) == 0
     err = capfd.readouterr().err
@@ -273,13 +277,13 @@ figures: [{name: odd, x: revisits, y: cost}, {name: sound, x: moves, y: cost}]
     assert "Left out" in out and "claim 'broken' cannot be computed" in err
 
 
-def test_a_figure_that_cannot_be_drawn_is_left_out(
+def test_report_omits_figure_that_cannot_be_drawn(
     results: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def odd(chart: Chart) -> Any:
+    def odd(chart: ChartData) -> Any:
         raise OverflowError("cannot convert float infinity to integer")
 
-    monkeypatch.setattr(figures, "draw", odd)
+    monkeypatch.setattr(figures, "draw_chart", odd)
     assert main.main(["report", str(results)]) == 0
     err = capfd.readouterr().err
     assert "left out: figure 'pareto' cannot be computed: OverflowError: cannot convert" in err
@@ -289,17 +293,17 @@ def test_a_figure_that_cannot_be_drawn_is_left_out(
 # --- names of files -------------------------------------------------------------------------------
 
 
-def test_no_figure_of_the_program_overwrites_one_of_the_user() -> None:
+def test_built_in_figure_names_do_not_clash_with_user_figures() -> None:
     names = ["Pareto", "usual-pareto", "growth", "pareto", "growth", "usual-pareto-2"]
-    charts = unique_names([Chart(name, "", "x", "y", (Series("a", ((1.0, 2.0),)),)) for name in names])
+    charts = unique_names([ChartData(name, "", "x", "y", (ChartSeries("a", ((1.0, 2.0),)),)) for name in names])
     found = [chart.name for chart in charts]
     assert found[:3] == names[:3] and len({name.casefold() for name in found}) == len(found)
 
 
-def test_a_figure_called_usual_pareto_keeps_its_files(results: Path) -> None:
+def test_user_figure_named_usual_pareto_keeps_its_files(results: Path) -> None:
     figure = "figures: [{name: pareto, x: moves, y: cost}, {name: usual-pareto, title: mine, x: moves, y: cost}]\n"
-    with with_specification(results, SMALL + figure) as store:
-        report = report_of(store)
+    with open_with_specification(results, SMALL + figure) as store:
+        report = create_report(store)
     names = [chart.name for chart in report.charts]
     assert len(set(names)) == len(names) and names[:2] == ["pareto", "usual-pareto"]
     assert next(chart for chart in report.charts if chart.name == "usual-pareto").title == "mine"
@@ -323,16 +327,16 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize("statement, problem", DAMAGE)
-def test_rows_damaged_by_hand_are_one_line(
+def test_damaged_rows_are_reported_in_one_line(
     statement: str, problem: str, results: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     execute(results, statement)
     assert main.main(["report", str(results)]) == 2
     err = capfd.readouterr().err
-    assert err.count("\n") == 1 and problem in err and err.startswith(str(results / FILE)), err
+    assert err.count("\n") == 1 and problem in err and err.startswith(str(results / DATABASE_FILE)), err
 
 
-def test_an_experiment_over_damaged_parameters_is_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_experiment_reports_damaged_parameters_in_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     spec = tmp_path / "small.yaml"
     spec.write_text(SMALL)
     words = ["experiment", str(spec), "-o", str(tmp_path / "out"), "--jobs", "1"]
@@ -345,7 +349,7 @@ def test_an_experiment_over_damaged_parameters_is_one_line(tmp_path: Path, capfd
     )
 
 
-def test_rows_read_in_part_can_be_closed_after_their_file(made: Path) -> None:
+def test_partly_read_rows_can_be_closed_after_the_store(made: Path) -> None:
     with open_for_reading(made) as store:
         rows = store.rows(["row"])
         next(rows)
@@ -357,18 +361,21 @@ CELLS = st.sampled_from([None, "", "x", -1, 0, 0.5, 1e17, 1e18, 1e300, -1e300, f
 
 @pytest.fixture(scope="module")
 def columns(made: Path) -> dict[str, list[str]]:
-    with closing(sqlite3.connect(made / FILE)) as db:
+    with closing(sqlite3.connect(made / DATABASE_FILE)) as db:
         tables = ("plan", "results", "meta")
         return {table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")] for table in tables}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_a_report_of_any_damaged_cells_is_made_or_refused_in_a_line(
+def test_report_of_damaged_cells_is_written_or_refused(
     made: Path, columns: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
-    with closing(sqlite3.connect(made / FILE)) as source, closing(sqlite3.connect(folder / FILE)) as target:
+    with (
+        closing(sqlite3.connect(made / DATABASE_FILE)) as source,
+        closing(sqlite3.connect(folder / DATABASE_FILE)) as target,
+    ):
         source.backup(target)
         for _ in range(data.draw(st.integers(1, 2))):
             table = data.draw(st.sampled_from(sorted(columns)))
@@ -381,20 +388,20 @@ def test_a_report_of_any_damaged_cells_is_made_or_refused_in_a_line(
             target.commit()
     try:
         with open_for_reading(folder) as store:
-            report = report_of(store)
+            report = create_report(store)
             assert report.left_out == [] or report.tables == []
     except ConfigError as error:
         assert len(error.problems) < 45
 
 
-def test_a_presentation_names_what_it_leaves_out() -> None:
+def test_presentation_names_omitted_claims() -> None:
     text = TINY + "claims: [{claim: x, value: cots, falls: budget}, {claim: y, value: cost, falls: budget}]\n"
-    spec = presentation_of(text, "x.yaml")
+    spec = parse_presentation(text, "x.yaml")
     assert [claim.text for claim in spec.claims] == ["y"]
     assert spec.left_out == ("x.yaml:8: claims[0].value: no measure 'cots'; did you mean 'cost'?",)
 
 
-def test_code_in_notes_stays_code_and_everything_else_is_escaped() -> None:
+def test_escaping_keeps_code_spans_and_escapes_other_text() -> None:
     text = "# run `a_b <c>` and *d* <e> `f"
-    assert escaped_lines(text) == r"\# run `a_b <c>` and \*d\* \<e\> \`f"
+    assert escape_markdown_lines(text) == r"\# run `a_b <c>` and \*d\* \<e\> \`f"
     assert escaped_html(text) == "# run <code>a_b &lt;c&gt;</code> and *d* &lt;e&gt; `f"

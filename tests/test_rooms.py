@@ -11,7 +11,7 @@ from pathlib import Path
 from .conftest import ROOT
 
 ORDER = (
-    ("child", "model"),
+    ("subprocesses", "model"),
     ("draw",),
     ("widgets",),
     ("panels", "dialogs"),
@@ -24,10 +24,10 @@ ORDER = (
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
 LAZY = {
-    "ui/film/recording.py": "ui.film.sinks",  # codecs
-    "ui/film/takes.py": "ui.film.video",  # codecs
+    "ui/film/recording.py": "ui.film.recorder",  # codecs
+    "ui/film/recording_files.py": "ui.film.video",  # codecs
     "sim/files/picture_map.py": "av",  # codecs
-    "sim/experiments/files.py": "pyarrow",  # not everybody has it
+    "sim/experiments/export.py": "pyarrow",  # not everybody has it
     "cli/experiment/pools.py": "distributed submitit",  # nor these
     "cli/bench/experiment.py": "distributed",
     "cli/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
@@ -36,17 +36,17 @@ LAZY = {
 """Imports inside functions: file, and what it may import there."""
 
 
-def name_of(path: Path) -> str:
+def module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 PACKAGES = ("sim", "agents", "ui", "cli")
-EVERYWHERE = {name_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
+EVERYWHERE = {module_name(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
 MODULES = {name: path for name, path in EVERYWHERE.items() if name.split(".")[0] == "ui"}
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
+def parse_module(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -58,7 +58,7 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from statements(child)
 
 
-def types_only(tree: ast.Module) -> set[ast.AST]:
+def type_checking_nodes(tree: ast.Module) -> set[ast.AST]:
     """What stands under `if TYPE_CHECKING`."""
     guards = [n for n in statements(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
     return {inner for guard in guards for inner in statements(guard)}
@@ -74,53 +74,55 @@ def modules_in(node: ast.AST) -> Iterator[str]:
             yield whole if whole in EVERYWHERE else str(node.module)
 
 
-def imported(module: str, with_types: bool = False, among: Container[str] = MODULES) -> set[str]:
+def imported_modules(module: str, with_types: bool = False, among: Container[str] = MODULES) -> set[str]:
     """The modules of ui/ that one imports, at its top or inside functions."""
-    return {name for name in named_in(module, with_types) if name in among}
+    return {name for name in all_imports(module, with_types) if name in among}
 
 
 @cache
-def named_in(module: str, with_types: bool) -> frozenset[str]:
+def all_imports(module: str, with_types: bool) -> frozenset[str]:
     """All that a module imports, from whomever."""
-    tree = tree_of(EVERYWHERE[module])
-    left_out = set() if with_types else types_only(tree)
+    tree = parse_module(EVERYWHERE[module])
+    left_out = set() if with_types else type_checking_nodes(tree)
     return frozenset(name for node in statements(tree) if node not in left_out for name in modules_in(node))
 
 
-def floor_of(module: str) -> int:
+def layer_of(module: str) -> int:
     return FLOOR[module.split(".")[1]] if "." in module else 0
 
 
-def test_a_room_imports_only_those_below_it() -> None:
-    above = {(m, other) for m in MODULES for other in imported(m) if floor_of(other) > floor_of(m)}
+def test_ui_modules_import_only_lower_layers() -> None:
+    above = {(m, other) for m in MODULES for other in imported_modules(m) if layer_of(other) > layer_of(m)}
     assert not above
 
 
-def test_what_is_imported_for_its_type_alone_lies_below_too() -> None:
-    for_types = {m: imported(m, with_types=True) - imported(m) for m in MODULES}
-    above = {(m, other) for m, others in for_types.items() for other in others if floor_of(other) > floor_of(m)}
+def test_type_only_imports_come_from_lower_layers() -> None:
+    for_types = {m: imported_modules(m, with_types=True) - imported_modules(m) for m in MODULES}
+    above = {(m, other) for m, others in for_types.items() for other in others if layer_of(other) > layer_of(m)}
     assert not above
 
 
-def test_no_imports_run_in_a_circle() -> None:
-    assert not circles({module: imported(module, among=EVERYWHERE) for module in EVERYWHERE})
+def test_there_are_no_import_cycles() -> None:
+    assert not import_cycles({module: imported_modules(module, among=EVERYWHERE) for module in EVERYWHERE})
 
 
-def test_two_modules_know_each_other_for_their_types_alone():
+def test_only_one_pair_of_modules_has_a_type_import_cycle():
     """A crew holds walkers, and a walker its seat in one."""
-    knots = circles({module: imported(module, with_types=True, among=EVERYWHERE) for module in EVERYWHERE})
-    assert knots == {frozenset({"sim.crew", "sim.walker"})}
+    knots = import_cycles(
+        {module: imported_modules(module, with_types=True, among=EVERYWHERE) for module in EVERYWHERE}
+    )
+    assert knots == {frozenset({"sim.agent_batch", "sim.walker"})}
 
 
-def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+def import_cycles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
     """The knots of a graph: what can be reached from all of its own."""
-    graph = turned(pruned(turned(pruned(graph))))
+    graph = reversed_graph(without_leaves(reversed_graph(without_leaves(graph))))
     reach = {start: reachable(graph, start) for start in graph}
     knots = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
     return {knot for knot in knots if len(knot) > 1}
 
 
-def turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+def reversed_graph(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     """Who imports whom, the other way round."""
     others: dict[str, set[str]] = {module: set() for module in graph}
     for module, imports in graph.items():
@@ -129,7 +131,7 @@ def turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     return others
 
 
-def pruned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+def without_leaves(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     """Without whoever imports nobody, and then nobody who is left: what is in no circle, mostly."""
     left = dict(graph)
     while ends := [module for module, imports in left.items() if not imports & left.keys()]:
@@ -148,19 +150,19 @@ def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def test_few_modules_stand_at_the_top() -> None:
+def test_ui_has_few_top_level_modules() -> None:
     assert len(list((ROOT / "ui").glob("*.py"))) <= 12
 
 
-def test_circles_are_found() -> None:
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {frozenset({"b", "c"})}
+def test_import_cycles_finds_a_cycle() -> None:
+    assert import_cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {frozenset({"b", "c"})}
 
 
-def test_imports_inside_functions_are_those_of_optional_weights() -> None:
+def test_lazy_imports_are_limited_to_the_listed_modules() -> None:
     found: dict[str, set[str]] = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
-            names = set(lazy_imports(tree_of(path)))
+            names = set(lazy_imports(parse_module(path)))
             if names:
                 found[path.relative_to(ROOT).as_posix()] = names
     unknown = {

@@ -7,43 +7,43 @@ import numpy as np
 import pygame
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import MAX_NAME, AddAgent, AgentConfig
-from sim.files.journal import find_crashed
-from sim.files.map import write_map
+from sim.files.journal import find_crashed_journals
+from sim.files.movingai import write_map
 from sim.files.png import png_bytes
 from sim.files.scenario import MAX_TITLE, parse_scenario
 from sim.files.session import session_data
-from sim.files.yaml import read_yaml, values_in, write_yaml
+from sim.files.yaml import count_values, read_yaml, write_yaml
 from sim.params import ConfigError
 from sim.time.branches import MAX_BRANCH_NAME
 from tests.test_app import setup
 from tests.window import ROOT, make_app, press, press_combination
-from ui.dialogs.crashed import CrashedQuestion
+from ui.dialogs.crash_question import CrashQuestion
 from ui.draw.layers import LAYER_BY_KEY
-from ui.model import agent_edits, branching, files, painting, saving, turning, wording
-from ui.model.keeper import AutosaveJournal
-from ui.model.keys import PanelKey
-from ui.model.look import look_from_view
+from ui.model import adjust, agent_edits, branching, files, painting, panel_texts, session_saving
+from ui.model.adjust import toggle_switch
+from ui.model.appearance import appearance_from_view
+from ui.model.autosave import AutosaveJournal
+from ui.model.panel_keys import PanelKey
 from ui.model.session import Session
-from ui.model.turning import flip_switch
 
 
-def busy_session() -> Session:
+def make_busy_session() -> Session:
     """A run with edits, a changed parameter and a branch, not at its end."""
     session = Session(setup())
     session.advance(6)
-    turning.flip_switch(session, "gate")
+    adjust.toggle_switch(session, "gate")
     session.advance(4)
     agent_edits.set_param(session, PanelKey(0, 1), "weight", 2.6)
-    branching.branch_here(session)
-    painting.paint(session, [3, 4, 5], block=True)
+    branching.create_branch_here(session)
+    painting.block_or_free_cells(session, [3, 4, 5], block=True)
     session.focus(session.run.panels[-1].key)  # the second agent of the branch
     session.advance(7)
     return session
 
 
-def settled(session: Session) -> Session:
+def finish_seek(session: Session) -> Session:
     while not session.continue_seek():
         pass
     return session
@@ -53,116 +53,120 @@ def digests(session: Session) -> list[tuple[int, int, str]]:
     return [(b.number, b.timeline.tick, b.timeline.world.digest()) for b in session.run.shown_branches]
 
 
-def test_a_saved_session_opens_to_the_same_ticks_and_digests(tmp_path: Path):
-    session = busy_session()
-    path = saving.save(session, tmp_path / "mine")
+def test_saved_session_opens_with_same_ticks_and_digests(tmp_path: Path):
+    session = make_busy_session()
+    path = session_saving.save_session(session, tmp_path / "mine")
     assert path.suffix == ".yaml" and path.stat().st_size < 8000
-    opened = files.open_any(path)
-    assert opened.saved is not None
+    opened = files.open_any_file(path)
+    assert opened.saved_session is not None
     other = Session(opened.scenario)
-    saving.restore(other, opened.saved, path)
-    settled(other)
+    session_saving.restore_session(other, opened.saved_session, path)
+    finish_seek(other)
     assert digests(other) == digests(session) and other.focused_key == session.focused_key
     assert [b.name for b in other.run.tree.branches.values()] == [b.name for b in session.run.tree.branches.values()]
     assert [e.command for e in other.run.timeline.entries()] == [e.command for e in session.run.timeline.entries()]
 
 
-def test_panels_open_in_the_order_in_which_they_stood(tmp_path: Path):
-    session = busy_session()
+def test_saved_session_keeps_panel_order(tmp_path: Path):
+    session = make_busy_session()
     agent_edits.move_panel(session, session.run.panels[-1].key, -2)
     order = [panel.key for panel in session.run.panels]
     assert order != sorted(order)
     other = Session(setup())
-    opened = files.open_any(saving.save(session, tmp_path / "mine"))
-    saving.restore(other, opened.saved)
-    settled(other)
+    opened = files.open_any_file(session_saving.save_session(session, tmp_path / "mine"))
+    session_saving.restore_session(other, opened.saved_session)
+    finish_seek(other)
     assert [panel.key for panel in other.run.panels] == order
-    film = look_from_view(opened.scenario.view, LAYER_BY_KEY)
+    film = appearance_from_view(opened.scenario.view, LAYER_BY_KEY)
     assert [key for key in film.order if key in order] == order
 
 
-def test_a_session_opens_as_it_looked(tmp_path: Path):
+def test_saved_session_restores_its_view(tmp_path: Path):
     app = make_app(setup())
-    usual = dict(app.window.scene.layers.visible)
+    usual = dict(app.window.map_view.layers.visible)
     press_combination(app, "Ctrl+8")  # the parent tree
-    app.window.scene.layers.show_heat("visits")
+    app.window.map_view.layers.set_heat_kind("visits")
     app.window.settings.sidebar_tab = "inspect"
     press_combination(app, "L")  # cameras of their own
     first, second = app.session.run.panels[0].key, app.session.run.panels[1].key
     app.session.focus(second)
     press_combination(app, "Ctrl+=")
     app.draw()
-    cameras = {panel.key: app.window.scene.camera(panel.key, boxes) for panel, boxes in app.window.scene.panels()}
+    cameras = {
+        panel.key: app.window.map_view.camera_of_panel(panel.key, boxes)
+        for panel, boxes in app.window.map_view.panels_with_boxes()
+    }
     assert cameras[first] != cameras[second]
-    path = saving.save(app.session, tmp_path / "mine", app.window.dressing.as_view())
+    path = session_saving.save_session(app.session, tmp_path / "mine", app.window.view_overrides.current_view_section())
 
     other = make_app(setup())
     other.window.documents.open_path(path)
     other.frame(0.0)
     assert (
-        other.window.scene.layers.visible == {**usual, "tree": True} and other.window.scene.layers.heat.kind == "visits"
+        other.window.map_view.layers.visible == {**usual, "tree": True}
+        and other.window.map_view.layers.heat.kind == "visits"
     )
     assert other.window.settings.sidebar_tab == "inspect" and not other.window.cameras.is_linked
-    for panel, boxes in other.window.scene.panels():
-        camera = other.window.scene.camera(panel.key, boxes)
+    for panel, boxes in other.window.map_view.panels_with_boxes():
+        camera = other.window.map_view.camera_of_panel(panel.key, boxes)
         assert camera.zoom == cameras[panel.key].zoom
         assert (camera.left, camera.top) == pytest.approx((cameras[panel.key].left, cameras[panel.key].top), abs=0.1)
     other.window.collect_settings()
     assert not other.window.settings.layers.get("tree") and other.window.settings.heat.kind == "off", "the user's own"
     other.window.documents.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
-    assert other.window.scene.layers.visible == usual and other.window.scene.layers.heat.kind == "scrub", (
+    assert other.window.map_view.layers.visible == usual and other.window.map_view.layers.heat.kind == "scrub", (
         "as the file says, not as the one before"
     )
 
 
-def test_a_picture_opens_as_the_run_that_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_saved_picture_opens_as_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     app = make_app(setup())
     app.session.advance(6)
-    flip_switch(app.session, "gate")
+    toggle_switch(app.session, "gate")
     app.session.advance(4)
-    app.window.scene.layers.show_heat("visits")
+    app.window.map_view.layers.set_heat_kind("visits")
     monkeypatch.setenv("BACKMOVE_RECORDINGS", str(tmp_path))
     press_combination(app, "F12")
     (path,) = tmp_path.glob("*.png")
     other = make_app(setup(agents=1))
     other.window.documents.open_path(path)
-    settled(other.session)
-    assert digests(other.session) == digests(app.session) and other.session.run.timeline.diverged is None
-    assert other.window.scene.layers.heat.kind == "visits"
+    finish_seek(other.session)
+    assert digests(other.session) == digests(app.session) and other.session.run.timeline.divergence_tick is None
+    assert other.window.map_view.layers.heat.kind == "visits"
     for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "a map with a free cell"), (b"x", "not a PNG")):
         path.write_bytes(data)
         with pytest.raises(ConfigError, match=reason):
-            files.open_any(path)
+            files.open_any_file(path)
 
 
-def test_a_view_that_makes_no_sense_is_told_of_and_the_file_opens(tmp_path: Path):
+def test_invalid_view_is_reported_and_file_opens(tmp_path: Path):
     path = tmp_path / "odd.yaml"
     text = (ROOT / "assets" / "scenarios" / "no-path.yaml").read_text()
     odd = text.replace("file: ../", f"file: {ROOT}/assets/").replace("view: {", "view: {layers: {trees: true}, ")
     path.write_text(odd)
     app = make_app(setup())
     app.window.documents.open_path(path)
-    assert app.session.path == path and app.window.dialogs.dialog is None
-    assert any("layers.trees" in toast and "'tree'" in toast for toast in app.window.state.messages.texts())
+    assert app.session.path == path and app.window.dialogs.open_one is None
+    assert any("layers.trees" in toast and "'tree'" in toast for toast in app.window.state.messages.queued_texts())
 
 
-def test_a_redrawn_map_is_saved_with_the_session(tmp_path: Path):
+def test_session_file_contains_the_edited_map(tmp_path: Path):
     session = Session(setup())
-    painting.paint(session, [0, 1, 2], block=True)
-    session.reset(keeps_map=True)
+    painting.block_or_free_cells(session, [0, 1, 2], block=True)
+    session.start_over(keeps_map=True)
     session.advance(9)
-    opened = files.open_any(saving.save(session, tmp_path / "mine"))
+    opened = files.open_any_file(session_saving.save_session(session, tmp_path / "mine"))
     other = Session(opened.scenario)
-    saving.restore(other, opened.saved)
-    assert digests(settled(other)) == digests(session)
+    session_saving.restore_session(other, opened.saved_session)
+    assert digests(finish_seek(other)) == digests(session)
     other.seek(0)
-    painting.take_edits_back(other)
+    painting.remove_map_edits(other)
     assert not (other.run.world.grid.terrain != session.run.scenario.grid.original).any()
 
 
-def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
-    session = busy_session()
-    path = saving.save(session, tmp_path / "mine")
+def test_session_with_wrong_digest_opens_and_shows_divergence(tmp_path: Path):
+    session = make_busy_session()
+    path = session_saving.save_session(session, tmp_path / "mine")
     last = session.run.timeline.world.digest()
     assert last in path.read_text()
     path.write_text(path.read_text().replace(last, "f" * len(last)))
@@ -170,236 +174,240 @@ def test_a_changed_digest_is_shown_and_the_session_opens(tmp_path: Path):
     app.window.documents.open_path(path)
     while app.session.run.is_seeking:
         app.frame(0.0)
-    assert app.session.run.timeline.diverged is not None
+    assert app.session.run.timeline.divergence_tick is not None
     app.frame(0.0)
-    told = " ".join(app.window.dialogs.dialog.problems)
+    told = " ".join(app.window.dialogs.open_one.problems)
     assert session.run.tree[session.run.front].name in told and f"tick {session.tick}" in told
     assert "f" * len(last) in told and last in told, "both digests"
     app.window.dialogs.close_dialog()
     app.frame(0.0)
-    assert app.window.dialogs.dialog is None, "once"
-    assert app.window.canvas.spot_named("title:diverged") is not None
+    assert app.window.dialogs.open_one is None, "once"
+    assert app.window.canvas.hit_region_named("title:diverged") is not None
     app.window.settings.sidebar_tab = "time"
     app.draw()
-    assert app.window.canvas.spot_named("diverged") is not None
+    assert app.window.canvas.hit_region_named("diverged") is not None
 
 
-def test_an_agent_that_is_not_what_it_was_is_named(tmp_path: Path):
+def test_diverging_agent_is_named(tmp_path: Path):
     session = Session(setup())
     session.advance(9)
-    path = saving.save(session, tmp_path / "mine")
+    path = session_saving.save_session(session, tmp_path / "mine")
     world = session.run.world
     text = path.read_text().replace(world.digest(), "c" * 16)
     path.write_text(text.replace(world.walker_digest(world.walkers[1]), "d" * 16))
-    opened = files.open_any(path)
+    opened = files.open_any_file(path)
     other = Session(opened.scenario)
-    saving.restore(other, opened.saved)
-    settled(other)
+    session_saving.restore_session(other, opened.saved_session)
+    finish_seek(other)
     divergence = other.run.timeline.divergence
     assert divergence.tick == 9 and divergence.agents == (world.walkers[1].label,)
-    assert world.walkers[1].label in other.told.alarms[0]
+    assert world.walkers[1].label in other.user_messages.alerts[0]
 
 
-def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_killed_session_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    session = busy_session()
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
     keeper.keep()
-    painting.paint(session, [30, 31], block=True)
+    painting.block_or_free_cells(session, [30, 31], block=True)
     session.advance(3)
     keeper.keep()
     journal = keeper.journal
-    assert journal is not None and not find_crashed(), "the program is alive"
+    assert journal is not None and not find_crashed_journals(), "the program is alive"
     session.advance(2)
     keeper._last_progress_s = 0.0  # half a second later
     keeper.keep()
     for file in (journal._file, journal._lock):  # what a kill does
         os.close(file)
-    crashed = find_crashed()
+    crashed = find_crashed_journals()
     assert len(crashed) == 1
     app = make_app(setup())
-    app.window.documents.offer_crashed()
-    assert isinstance(app.window.dialogs.dialog, CrashedQuestion)
+    app.window.documents.offer_crashed_session()
+    assert isinstance(app.window.dialogs.open_one, CrashQuestion)
     press(app, pygame.K_RETURN)  # the main answer
-    assert len(find_crashed()) == 1, "as long as it is kept nowhere else"
-    settled(app.session)
-    app.keeper = AutosaveJournal(app.session)
+    assert len(find_crashed_journals()) == 1, "as long as it is kept nowhere else"
+    finish_seek(app.session)
+    app.autosave_journal = AutosaveJournal(app.session)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "write", full_disk)
-        app.keeper.keep()
-        assert len(find_crashed()) == 1, "nor is it when the disk is full"
-    app.keeper._last_retry_s = -1e9
-    app.keeper.keep()
-    app.keeper.keep()
-    assert not find_crashed()
+        patch.setattr(os, "write", raise_disk_full)
+        app.autosave_journal.keep()
+        assert len(find_crashed_journals()) == 1, "nor is it when the disk is full"
+    app.autosave_journal._last_retry_s = -1e9
+    app.autosave_journal.keep()
+    app.autosave_journal.keep()
+    assert not find_crashed_journals()
     assert digests(app.session) == digests(session) and len(session.run.shown) == 2
     assert (app.session.run.front, app.session.run.shown) == (session.run.front, session.run.shown)
     assert app.session.focused_key == session.focused_key, "what is done now goes where it went before"
-    assert app.session.unsaved.is_worth_asking, "nowhere is it saved"
+    assert app.session.unsaved.has_work_worth_saving, "nowhere is it saved"
     press_combination(app, "Ctrl+Q")
-    assert app.window.is_open and app.window.dialogs.dialog is not None
+    assert app.window.is_open and app.window.dialogs.open_one is not None
 
 
-def full_disk(file: int, data: bytes) -> int:
+def raise_disk_full(file: int, data: bytes) -> int:
     raise OSError(28, "No space left on device")
 
 
-def test_a_clean_end_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_closing_the_autosave_removes_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    keeper = AutosaveJournal(busy_session())
+    keeper = AutosaveJournal(make_busy_session())
     keeper.keep()
     keeper.close()
-    assert not find_crashed() and not list(tmp_path.rglob("*.journal"))
+    assert not find_crashed_journals() and not list(tmp_path.rglob("*.journal"))
 
 
-def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_unwritable_state_folder_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
-    session = busy_session()
+    session = make_busy_session()
     keeper = AutosaveJournal(session)
-    session.told.lasting.clear()
+    session.user_messages.persistent.clear()
     for _ in range(3):
         keeper.keep()
         session.advance(1)
-    assert sum("not kept" in text for text in session.told.lasting) == 1
+    assert sum("will not be restored" in text for text in session.user_messages.persistent) == 1
 
 
 # --- whatever the program calls things itself, it reads again -------------------------------------
 
 
-def reopened(session: Session, folder: Path) -> Session:
+def save_and_reopen(session: Session, folder: Path) -> Session:
     """The session from a file, and its scenario from another, which opens too."""
-    files.open_any(files.save_session_scenario(session, folder / "scenario", {}))
-    opened = files.open_any(saving.save(session, folder / "mine"))
-    assert opened.saved is not None
+    files.open_any_file(files.save_session_scenario(session, folder / "scenario", {}))
+    opened = files.open_any_file(session_saving.save_session(session, folder / "mine"))
+    assert opened.saved_session is not None
     other = Session(opened.scenario)
-    saving.restore(other, opened.saved)
-    return settled(other)
+    session_saving.restore_session(other, opened.saved_session)
+    return finish_seek(other)
 
 
 def branch_names(session: Session) -> list[str]:
     return [branch.name for branch in session.run.tree.branches.values()]
 
 
-def test_futures_that_were_kept_again_and_again_have_short_names(tmp_path: Path):
+def test_kept_futures_have_short_names(tmp_path: Path):
     session = Session(setup())
     session.advance(20)
     for tick in (9, 8, 8, 7, 6, 5):
         session.seek(tick)
-        painting.paint(session, [tick], block=True)
-        branching.show(session, max(session.run.tree.branches))
+        painting.block_or_free_cells(session, [tick], block=True)
+        branching.show_branch(session, max(session.run.tree.branches))
         session.seek(20)
     assert branch_names(session)[1:4] == [f"run, before the change at {words}" for words in ("9", "8", "8 (2)")]
-    assert branch_names(reopened(session, tmp_path)) == branch_names(session)
+    assert branch_names(save_and_reopen(session, tmp_path)) == branch_names(session)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "nine words and more " * 20])
-def test_a_branch_with_a_long_name_is_called_by_its_beginning(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_long_branch_name_is_truncated(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     session = Session(setup())
-    branching.rename(session, 0, name)
+    branching.rename_branch(session, 0, name)
     assert name.startswith(branch_names(session)[0]) and len(branch_names(session)[0]) == MAX_BRANCH_NAME
-    assert branch_names(reopened(session, tmp_path)) == branch_names(session)
+    assert branch_names(save_and_reopen(session, tmp_path)) == branch_names(session)
 
 
-def test_a_session_with_longer_names_than_are_given_now_opens(tmp_path: Path):
+def test_session_with_overlong_names_opens(tmp_path: Path):
     """Versions before wrote some that they did not read."""
     session = Session(setup())
-    text = saving.text_of(session.run, tmp_path)
+    text = session_saving.session_text(session.run, tmp_path)
     (tmp_path / "old.yaml").write_text(
         text.replace("name: run", f"name: {'y' * 300}").replace("title: ", f"title: {'z' * 150}"), "utf-8"
     )
-    opened = files.open_any(tmp_path / "old.yaml")
-    assert opened.saved is not None and opened.saved.branches[0].state.name == "y" * MAX_BRANCH_NAME
+    opened = files.open_any_file(tmp_path / "old.yaml")
+    assert opened.saved_session is not None and opened.saved_session.branches[0].state.name == "y" * MAX_BRANCH_NAME
     assert opened.scenario.title.startswith("z" * MAX_TITLE) and len(opened.scenario.title) == MAX_TITLE
 
 
-def test_a_map_with_a_long_name_makes_a_title_that_is_read_again(tmp_path: Path):
+def test_title_of_map_with_long_name_can_be_reopened(tmp_path: Path):
     write_map(setup().grid, tmp_path / f"{'m' * 150}.map")
-    session = Session(files.open_any(tmp_path / f"{'m' * 150}.map").scenario)
-    assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
+    session = Session(files.open_any_file(tmp_path / f"{'m' * 150}.map").scenario)
+    assert save_and_reopen(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
 
 
-def test_a_problem_of_a_map_with_a_long_name_is_read_again(tmp_path: Path):
+def test_problem_on_map_with_long_name_can_be_reopened(tmp_path: Path):
     name = f"{'m' * 150}.map"
     write_map(setup().grid, tmp_path / name)
     (tmp_path / "of.scen").write_text(f"version 1\n0\t{name}\t24\t12\t0\t0\t9\t9\t9\n", "utf-8")
-    session = Session(files.open_any(tmp_path / "of.scen").scenario)
-    assert reopened(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
+    session = Session(files.open_any_file(tmp_path / "of.scen").scenario)
+    assert save_and_reopen(session, tmp_path).run.scenario.title == "m" * MAX_TITLE
 
 
 @pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_VALUES"])
-def test_what_is_more_than_can_be_read_is_not_written(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    session = busy_session()
+def test_content_beyond_reader_limits_is_not_written(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    session = make_busy_session()
     path = files.save_session_scenario(session, tmp_path / "mine", {})
     before = path.read_bytes()
     monkeypatch.setattr(f"sim.files.scenario.{limit}", 20)
-    for save in (lambda: files.save_session_scenario(session, path, {}), lambda: saving.save(session, path)):
+    for save in (
+        lambda: files.save_session_scenario(session, path, {}),
+        lambda: session_saving.save_session(session, path),
+    ):
         with pytest.raises(ConfigError, match=r"expected at most 20 .* it could not be opened again"):
             save()
     assert path.read_bytes() == before
 
 
-def test_values_are_counted_as_the_reader_counts_them(monkeypatch: pytest.MonkeyPatch):
-    data = session_data(saving.describe(busy_session().run))
+def test_values_in_matches_the_count_of_the_reader(monkeypatch: pytest.MonkeyPatch):
+    data = session_data(session_saving.session_content(make_busy_session().run))
     text = write_yaml(data)
-    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", values_in(data))
+    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", count_values(data))
     assert read_yaml(text, "whole").data["log"]
-    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", values_in(data) - 1)
+    monkeypatch.setattr("sim.files.yaml.MAX_VALUES", count_values(data) - 1)
     with pytest.raises(ConfigError, match=r"more than .* values"):
         read_yaml(text, "whole")
 
 
-def test_a_copy_of_an_agent_with_a_long_name_has_a_name_that_is_read_again(tmp_path: Path):
+def test_copied_agent_with_long_name_can_be_reopened(tmp_path: Path):
     session = Session(setup())
     for label in ("l" * MAX_NAME, "9" * MAX_NAME):
-        agent_edits.name_agent(session, session.focused_key, label)
+        agent_edits.rename_agent(session, session.focused_key, label)
         taken = {walker.label for walker in session.run.world.walkers}
-        agent_edits.add(session, AgentConfig("tba", wording.next_label(label, taken)))
-    labels = [walker.label for walker in reopened(session, tmp_path).run.world.walkers]
+        agent_edits.add_agent(session, AgentConfig("tba", panel_texts.next_free_label(label, taken)))
+    labels = [walker.label for walker in save_and_reopen(session, tmp_path).run.world.walkers]
     assert labels == [walker.label for walker in session.run.world.walkers] and len({*labels}) == len(labels)
 
 
 @pytest.mark.parametrize("placed", ["", ", placing: {pairs: random}"])
-def test_a_crowd_with_a_long_name_is_read_again(placed: str, tmp_path: Path):
+def test_crowd_with_long_name_can_be_reopened(placed: str, tmp_path: Path):
     agents = f"agents: [{{kind: tb-wa, label: {'u' * MAX_NAME}, count: 12{placed}}}]"
     text = (
         f"format: backmove-scenario\nversion: 1\nmap: {{rows: [....., .....]}}\nstart: [0, 0]\ngoal: [4, 1]\n{agents}"
     )
-    session = Session(parse_scenario(text, "units.yaml", BY_KEY))
-    labels = [walker.label for walker in reopened(session, tmp_path).run.world.walkers]
+    session = Session(parse_scenario(text, "units.yaml", SPECS_BY_KEY))
+    labels = [walker.label for walker in save_and_reopen(session, tmp_path).run.world.walkers]
     assert labels == [walker.label for walker in session.run.world.walkers] and len({*labels}) == 12
 
 
-def test_no_more_branches_are_made_than_a_file_may_have(monkeypatch: pytest.MonkeyPatch):
+def test_branch_count_is_limited_to_the_file_limit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sim.time.branches.MAX_BRANCHES", 3)
     session = Session(setup())
     session.advance(20)
     for cell in (3, 4):
-        branching.branch_here(session)
-        painting.paint(session, [cell], block=True)
+        branching.create_branch_here(session)
+        painting.block_or_free_cells(session, [cell], block=True)
     entries = session.run.timeline.entries()
     session.seek(9)
-    for more in (lambda: branching.branch_here(session), lambda: painting.paint(session, [5], block=True)):
+    for more in (
+        lambda: branching.create_branch_here(session),
+        lambda: painting.block_or_free_cells(session, [5], block=True),
+    ):
         with pytest.raises(ConfigError, match="expected at most 3 branches"):
             more()
         session.history.end()
     assert len(session.run.tree.branches) == 3 and session.run.timeline.entries() == entries, "nothing is lost"
-    branching.delete(session, 1)
-    painting.paint(session, [5], block=True)
+    branching.delete_branch(session, 1)
+    painting.block_or_free_cells(session, [5], block=True)
     assert len(session.run.tree.branches) == 3
 
 
-def test_no_more_agents_join_than_a_file_may_have(monkeypatch: pytest.MonkeyPatch):
+def test_agent_count_is_limited_to_the_file_limit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sim.world.MAX_AGENTS", 3)
     session = Session(setup())
     assert len(session.run.world.walkers) == 2
-    assert agent_edits.add(session, AgentConfig("tba")) and not agent_edits.add(session, AgentConfig("tba"))
+    assert agent_edits.add_agent(session, AgentConfig("tba")) and not agent_edits.add_agent(session, AgentConfig("tba"))
     session.do(AddAgent(AgentConfig("tba")))
     assert len(session.run.world.walkers) == 3
-    assert [text.split("expected")[1] for text in session.told.messages] == [" at most 3 agents, got one more"] * 2
+    assert [text.split("expected")[1] for text in session.user_messages.until_next_edit] == [
+        " at most 3 agents, got one more"
+    ] * 2

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY, SPECS
+from agents.registry import SPECS, SPECS_BY_KEY
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, TimedCommand
-from sim.files.map import write_map
 from sim.files.map_source import MapFile, MapRecipe, MapRows
+from sim.files.movingai import write_map
 from sim.files.scenario import Scenario, build_world, dump_scenario, load_scenario, parse_scenario, save_scenario
 from sim.grid import Grid
 from sim.metrics import Metrics
@@ -69,10 +69,10 @@ view: {layers: [open, closed], zoom: 2.5}
 
 
 def parse(text: str, name: str = "x.yaml") -> Scenario:
-    return parse_scenario(text, name, BY_KEY)
+    return parse_scenario(text, name, SPECS_BY_KEY)
 
 
-def problems_of(text: str) -> list[str]:
+def parse_problems(text: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         parse(text)
     return caught.value.problems
@@ -81,7 +81,7 @@ def problems_of(text: str) -> list[str]:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def test_every_part_is_read() -> None:
+def test_parser_reads_every_part_of_a_scenario() -> None:
     scenario = parse(BASE)
     assert scenario.title == "A sample" and scenario.caption == "Two lines\nof it\n"
     assert scenario.map == MapRows((".....", ".@.@.", "..T.."))
@@ -92,14 +92,14 @@ def test_every_part_is_read() -> None:
     assert scenario.view == {"layers": ["open", "closed"], "zoom": 2.5}
 
 
-def test_cells_are_named_one_by_one_or_as_runs_wherever_there_are_many() -> None:
+def test_cell_lists_accept_single_cells_and_runs() -> None:
     one_by_one, runs = "[[1, 2], [2, 2], [0, 0]]", "{runs: '1-2,2 0,0'}"
     for line in ("gate: CELLS", "gate: [[2, 1]]\nedits:\n  - {tick: 1, block: CELLS}",
                  "gate: [[2, 1]]\nedits:\n  - {tick: 1, switches: {gate: CELLS}}",
                  "gate: [[2, 1]]\nedits:\n  - {tick: 1, terrain: {cells: CELLS, letters: TTW}}"):  # fmt: skip
         text = BASE[: BASE.index("  gate: ")] + f"  {line}\n"
         assert parse(text.replace("CELLS", runs)) == parse(text.replace("CELLS", one_by_one)) != parse(BASE)
-        (problem,) = problems_of(text.replace("CELLS", "{runs: '3-5,1'}"))
+        (problem,) = parse_problems(text.replace("CELLS", "{runs: '3-5,1'}"))
         assert problem.endswith("expected runs within the map, which is 5 x 3, got '3-5,1'")
     in_quotes = 'expected cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}, got '
     for wrong, said in (
@@ -108,10 +108,10 @@ def test_cells_are_named_one_by_one_or_as_runs_wherever_there_are_many() -> None
         ("{runs: ''}", "expected at least one cell"),
         ("7", "expected a list of cells"),
     ):
-        assert said in problems_of(BASE.replace("[[2, 1], [2, 0]]", wrong))[0]
+        assert said in parse_problems(BASE.replace("[[2, 1], [2, 0]]", wrong))[0]
 
 
-def test_every_command_is_read_in_the_order_of_ticks() -> None:
+def test_parser_reads_every_command_in_tick_order() -> None:
     assert parse(BASE).edits == (
         TimedCommand(1, commands.SetSwitch("gate", True)),
         TimedCommand(2, commands.EditCells((10,), (6, 8))),
@@ -126,12 +126,12 @@ def test_every_command_is_read_in_the_order_of_ticks() -> None:
         TimedCommand(8, commands.RemoveAgent(2)),
         TimedCommand(8, commands.AddAgent(AgentConfig("astar"), 7)),
         TimedCommand(8, commands.SetParam(0, "weight", 3.0)),
-        TimedCommand(8, commands.SetChanges(3, 0.0)),
+        TimedCommand(8, commands.SetRandomChanges(3, 0.0)),
         TimedCommand(9, commands.SetSwitch("gate", False)),
     )
 
 
-def test_the_numbers_of_agents_are_those_of_the_world() -> None:
+def test_agent_numbers_in_edits_match_the_world() -> None:
     """An agent that a file calls by its label is the one that the command reaches."""
     text = BASE.split("changes:")[0] + (
         "edits:\n"
@@ -143,8 +143,8 @@ def test_the_numbers_of_agents_are_those_of_the_world() -> None:
         "  - {tick: 8, add: {kind: tb-wa, label: first}}\n"
         "  - {tick: 9, agent: first, set: {weight: 8}}\n"
     )
-    world = build_world(parse(text), BY_KEY)
-    world.submit(commands.SetChanges(1, 0.0), 50)  # keeps time running
+    world = build_world(parse(text), SPECS_BY_KEY)
+    world.submit(commands.SetRandomChanges(1, 0.0), 50)  # keeps time running
     world.advance(20)
     assert [walker.label for walker in world.walkers] == ["lazy", "TBA*", "second", "sixth", "first"]
     assert [walker.id for walker in world.walkers] == [0, 1, 3, 6, 7]
@@ -152,7 +152,7 @@ def test_the_numbers_of_agents_are_those_of_the_world() -> None:
     assert not world.notes
 
 
-def test_a_recipe_brings_its_own_problem() -> None:
+def test_generated_map_provides_start_goal_and_switches() -> None:
     head = "format: backmove-scenario\nversion: 1\nagents: []\n"
     scenario = parse(head + "map: {generate: {kind: river, width: 48, height: 32, seed: 3}}\n")
     assert isinstance(scenario.map, MapRecipe) and scenario.map.values["bridges"] == 2
@@ -164,46 +164,46 @@ def test_a_recipe_brings_its_own_problem() -> None:
     assert parse(dump_scenario(moved)) == moved
 
 
-def test_diagonal_and_swamp_reach_the_grid(tmp_path: Path) -> None:
+def test_diagonal_and_swamp_settings_apply_to_the_grid(tmp_path: Path) -> None:
     (tmp_path / "maps").mkdir()
-    write_map(Grid.from_rows([".S."]), tmp_path / "maps" / "swamp.map")
+    write_map(Grid.from_text_rows([".S."]), tmp_path / "maps" / "swamp.map")
     text = (
         "format: backmove-scenario\nversion: 1\nagents: []\nstart: [0, 0]\ngoal: [2, 0]\n"
         "map: {file: ../maps/swamp.map, swamp: blocked, diagonal: 1.5}\n"
     )
-    scenario = parse_scenario(text, "x", BY_KEY, tmp_path / "scenarios")
-    assert scenario.grid.rows() == [".T."] and scenario.grid.diagonal == 1.5
-    assert parse_scenario(dump_scenario(scenario), "x", BY_KEY, tmp_path / "scenarios") == scenario
+    scenario = parse_scenario(text, "x", SPECS_BY_KEY, tmp_path / "scenarios")
+    assert scenario.grid.rows() == [".T."] and scenario.grid.diagonal_cost == 1.5
+    assert parse_scenario(dump_scenario(scenario), "x", SPECS_BY_KEY, tmp_path / "scenarios") == scenario
 
 
 # --- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
-def test_bad_files_say_all_that_is_wrong(path: Path) -> None:
+def test_bad_scenario_files_report_all_problems(path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_scenario(path, BY_KEY)
+        load_scenario(path, SPECS_BY_KEY)
     got = str(caught.value).replace(f"{path.parent}{os.sep}", "").replace(str(ROOT), "ROOT")
     assert got + "\n" == Path(f"{path}.expected").read_text(encoding="utf-8")
 
 
-def test_no_line_is_blamed_for_another() -> None:
+def test_one_error_causes_no_follow_up_errors() -> None:
     """One wrong agent, or a wrong map, does not make the commands that speak of it wrong."""
-    one_agent = problems_of(BASE.replace("weight: 2}", "weight: none}"))
+    one_agent = parse_problems(BASE.replace("weight: 2}", "weight: none}"))
     assert one_agent == ["x.yaml:17: agents[0].weight: expected a number from 1 to 100, got 'none'"]
     recipe = BASE.replace("  rows: |\n    .....\n    .@.@.\n    ..T..\n", "  generate: {kind: rivr}\n")
-    no_map = problems_of(
+    no_map = parse_problems(
         recipe.replace("start: [0, 0]\ngoal: [4, 0]\n", "").replace("switches:\n  gate: [[2, 1], [2, 0]]\n", "")
     )
     assert no_map == ["x.yaml:8: map.generate.kind: no generator 'rivr'; did you mean 'river'?"]
 
 
-def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
+def test_scenario_reads_maps_only_from_allowed_folders(tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home" / "scenarios", tmp_path / "elsewhere"
     for folder in (home, tmp_path / "home" / "maps", elsewhere):
         folder.mkdir(parents=True)
     for folder in (tmp_path / "home" / "maps", elsewhere):
-        write_map(Grid.from_rows(["...."]), folder / "a.map")
+        write_map(Grid.from_text_rows(["...."]), folder / "a.map")
     (tmp_path / "home" / "maps" / "link.map").symlink_to(elsewhere / "a.map")
     (elsewhere / "secret.txt").write_text("secret")
     (tmp_path / "home" / "maps" / "secret.map").symlink_to(elsewhere / "secret.txt")
@@ -211,14 +211,14 @@ def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
 
     def load(name: object, **options: object) -> Scenario:
         (home / "x.yaml").write_text(text.replace("NAME", str(name)))
-        return load_scenario(home / "x.yaml", BY_KEY, **options)
+        return load_scenario(home / "x.yaml", SPECS_BY_KEY, **options)
 
     assert load("../maps/a.map").grid.width == 4
     assert load(tmp_path / "home" / "maps" / "a.map").grid.width == 4
     linked = load("../maps/link.map")
     assert linked.grid.width == 4
     assert save_scenario(linked, home / "saved.yaml").map == linked.map, "named as it was, and opened again"
-    assert load_scenario(home / "saved.yaml", BY_KEY).grid.width == 4
+    assert load_scenario(home / "saved.yaml", SPECS_BY_KEY).grid.width == 4
     for outside in ("../../elsewhere/a.map", elsewhere / "a.map", "../maps/secret.map", "/dev/zero"):
         with pytest.raises(
             ConfigError, match="must lead to a .map file" if "secret" in str(outside) else "which is outside"
@@ -230,15 +230,15 @@ def test_a_scenario_stays_in_its_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", ""])
-def test_missing_files(tmp_path: Path, name: str) -> None:
+def test_missing_scenario_file_gives_one_problem(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_scenario(tmp_path / name, BY_KEY)
+        load_scenario(tmp_path / name, SPECS_BY_KEY)
     assert len(caught.value.problems) == 1
 
 
 @settings(max_examples=150)
 @given(st.data())
-def test_any_change_to_a_valid_text_is_a_scenario_or_a_config_error(data: st.DataObject) -> None:
+def test_mutated_scenario_parses_or_raises_config_error(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([BASE, *(path.read_text(encoding="utf-8") for path in SHIPPED[:3])]))
     for _ in range(data.draw(st.integers(1, 4))):
         begin = data.draw(st.integers(0, len(text)))
@@ -247,26 +247,28 @@ def test_any_change_to_a_valid_text_is_a_scenario_or_a_config_error(data: st.Dat
             st.text(max_size=6) | st.sampled_from([" -1", "[]", "{}", ": ", "\n", "null", "99999", "[[0, 0]]"])
         )
         text = text[:begin] + new + text[end:]
-    _check_reading(text)
+    assert_parses_or_raises_config_error(text)
 
 
 @given(st.binary(max_size=120) | st.text(max_size=120))
-def test_any_bytes_are_a_scenario_or_a_config_error(source: bytes | str) -> None:
-    _check_reading(source)
-    _check_reading(BASE.encode() + (source if isinstance(source, bytes) else source.encode("utf-8", "replace")))
+def test_random_bytes_parse_or_raise_config_error(source: bytes | str) -> None:
+    assert_parses_or_raises_config_error(source)
+    assert_parses_or_raises_config_error(
+        BASE.encode() + (source if isinstance(source, bytes) else source.encode("utf-8", "replace"))
+    )
 
 
-def _check_reading(source: bytes | str) -> None:
+def assert_parses_or_raises_config_error(source: bytes | str) -> None:
     try:
-        scenario = parse_scenario(source, "x.yaml", BY_KEY, ROOT / "assets" / "scenarios")
+        scenario = parse_scenario(source, "x.yaml", SPECS_BY_KEY, ROOT / "assets" / "scenarios")
     except ConfigError as error:
         assert error.problems
         for problem in error.problems:
             assert problem.startswith("x.yaml:") and "\n" not in problem and len(problem) < 1500
         return
-    again = parse_scenario(dump_scenario(scenario), "x.yaml", BY_KEY, ROOT / "assets" / "scenarios")
+    again = parse_scenario(dump_scenario(scenario), "x.yaml", SPECS_BY_KEY, ROOT / "assets" / "scenarios")
     assert again == scenario
-    build_world(scenario, BY_KEY).advance(10)
+    build_world(scenario, SPECS_BY_KEY).advance(10)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -280,7 +282,7 @@ def param_values() -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
 
     def values(key: str) -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
         options = {}
-        for param in BY_KEY[key].params:
+        for param in SPECS_BY_KEY[key].params:
             if param.kind is bool:
                 options[param.name] = st.booleans()
             elif param.choices:
@@ -306,21 +308,23 @@ timed = st.tuples(
             lambda parts: commands.SetTerrain(tuple(c for c, _ in parts), "".join(letter for _, letter in parts))
         ),
         st.builds(commands.SetSwitch, st.sampled_from(["gate", "7", "a: b"]), st.booleans()),
-        st.builds(commands.NameSwitch, st.sampled_from(["gate", "8", "c: d"]), st.lists(cells, min_size=1).map(tuple)),
-        st.builds(commands.NameSwitch, st.just("ended"), st.just(())),
+        st.builds(
+            commands.DefineSwitch, st.sampled_from(["gate", "8", "c: d"]), st.lists(cells, min_size=1).map(tuple)
+        ),
+        st.builds(commands.DefineSwitch, st.just("ended"), st.just(())),
         st.builds(commands.MoveGoal, cells),
         st.builds(commands.SetBudget, st.integers(20, 99)),
         st.builds(commands.SetBudget, st.none() | st.integers(20, 99), st.integers(0, 1)),
         st.builds(commands.SetParam, st.just(0), st.just("weight"), st.floats(1, 100)),
         st.builds(commands.AddAgent, configs, st.none() | st.sampled_from([500, 600, 700])),
-        st.builds(commands.SetChanges, st.integers(1, 99), st.floats(0, 100)),
+        st.builds(commands.SetRandomChanges, st.integers(1, 99), st.floats(0, 100)),
         st.builds(commands.SetTrials, st.integers(1, 99)),
     ),
 ).map(lambda pair: TimedCommand(*pair))
 
 
 @given(names, st.lists(configs, max_size=3), st.lists(timed, max_size=6), st.booleans())
-def test_what_is_written_reads_back_equal(
+def test_random_scenario_round_trips(
     label: str, more: list[AgentConfig], edits: list[TimedCommand], ends_removed: bool
 ) -> None:
     agents = (AgentConfig("tb-wa", label), AgentConfig("tb-gbfs", label), *more)
@@ -342,7 +346,7 @@ def test_what_is_written_reads_back_equal(
     assert parse(dump_scenario(scenario)) == scenario
 
 
-def test_a_written_file_is_readable() -> None:
+def test_dumped_scenario_uses_compact_yaml() -> None:
     text = dump_scenario(parse(BASE))
     assert "  - {kind: rtb-wa, label: lazy, weight: 2.0}\n" in text
     assert "  gate: [[2, 1], [2, 0]]\n" in text and "  rows: |\n    .....\n" in text
@@ -351,25 +355,25 @@ def test_a_written_file_is_readable() -> None:
     assert "&" not in text and "!!" not in text
 
 
-def test_saving_elsewhere_keeps_the_map(tmp_path: Path) -> None:
-    scenario = load_scenario(ROOT / "assets" / "scenarios" / "reopening.yaml", BY_KEY)
+def test_saving_in_another_folder_keeps_the_map(tmp_path: Path) -> None:
+    scenario = load_scenario(ROOT / "assets" / "scenarios" / "reopening.yaml", SPECS_BY_KEY)
     here = tmp_path / "mine" / "scenarios"
     here.mkdir(parents=True)
     far = save_scenario(scenario, here / "far.yaml")
     assert isinstance(far.map, MapRows), "a map outside the tree of the new file is drawn in it"
-    assert load_scenario(here / "far.yaml", BY_KEY) == far
+    assert load_scenario(here / "far.yaml", SPECS_BY_KEY) == far
     assert far.grid.rows() == scenario.grid.rows()
     write_map(scenario.grid, tmp_path / "mine" / "river.map")
     near = Scenario(MapFile("?", tmp_path / "mine" / "river.map"), scenario.start, scenario.goal)
     saved = save_scenario(near, here / "near.yaml")
     assert isinstance(saved.map, MapFile) and saved.map.file == "../river.map"
-    assert load_scenario(here / "near.yaml", BY_KEY) == saved
+    assert load_scenario(here / "near.yaml", SPECS_BY_KEY) == saved
     assert sorted(path.name for path in here.iterdir()) == ["far.yaml", "near.yaml"]
 
 
-def test_worlds_do_not_share_the_map() -> None:
+def test_worlds_of_one_scenario_have_separate_maps() -> None:
     scenario = parse(BASE)
-    first, second = build_world(scenario, BY_KEY), build_world(scenario, BY_KEY)
+    first, second = build_world(scenario, SPECS_BY_KEY), build_world(scenario, SPECS_BY_KEY)
     before = second.grid.rows()
     first.advance(5)
     assert first.grid.rows() != before and second.grid.rows() == before and scenario.grid.rows() == before
@@ -378,12 +382,12 @@ def test_worlds_do_not_share_the_map() -> None:
 # --- the shipped ones -----------------------------------------------------------------------------
 
 
-def walk(name: str, most_ticks: int = 1600) -> dict[str, tuple[Walker, Metrics]]:
+def run_example(name: str, most_ticks: int = 1600) -> dict[str, tuple[Walker, Metrics]]:
     """The agents of a shipped scenario at the end of its run, by label."""
-    world = build_world(load_scenario(ROOT / "assets" / "scenarios" / f"{name}.yaml", BY_KEY), BY_KEY)
+    world = build_world(load_scenario(ROOT / "assets" / "scenarios" / f"{name}.yaml", SPECS_BY_KEY), SPECS_BY_KEY)
     assert 90 <= run_to_end(world) <= most_ticks
     assert not world.notes
-    return {walker.label: (walker, world.metrics(walker)) for walker in world.walkers}
+    return {walker.label: (walker, world.metrics_of_walker(walker)) for walker in world.walkers}
 
 
 def run_to_end(world: World) -> int:
@@ -392,91 +396,91 @@ def run_to_end(world: World) -> int:
     return world.tick
 
 
-def measures(name: str, most_ticks: int = 1600) -> dict[str, Metrics]:
-    found = walk(name, most_ticks)
+def metrics_of_example(name: str, most_ticks: int = 1600) -> dict[str, Metrics]:
+    found = run_example(name, most_ticks)
     assert all(walker.agent.status is Status.AT_GOAL for walker, _ in found.values())
     return {label: metrics for label, (_, metrics) in found.items()}
 
 
-def test_there_are_enough() -> None:
+def test_at_least_eight_scenarios_are_shipped() -> None:
     assert len(SHIPPED) >= 8
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_shipped_scenarios_load_run_and_read_back_equal(path: Path) -> None:
-    scenario = load_scenario(path, BY_KEY)
+def test_shipped_scenarios_load_run_and_round_trip(path: Path) -> None:
+    scenario = load_scenario(path, SPECS_BY_KEY)
     panels = {config.group or config.label for config in scenario.agents}
     assert scenario.title and len(scenario.caption) > 80 and 2 <= len(panels) <= 4
     assert max(scenario.grid.terrain.shape) <= 128
     labels = [config.label for config in scenario.agents]
     assert all(labels) and len(set(labels)) == len(labels)
-    assert parse_scenario(dump_scenario(scenario), "again", BY_KEY, path.parent) == scenario
+    assert parse_scenario(dump_scenario(scenario), "again", SPECS_BY_KEY, path.parent) == scenario
     digests = {_digest_in_steps(scenario, step) for step in (5_000, 7)}
     assert len(digests) == 1
 
 
 def _digest_in_steps(scenario: Scenario, step: int) -> str:
-    world = build_world(scenario, BY_KEY)
+    world = build_world(scenario, SPECS_BY_KEY)
     while world.advance(step):
         pass
     return world.digest()
 
 
-def test_scrubbing() -> None:
-    found = measures("scrubbing")
+def test_scrubbing_example_shows_costly_back_moves() -> None:
+    found = metrics_of_example("scrubbing")
     one, sixteen, waits = found["one cell a tick"], found["sixteen"], found["waits"]
     assert one.expansions == sixteen.expansions == waits.expansions
     assert one.cost > 10 * waits.cost and one.back_moves > 300
     assert sixteen.cost < 2 * waits.cost
 
 
-def test_weights() -> None:
-    found = measures("weights")
+def test_weights_example_lowers_cost_with_weight() -> None:
+    found = metrics_of_example("weights")
     costs = [found[label].cost for label in ("w = 1", "w = 1.8", "w = 3", "greedy")]
     backs = [found[label].back_moves for label in ("w = 1", "w = 1.8", "w = 3", "greedy")]
     assert np.all(np.diff(costs) < -0.2 * np.array(costs[1:])) and np.all(np.diff(backs) < 0)
 
 
-def test_reopening() -> None:
-    found = measures("reopening")
+def test_reopening_example_costs_more_with_reopening() -> None:
+    found = metrics_of_example("reopening")
     assert found["re-opening"].cost > 1.5 * found["closed stay closed"].cost
     assert found["re-opening"].expansions > 1.5 * found["closed stay closed"].expansions
 
 
-def test_two_corridors() -> None:
-    found = walk("two-corridors")
+def test_two_corridors_example_is_cheaper_with_shortcut() -> None:
+    found = run_example("two-corridors")
     plain, shortcut = found["walks back"], found["shortcut"]
     assert plain[1].cost > 1.25 * shortcut[1].cost and plain[1].back_moves > 3 * shortcut[1].back_moves
     assert shortcut[0].agent.view().numbers["shortcuts"] == 1
 
 
-def test_indecision() -> None:
-    found = measures("indecision")
+def test_indecision_example_is_cheaper_with_the_switch_rule() -> None:
+    found = metrics_of_example("indecision")
     assert found["any path"].cost > 1.3 * found["only longer ones"].cost
     assert found["any path"].back_moves > 4 * found["only longer ones"].back_moves
 
 
-def test_bridges() -> None:
-    found = measures("bridges")
+def test_bridges_example_restarts_less_with_lazy_agents() -> None:
+    found = metrics_of_example("bridges")
     assert found["lazy"].restarts <= 1 and found["eager"].restarts >= 5
     assert found["eager"].cost > 1.3 * found["lazy"].cost and found["eager"].expansions > 2 * found["lazy"].expansions
 
 
-def test_one_single_change_stays_one() -> None:
+def test_non_repeating_random_change_round_trips() -> None:
     scenario = parse(BASE.replace("rate: 2.5}", "rate: 2.5, repeat: false}"))
     assert scenario.changes == RandomChanges(7, 2.5, repeats=False)
     assert parse(dump_scenario(scenario)) == scenario
 
 
-def test_random_changes() -> None:
-    found = measures("random-changes")
+def test_random_changes_example_restarts_less_with_lazy_agents() -> None:
+    found = metrics_of_example("random-changes")
     assert 0 < 2 * found["lazy"].restarts <= found["eager"].restarts
     assert found["lazy"].expansions < 0.8 * found["eager"].expansions
     assert found["lazy, w = 1"].cost > 1.2 * found["lazy"].cost
 
 
-def test_no_path() -> None:
-    found = walk("no-path")
+def test_no_path_example_arrives_unless_the_agent_gives_up() -> None:
+    found = run_example("no-path")
     statuses = {label: walker.agent.status for label, (walker, _) in found.items()}
     assert statuses.pop("gives up") is Status.GAVE_UP
     assert set(statuses.values()) == {Status.AT_GOAL}
@@ -484,27 +488,27 @@ def test_no_path() -> None:
 
 
 def test_rooms() -> None:
-    found = measures("rooms")
+    found = metrics_of_example("rooms")
     assert found["w = 1"].cost > 5 * found["w = 3"].cost > 5 * found["greedy"].cost
     assert found["greedy"].back_moves < found["w = 3"].back_moves
 
 
-def test_acting_early() -> None:
-    found = measures("acting-early")
+def test_acting_early_example_is_cheaper_than_acting_late() -> None:
+    found = metrics_of_example("acting-early")
     early, late, waits = found["acts early"], found["acts late"], found["waits"]
     assert early.cost < 0.85 * late.cost
     assert early.moves < late.moves and early.moves < waits.moves + waits.waits
 
 
-def test_corner() -> None:
-    found = measures("corner", 4000)
+def test_corner_example_is_costlier_for_lrta_and_ribs() -> None:
+    found = metrics_of_example("corner", 4000)
     lrta, ribs, tba = found["LRTA*"], found["RIBS"], found["TBA*"]
     assert lrta.revisits > 10 * tba.revisits and lrta.cost > 5 * tba.cost
     assert ribs.cost > 5 * tba.cost
 
 
-def test_learning() -> None:
-    found = walk("learning", 5000)
+def test_learning_example_converges_faster_with_lookahead() -> None:
+    found = run_example("learning", 5000)
     assert all(walker.is_converged and metrics.suboptimality == 1.0 for walker, metrics in found.values())
     counts = {label: len(walker.trials) for label, (walker, _) in found.items()}
     assert counts["LRTA*"] > 3 * counts["LSS-LRTA*"] and counts["LRTA*"] > 3 * counts["RTAA*"]
@@ -512,15 +516,15 @@ def test_learning() -> None:
     assert np.any(np.diff(costs) > 0), "the caption says that the cost may rise"
 
 
-def test_lookahead() -> None:
-    found = measures("lookahead")
+def test_lookahead_example_lowers_cost_and_longest_stay() -> None:
+    found = metrics_of_example("lookahead")
     one, four, sixteen = found["one"], found["four"], found["sixteen"]
     assert one.cost > four.cost > sixteen.cost
     assert one.longest_stay > four.longest_stay > sixteen.longest_stay
 
 
-def test_dstar_lite() -> None:
-    found = measures("dstar-lite")
+def test_dstar_lite_example_exceeds_the_budget_or_waits() -> None:
+    found = metrics_of_example("dstar-lite")
     dstar, lazy = found["D* Lite"], found["RTB-WA* lazy"]
     assert dstar.over_budget or dstar.waits > lazy.waits
     assert lazy.max_expansions <= 32 and not lazy.over_budget

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
-from sim.commands import MAX_SWITCHES, AgentConfig, EditCells, NameSwitch, SetSwitch, SetTerrain
-from sim.files.map import read_map
+from agents.registry import SPECS_BY_KEY
+from sim.commands import MAX_SWITCHES, AgentConfig, DefineSwitch, EditCells, SetSwitch, SetTerrain
+from sim.files.movingai import read_map
 from sim.files.scenario import Scenario, load_scenario
 from sim.grid import Grid
 from sim.time.worst_block import switch_tasks
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
-from ui.model import branching, files, saving, script, turning
-from ui.model.selecting import Selecting
-from ui.model.selection import LEFT, LEFT_RIGHT, RIGHT, TOP_BOTTOM, Piece, Selection
+from ui.model import adjust, branching, files, script, session_saving
+from ui.model.select_tool import SelectTool
+from ui.model.selection import MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_LEFT, ROTATE_RIGHT, MapPiece, Selection
 from ui.model.session import Session
-from ui.model.state import State
-from ui.panels import selected
+from ui.model.ui_state import UiState
+from ui.panels import selection_drawing
 
 ROWS = [
     "............",
@@ -33,11 +33,11 @@ ROWS = [
     ".......W....",
     "............",
 ]
-WAYS = (LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT)
+WAYS = (MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_RIGHT, ROTATE_LEFT)
 
 
 def scenario() -> Scenario:
-    grid = Grid.from_rows(ROWS, "piece")
+    grid = Grid.from_text_rows(ROWS, "piece")
     agents = (AgentConfig("tb-wa"), AgentConfig("tba"))
     gate = {"gate": (grid.cell(5, 0),)}
     return scenario_on(grid, grid.cell(0, 7), grid.cell(11, 0), agents, budget=2, title="Piece", switches=gate)
@@ -57,15 +57,15 @@ def rows(app: App) -> list[str]:
     return app.session.run.world.grid.rows()
 
 
-def select(app: App, corner: tuple[int, int], opposite: tuple[int, int], button: int = 1) -> None:
+def drag_selection(app: App, corner: tuple[int, int], opposite: tuple[int, int], button: int = 1) -> None:
     drag(app, at_cell(app, *corner), at_cell(app, *opposite), button=button)
 
 
-def hold(monkeypatch, mod: int) -> None:
+def hold_modifiers(monkeypatch, mod: int) -> None:
     monkeypatch.setattr(pygame.key, "get_mods", lambda: mod)
 
 
-def test_what_was_painted_last_is_selected_as_of_the_present_tick(app) -> None:
+def test_last_stroke_selection_follows_the_current_tick(app) -> None:
     grid, selecting = app.session.run.world.grid, app.window.editor.selecting
     first, second = (2, 5), (3, 6)
     app.session.do(EditCells((grid.cell(*first),)))
@@ -73,7 +73,7 @@ def test_what_was_painted_last_is_selected_as_of_the_present_tick(app) -> None:
     app.session.do(EditCells((grid.cell(*second),)))
     for tick, wanted in ((2, second), (1, first), (2, second)):
         app.session.seek(tick)
-        selecting.choose_last_stroke()
+        selecting.select_last_stroke()
         assert app.window.state.selection.cells(grid).tolist() == [grid.cell(*wanted)]
 
 
@@ -82,11 +82,11 @@ def test_what_was_painted_last_is_selected_as_of_the_present_tick(app) -> None:
 masks = st.integers(1, 6).flatmap(
     lambda width: st.lists(st.lists(st.booleans(), min_size=width, max_size=width), min_size=1, max_size=6)
 )
-BOARD = Grid.from_rows(["." * 6] * 6)
+BOARD = Grid.from_text_rows(["." * 6] * 6)
 
 
 def selection_of(mask: list[list[bool]]) -> Selection | None:
-    return Selection.of([(x, y) for y, row in enumerate(mask) for x, is_in in enumerate(row) if is_in], BOARD)
+    return Selection.from_points([(x, y) for y, row in enumerate(mask) for x, is_in in enumerate(row) if is_in], BOARD)
 
 
 def cells_of(selection: Selection | None) -> set[int]:
@@ -94,40 +94,50 @@ def cells_of(selection: Selection | None) -> set[int]:
 
 
 @given(masks, masks)
-def test_selections_are_sets_of_cells(one: list[list[bool]], other: list[list[bool]]) -> None:
+def test_selection_operations_match_set_operations(one: list[list[bool]], other: list[list[bool]]) -> None:
     a, b = selection_of(one), selection_of(other)
     assert cells_of(a) == {y * 6 + x for y, row in enumerate(one) for x, is_in in enumerate(row) if is_in}
     if a is None or b is None:
         return
-    assert cells_of(a.joined(b, BOARD)) == cells_of(a) | cells_of(b)
-    assert cells_of(a.without(b, BOARD)) == cells_of(a) - cells_of(b)
-    assert all(a.has(BOARD.xy(cell)) == (cell in cells_of(a)) for cell in range(36))
+    assert cells_of(a.union_with(b, BOARD)) == cells_of(a) | cells_of(b)
+    assert cells_of(a.difference_from(b, BOARD)) == cells_of(a) - cells_of(b)
+    assert all(a.contains_point(BOARD.xy(cell)) == (cell in cells_of(a)) for cell in range(36))
 
 
 @given(masks, st.integers(-7, 7), st.integers(-7, 7))
-def test_what_is_moved_off_the_map_is_lost(mask: list[list[bool]], dx: int, dy: int) -> None:
+def test_moved_selection_is_clipped_to_the_map(mask: list[list[bool]], dx: int, dy: int) -> None:
     chosen = selection_of(mask)
     if chosen is not None:
         there = [(x + dx, y + dy) for x, y in map(BOARD.xy, cells_of(chosen))]
-        assert cells_of(chosen.moved(dx, dy)) == {y * 6 + x for x, y in there if 0 <= x < 6 and 0 <= y < 6}
+        assert cells_of(chosen.moved_by(dx, dy)) == {y * 6 + x for x, y in there if 0 <= x < 6 and 0 <= y < 6}
 
 
 @given(masks)
-def test_turns_and_mirrors_come_back(mask: list[list[bool]]) -> None:
+def test_turns_and_mirrors_are_invertible(mask: list[list[bool]]) -> None:
     chosen = selection_of(mask)
     if chosen is None:
         return
     letters = np.arange(chosen.mask.size, dtype=np.uint8).reshape(chosen.mask.shape)
-    piece = Piece(letters, chosen.mask)
-    for way, back in ((LEFT_RIGHT, LEFT_RIGHT), (TOP_BOTTOM, TOP_BOTTOM), (RIGHT, LEFT), (LEFT, RIGHT)):
-        there = piece.turned(way).turned(back)
+    piece = MapPiece(letters, chosen.mask)
+    for way, back in (
+        (MIRROR_LEFT_RIGHT, MIRROR_LEFT_RIGHT),
+        (MIRROR_TOP_BOTTOM, MIRROR_TOP_BOTTOM),
+        (ROTATE_RIGHT, ROTATE_LEFT),
+        (ROTATE_LEFT, ROTATE_RIGHT),
+    ):
+        there = piece.mirrored_or_rotated(way).mirrored_or_rotated(back)
         assert (there.letters == letters).all() and (there.mask == chosen.mask).all()
-    assert (piece.turned(RIGHT).turned(RIGHT).letters == piece.turned(LEFT_RIGHT).turned(TOP_BOTTOM).letters).all()
-    assert piece.turned(RIGHT).letters[0, -1] == letters[0, 0], "the upper left corner goes to the upper right"
+    assert (
+        piece.mirrored_or_rotated(ROTATE_RIGHT).mirrored_or_rotated(ROTATE_RIGHT).letters
+        == piece.mirrored_or_rotated(MIRROR_LEFT_RIGHT).mirrored_or_rotated(MIRROR_TOP_BOTTOM).letters
+    ).all()
+    assert piece.mirrored_or_rotated(ROTATE_RIGHT).letters[0, -1] == letters[0, 0], (
+        "the upper left corner goes to the upper right"
+    )
 
 
 @given(masks)
-def test_the_outline_stands_between_what_is_selected_and_what_is_not(mask: list[list[bool]]) -> None:
+def test_outline_separates_selected_from_other_cells(mask: list[list[bool]]) -> None:
     chosen = selection_of(mask)
     if chosen is None:
         return
@@ -142,33 +152,33 @@ def test_the_outline_stands_between_what_is_selected_and_what_is_not(mask: list[
             (-1, 0, (x, y, "|")),
             (1, 0, (x + 1, y, "|")),
         ):
-            if not chosen.has((x + dx, y + dy)):
+            if not chosen.contains_point((x + dx, y + dy)):
                 expected.add(border)
     assert borders == expected
 
 
-def test_a_piece_that_is_turned_stays_on_the_map() -> None:
-    grid = Grid.from_rows(["." * 8] * 3)
-    long = Selection.between((5, 0), (7, 0), grid)
+def test_turned_selection_stays_on_the_map() -> None:
+    grid = Grid.from_text_rows(["." * 8] * 3)
+    long = Selection.from_corners((5, 0), (7, 0), grid)
     assert long is not None
-    upright = long.turned(RIGHT, grid)
+    upright = long.mirrored_or_rotated(ROTATE_RIGHT, grid)
     assert upright is not None and (upright.left, upright.top, upright.width, upright.height) == (6, 0, 1, 3)
-    whole = Selection.between((0, 0), (7, 2), grid)
-    assert whole is not None and whole.turned(RIGHT, grid) is None, "eight rows do not fit"
+    whole = Selection.from_corners((0, 0), (7, 2), grid)
+    assert whole is not None and whole.mirrored_or_rotated(ROTATE_RIGHT, grid) is None, "eight rows do not fit"
 
 
 # --- with the mouse -----------------------------------------------------------------------------------
 
 
-def test_a_drag_selects_and_a_drag_of_the_selection_moves_it_as_one_stroke(app):
+def test_drag_selects_and_dragging_the_selection_moves_it(app):
     before, digest = rows(app), app.session.run.world.digest()
-    select(app, (1, 1), (2, 3))
+    drag_selection(app, (1, 1), (2, 3))
     assert str(app.window.state.selection) == "2 x 3" and rows(app) == before, "selecting changes nothing"
-    select(app, (1, 2), (6, 3))
+    drag_selection(app, (1, 2), (6, 3))
     assert [row[6:8] for row in rows(app)[2:5]] == ["@@", "@.", "T."], "five cells right, one down"
     assert all(row[1:3] == ".." for row in rows(app)[1:4]), "where it came from is free"
     assert app.window.state.selection.left == 6, "the selection has gone with it"
-    assert len(app.session.history.done) == 1 and len(script.deeds(app.session.run)) == 1
+    assert len(app.session.history.done) == 1 and len(script.script_entries(app.session.run)) == 1
     press_combination(app, "Ctrl+Z")
     assert rows(app) == before and app.session.run.world.digest() == digest
     assert app.window.state.selection.left == 1, "and it comes back with it"
@@ -176,23 +186,23 @@ def test_a_drag_selects_and_a_drag_of_the_selection_moves_it_as_one_stroke(app):
     assert rows(app)[2][6:8] == "@@" and app.window.state.selection.left == 6
 
 
-def test_where_a_piece_came_from_the_letter_of_the_map_file_comes_back(app):
+def test_moving_a_piece_restores_original_terrain_below_it(app):
     """A wall drawn over swamp and moved away leaves swamp, not plain ground and not the wall."""
     grid = app.session.run.world.grid
     app.session.do(EditCells(blocked=(grid.cell(7, 5), grid.cell(7, 6))))
     settle(app)
     assert [row[7] for row in rows(app)[5:7]] == ["@", "@"]
-    select(app, (7, 5), (7, 6))
-    select(app, (7, 5), (10, 5))
+    drag_selection(app, (7, 5), (7, 6))
+    drag_selection(app, (7, 5), (10, 5))
     assert [row[7] for row in rows(app)[5:7]] == ["S", "W"]
     assert [row[10] for row in rows(app)[5:7]] == ["@", "@"]
 
 
-def test_it_is_part_of_the_run_as_any_stroke(app):
+def test_moved_piece_is_one_timeline_entry(app):
     app.session.advance(3)
     settle(app)
-    select(app, (1, 1), (2, 3))
-    select(app, (1, 2), (6, 3))
+    drag_selection(app, (1, 1), (2, 3))
+    drag_selection(app, (1, 2), (6, 3))
     app.session.advance(4)
     digest, after = app.session.run.world.digest(), rows(app)
     app.session.seek(2)
@@ -202,22 +212,22 @@ def test_it_is_part_of_the_run_as_any_stroke(app):
     assert [(e.tick, type(e.command)) for e in app.session.run.timeline.entries()] == [(3, SetTerrain)]
 
 
-def test_ctrl_copies_and_shift_and_the_right_button_shape_the_selection(app, monkeypatch):
-    select(app, (1, 1), (2, 3))
-    hold(monkeypatch, pygame.KMOD_LCTRL)
-    select(app, (1, 1), (4, 1))
+def test_ctrl_drag_copies_and_shift_and_right_drag_change_selection(app, monkeypatch):
+    drag_selection(app, (1, 1), (2, 3))
+    hold_modifiers(monkeypatch, pygame.KMOD_LCTRL)
+    drag_selection(app, (1, 1), (4, 1))
     assert rows(app)[1][:6] == ".@@.@@", "what was copied is still there"
-    hold(monkeypatch, pygame.KMOD_LSHIFT)
-    select(app, (8, 5), (9, 6))
+    hold_modifiers(monkeypatch, pygame.KMOD_LSHIFT)
+    drag_selection(app, (8, 5), (9, 6))
     assert app.window.state.selection.count == 6 + 4 and not app.window.state.selection.is_rectangle
-    hold(monkeypatch, 0)
-    select(app, (9, 5), (9, 7), button=3)
+    hold_modifiers(monkeypatch, 0)
+    drag_selection(app, (9, 5), (9, 7), button=3)
     assert app.window.state.selection.count == 6 + 2
     assert len(app.session.history.done) == 1, "of all that only the copy has changed the map"
 
 
-def test_what_was_copied_hangs_on_the_pointer_until_it_is_put_down(app):
-    select(app, (7, 5), (8, 6))
+def test_pasted_piece_follows_the_pointer_until_placed(app):
+    drag_selection(app, (7, 5), (8, 6))
     press_combination(app, "Ctrl+C")
     press_combination(app, "Ctrl+V")
     press_combination(app, "X")  # what is in the hand is mirrored, not the map
@@ -233,8 +243,8 @@ def test_what_was_copied_hangs_on_the_pointer_until_it_is_put_down(app):
     assert app.window.state.selection is None and app.window.state.is_editing
 
 
-def test_cut_mirror_and_turn(app):
-    select(app, (1, 1), (2, 3))
+def test_piece_is_cut_mirrored_and_turned(app):
+    drag_selection(app, (1, 1), (2, 3))
     press_combination(app, "Y")
     assert [row[1:3] for row in rows(app)[1:4]] == ["T.", "@.", "@@"]
     press_combination(app, "Z")
@@ -250,8 +260,8 @@ def test_cut_mirror_and_turn(app):
     assert app.session.history.done[-1].words == "piece of 2 x 3 cut"
 
 
-def test_delete_means_cells_in_edit_mode(app):
-    select(app, (1, 1), (2, 3))
+def test_delete_key_clears_cells_in_edit_mode_and_agents_otherwise(app):
+    drag_selection(app, (1, 1), (2, 3))
     press_combination(app, "Delete")
     assert all(row[1:3] == ".." for row in rows(app)[1:4]) and len(app.session.run.world.walkers) == 2
     press_combination(app, "Insert")
@@ -262,9 +272,9 @@ def test_delete_means_cells_in_edit_mode(app):
     assert len(app.session.run.world.walkers) == 1
 
 
-def test_all_of_it_by_keyboard(app):
+def test_selection_can_be_edited_by_keyboard(app):
     press_combination(app, "Ctrl+Space")
-    assert app.window.state.selection.has(app.window.state.cursor)
+    assert app.window.state.selection.contains_point(app.window.state.cursor)
     for key in ("Ctrl+Right", "Ctrl+Up"):
         press_combination(app, key)
     assert str(app.window.state.selection) == "2 x 2"
@@ -280,102 +290,106 @@ def test_all_of_it_by_keyboard(app):
 
 
 def test_cells_under_agents_stay_free(app):
-    select(app, (1, 1), (1, 2))
+    drag_selection(app, (1, 1), (1, 2))
     press_combination(app, "Ctrl+C")
     press_combination(app, "Ctrl+V")
     at = at_cell(app, 0, 7)
     drag(app, at, at)
     assert rows(app)[6][0] == "@" and rows(app)[7][0] == "."
-    assert any("stays free" in text for text in app.window.state.messages.texts())
+    assert any("stays free" in text for text in app.window.state.messages.queued_texts())
 
 
-def test_what_was_painted_last_and_what_is_joined_can_be_selected(app):
+def test_last_stroke_and_connected_cells_can_be_selected(app):
     press_combination(app, "B")
     drag(app, at_cell(app, 4, 2), at_cell(app, 4, 5))
     press_combination(app, "Ctrl+Shift+A")
     chosen = app.window.state.selection
     assert (chosen.left, chosen.top, chosen.width, chosen.height) == (4, 2, 1, 4)
-    app.window.editor.selecting.choose_joined((1, 1))
+    app.window.editor.selecting.select_connected_cells((1, 1))
     assert app.window.state.selection.count == 4, "the walls joined to it, a tree among them"
 
 
-def test_a_piece_is_pasted_at_the_middle_of_the_map_where_there_is_neither_pointer_nor_cursor_nor_selection() -> None:
+def test_piece_is_pasted_at_map_centre_without_pointer_or_selection() -> None:
     """So it can be seen, and turned, before the pointer comes back to the map."""
     session = Session(scenario())
-    selecting = Selecting(session, State())
-    assert selecting.choose_all() == "Selected: 12 x 8"
+    selecting = SelectTool(session, UiState())
+    assert selecting.select_all() == "Selected: 12 x 8"
     assert str(selecting.state.selection) == "12 x 8"
-    selecting.choose(Selection.between((1, 1), (2, 2), session.run.world.grid))
+    selecting.choose(Selection.from_corners((1, 1), (2, 2), session.run.world.grid))
     selecting.copy()
     selecting.choose(None)
-    selecting.paste()
-    assert selecting.state.held_at == (6, 4)
+    selecting.paste_piece()
+    assert selecting.state.pasted_piece_cell == (6, 4)
     selecting.cancel()
-    selecting.choose(Selection.between((2, 1), (5, 3), session.run.world.grid))
-    selecting.paste()
-    assert selecting.state.held_at == (4, 2), "that of the selection"
+    selecting.choose(Selection.from_corners((2, 1), (5, 3), session.run.world.grid))
+    selecting.paste_piece()
+    assert selecting.state.pasted_piece_cell == (4, 2), "that of the selection"
 
 
-def test_the_piece_stays_for_another_map_and_the_selection_does_not(app):
-    select(app, (1, 1), (2, 3))
+def test_opening_a_map_keeps_the_piece_and_clears_the_selection(app):
+    drag_selection(app, (1, 1), (2, 3))
     press_combination(app, "Ctrl+C")
-    app.window.documents.open_scenario(scenario_on(Grid.from_rows(["." * 4] * 4), 0, 3, (AgentConfig("tba"),)))
+    app.window.documents.open_scenario(scenario_on(Grid.from_text_rows(["." * 4] * 4), 0, 3, (AgentConfig("tba"),)))
     settle(app)
-    assert app.window.state.selection is None and app.window.state.piece is not None
+    assert app.window.state.selection is None and app.window.state.copied_piece is not None
     press_combination(app, "Ctrl+V")
-    app.window.editor.selecting.put_down((2, 2))
+    app.window.editor.selecting.place_piece((2, 2))
     assert rows(app) == ["....", ".@@.", ".@..", ".T.."]
 
 
-def test_a_piece_is_saved_as_a_map(app, tmp_path: Path):
-    select(app, (1, 1), (2, 3))
-    write = app.window.editor.selecting.saver()
+def test_selection_is_saved_as_a_map(app, tmp_path: Path):
+    drag_selection(app, (1, 1), (2, 3))
+    write = app.window.editor.selecting.selection_saver()
     assert write is not None
     assert read_map(write(tmp_path / "some piece")).rows() == ["@@", "@.", "T."]
-    app.window.state.selection = app.window.state.selection.without(
+    app.window.state.selection = app.window.state.selection.difference_from(
         Selection(2, 1, np.ones((1, 1), bool)), app.session.run.world.grid
     )
-    write = app.window.editor.selecting.saver()
+    write = app.window.editor.selecting.selection_saver()
     assert write is not None and read_map(write(tmp_path / "corner.map")).rows() == ["@@", "@.", "T."]
 
 
-def test_it_is_drawn_in_the_panels_of_its_branch(app):
+def test_selection_is_drawn_only_in_panels_of_its_branch(app):
     def pixels(panel: int):
         app.draw()
-        return pygame.surfarray.array3d(app.window.surface.subsurface(app.window.scene.panels()[panel][1].map))
+        return pygame.surfarray.array3d(
+            app.window.surface.subsurface(app.window.map_view.panels_with_boxes()[panel][1].map)
+        )
 
     plain = [pixels(0), pixels(1)]
-    app.window.state.selection = Selection.between((4, 2), (8, 6), app.session.run.world.grid)
+    app.window.state.selection = Selection.from_corners((4, 2), (8, 6), app.session.run.world.grid)
     for panel in (0, 1):
         assert (pixels(panel) != plain[panel]).any()
-    branching.branch_here(app.session)
+    branching.create_branch_here(app.session)
     app.draw()
-    other = next(i for i, (p, _) in enumerate(app.window.scene.panels()) if p.key.branch != app.session.run.front)
+    other = next(
+        i for i, (p, _) in enumerate(app.window.map_view.panels_with_boxes()) if p.key.branch != app.session.run.front
+    )
     shown = pixels(other)
     app.window.state.selection = None
     assert (pixels(other) == shown).all(), "what is done goes to the other branch"
 
 
-def test_what_has_a_long_outline_is_tinted(app, monkeypatch):
-    monkeypatch.setattr(selected, "MAX_LINES", 3)
-    app.window.editor.selecting.choose(Selection.between((4, 2), (8, 6), app.session.run.world.grid))
+def test_selection_with_long_outline_is_tinted(app, monkeypatch):
+    monkeypatch.setattr(selection_drawing, "MAX_OUTLINE_SEGMENTS", 3)
+    app.window.editor.selecting.choose(Selection.from_corners((4, 2), (8, 6), app.session.run.world.grid))
     app.draw()
     tinted = app.window.surface.get_at(at_cell(app, 5, 3))
     app.window.state.selection = None
     app.draw()
     plain = app.window.surface.get_at(at_cell(app, 5, 3))
-    accent = app.window.scene.palette.accent
+    accent = app.window.map_view.palette.accent
     assert tinted != plain and abs(tinted[2] - accent[2]) < abs(plain[2] - accent[2])
 
 
-def test_buttons_that_can_do_nothing_say_why(app):
+def test_disabled_buttons_explain_why(app):
     app.window.settings.sidebar_tab = "edit"
     app.draw()
-    spot = app.window.canvas.spot_named("copy")
+    spot = app.window.canvas.hit_region_named("copy")
     assert spot.action is None and "Nothing is selected" in spot.tip
-    select(app, (1, 1), (2, 3))
-    assert app.window.canvas.spot_named("copy").action is not None
-    assert "Nothing was copied" in app.window.canvas.spot_named("paste").tip
+    drag_selection(app, (1, 1), (2, 3))
+    assert app.window.canvas.hit_region_named("copy").action is not None
+    assert "Nothing was copied" in app.window.canvas.hit_region_named("paste").tip
 
 
 # --- named switches -------------------------------------------------------------------------------------
@@ -383,25 +397,25 @@ def test_buttons_that_can_do_nothing_say_why(app):
 
 def named(app: App, name: str = "my gate") -> None:
     """Select two cells and give them a name, as a user does."""
-    select(app, (4, 6), (5, 6))
+    drag_selection(app, (4, 6), (5, 6))
     press_combination(app, "Ctrl+G")
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     dialog.field.set(name)
     dialog.text = name
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is None
+    assert app.window.dialogs.open_one is None
 
 
-def test_what_is_selected_becomes_a_switch_with_a_name(app):
+def test_selection_becomes_a_named_switch(app):
     named(app)
     assert app.session.run.world.switch_states() == {"gate": False, "my gate": False}
     press_combination(app, "Shift+2")
     assert rows(app)[6][4:6] == "@@" and app.session.run.world.switch_states()["my gate"]
     app.window.settings.sidebar_tab = "edit"
     app.draw()
-    assert app.window.canvas.spot_named("switch:my gate") is not None, "it is in the list"
+    assert app.window.canvas.hit_region_named("switch:my gate") is not None, "it is in the list"
     label = next(
-        spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:") and spot.id.endswith(":my gate")
+        spot for spot in app.window.canvas.hit_regions if spot.id.startswith("bridge:") and spot.id.endswith(":my gate")
     )
     middle = label.box[0] + label.box[2] // 2, label.box[1] + label.box[3] // 2
     drag(app, middle, middle)
@@ -417,19 +431,19 @@ map_letters = st.lists(st.lists(st.sampled_from("..GSWB@OT"), min_size=5, max_si
 
 @settings(max_examples=100, deadline=None)
 @given(map_letters, map_letters, st.sets(st.integers(5, 24), min_size=1), st.integers(1, 3))
-def test_a_switch_made_from_a_selection_restores_the_map_when_it_is_toggled_twice(
+def test_toggling_a_selection_switch_twice_restores_the_map(
     opened: list[list[str]], painted: list[list[str]], chosen: set[int], rounds: int
 ) -> None:
     """Whatever was drawn on the map before, and whatever is selected: walls, water, land."""
-    grid = Grid.from_rows([".....", *map("".join, opened)])
+    grid = Grid.from_text_rows([".....", *map("".join, opened)])
     session = Session(scenario_on(grid, 0, 4, ()))
     letters = "".join(map("".join, painted))[: grid.cells - 5]
     session.do(SetTerrain(tuple(range(5, 5 + len(letters))), letters))
-    selecting, cells = Selecting(session, State()), {cell for cell in chosen if cell < grid.cells} or {5}
-    selecting.choose_cells(cells)
+    selecting, cells = SelectTool(session, UiState()), {cell for cell in chosen if cell < grid.cells} or {5}
+    selecting.select_cells(cells)
     before = session.run.world.grid.rows()
     free = {cell for cell in cells if session.run.world.grid.is_free(cell)}
-    if refused := selecting.why_no_switch("gate"):
+    if refused := selecting.switch_error("gate"):
         assert "None of the selected cells can be switched: " in refused
         return
     said = selecting.name_switch("gate")
@@ -437,45 +451,45 @@ def test_a_switch_made_from_a_selection_restores_the_map_when_it_is_toggled_twic
     assert switched and switched <= free
     assert ("left out" in said) is (switched < cells)
     for _ in range(rounds):
-        turning.flip_switch(session, "gate")
+        adjust.toggle_switch(session, "gate")
         assert session.run.world.switch_states()["gate"], "blocked as a whole"
-        turning.flip_switch(session, "gate")
+        adjust.toggle_switch(session, "gate")
         assert session.run.world.grid.rows() == before
 
 
-def test_a_selection_of_walls_is_no_switch(app):
-    select(app, (1, 1), (2, 1))
+def test_selection_of_walls_cannot_become_a_switch(app):
+    drag_selection(app, (1, 1), (2, 1))
     press_combination(app, "Ctrl+G")
     press(app, pygame.K_RETURN)
     assert list(app.session.run.world.switches) == ["gate"]
 
 
-def test_the_worst_block_tries_a_switch_at_ticks_before_it_was_named(app):
+def test_worst_block_tries_switches_before_they_are_named(app):
     app.session.advance(5)
-    app.session.do(NameSwitch("late", (60,)))
+    app.session.do(DefineSwitch("late", (60,)))
     tasks = {block.name: block.command for _, block in switch_tasks(app.session.run.timeline, [1])}
     assert tasks == {"gate": SetSwitch("gate", True), "late": EditCells((60,))}
 
 
-def test_a_name_that_is_taken_is_refused(app):
-    select(app, (4, 6), (5, 6))
+def test_taken_switch_name_is_refused(app):
+    drag_selection(app, (4, 6), (5, 6))
     press_combination(app, "Ctrl+G")
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert dialog.text == "switch 1"
     dialog.text = "gate"
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog and app.session.run.world.switches["gate"] == (5,)
+    assert app.window.dialogs.open_one is dialog and app.session.run.world.switches["gate"] == (5,)
 
 
-def test_a_name_is_refused_where_there_are_as_many_switches_as_a_map_may_have(app):
+def test_switch_is_refused_at_the_switch_limit(app):
     selecting = app.window.editor.selecting
     while len(app.session.run.world.switches) < MAX_SWITCHES:
-        assert selecting.why_no_switch("one more") is None
-        app.session.run.world.name_switch(selecting.next_name(), [1])
-    assert selecting.why_no_switch("one more") == f"A map can have at most {MAX_SWITCHES} switches"
+        assert selecting.switch_error("one more") is None
+        app.session.run.world.define_switch(selecting.unused_switch_name(), [1])
+    assert selecting.switch_error("one more") == f"A map can have at most {MAX_SWITCHES} switches"
 
 
-def test_a_named_switch_changes_no_digest(app):
+def test_naming_a_switch_changes_no_digest(app):
     other = make_app(scenario())
     named(app)
     for window in (app, other):
@@ -483,36 +497,36 @@ def test_a_named_switch_changes_no_digest(app):
     assert app.session.run.world.digest() == other.session.run.world.digest()
 
 
-def test_it_is_saved_with_session_and_scenario_and_stays_when_the_run_begins_again(app, tmp_path: Path):
+def test_named_switch_survives_saving_and_reset(app, tmp_path: Path):
     app.session.advance(2)
     settle(app)
     named(app)
-    turning.flip_switch(app.session, "my gate")
-    assert app.session.unsaved.is_worth_asking
-    saved = saving.save(app.session, tmp_path / "s.yaml", {})
-    opened = files.open_any(saved)
+    adjust.toggle_switch(app.session, "my gate")
+    assert app.session.unsaved.has_work_worth_saving
+    saved = session_saving.save_session(app.session, tmp_path / "s.yaml", {})
+    opened = files.open_any_file(saved)
     again = make_app(opened.scenario)
-    saving.restore(again.session, opened.saved, saved)
+    session_saving.restore_session(again.session, opened.saved_session, saved)
     assert again.session.run.world.switch_states()["my gate"]
     place = files.save_session_scenario(app.session, tmp_path / "scenario.yaml")
-    loaded = load_scenario(place, BY_KEY)
+    loaded = load_scenario(place, SPECS_BY_KEY)
     assert loaded.switches["my gate"] == ((4, 6), (5, 6))
-    assert load_scenario(place, BY_KEY).edits[-1].command == SetTerrain((76, 77), "@@")
-    app.session.reset(keeps_map=False)
+    assert load_scenario(place, SPECS_BY_KEY).edits[-1].command == SetTerrain((76, 77), "@@")
+    app.session.start_over(keeps_map=False)
     assert app.session.run.world.switch_states() == {"gate": False, "my gate": False}
 
 
-def test_a_switch_that_was_ended_leaves_what_it_did(app, tmp_path: Path):
+def test_removed_switch_keeps_its_blocked_cells(app, tmp_path: Path):
     named(app)
-    turning.flip_switch(app.session, "my gate")
-    app.session.do(NameSwitch("my gate", ()))
+    adjust.toggle_switch(app.session, "my gate")
+    app.session.do(DefineSwitch("my gate", ()))
     assert "my gate" not in app.session.run.world.switches and rows(app)[6][4:6] == "@@"
-    loaded = load_scenario(files.save_session_scenario(app.session, tmp_path / "scenario.yaml"), BY_KEY)
+    loaded = load_scenario(files.save_session_scenario(app.session, tmp_path / "scenario.yaml"), SPECS_BY_KEY)
     assert "my gate" not in loaded.switches and loaded.edits[-1].command == SetTerrain((76, 77), "@@")
 
 
-def test_menus_of_what_is_selected_and_of_switches(app):
-    select(app, (1, 1), (2, 3))
+def test_context_menus_mirror_selection_and_remove_switch(app):
+    drag_selection(app, (1, 1), (2, 3))
     drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1), button=3)
     menu = app.window.state.menu
     assert menu.title == "Selected: 2 x 3"
@@ -520,14 +534,14 @@ def test_menus_of_what_is_selected_and_of_switches(app):
     assert rows(app)[1][1:3] == "@@" and rows(app)[2][1:3] == ".@"
     app.window.state.menu = None
     app.draw()
-    label = next(spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:"))
+    label = next(spot for spot in app.window.canvas.hit_regions if spot.id.startswith("bridge:"))
     drag(app, label.box[:2], label.box[:2], button=3)
     assert app.window.state.menu.title == "gate"
     next(item for item in app.window.state.menu.items if item.label == "Remove the switch").action()
     assert app.session.run.world.switches == {}
 
 
-def test_a_script_can_name_switches(tmp_path: Path) -> None:
+def test_script_can_name_switches(tmp_path: Path) -> None:
     text = """format: backmove-scenario
 version: 1
 map: {rows: ["....", "....", "...."]}
@@ -540,16 +554,16 @@ edits:
   - {tick: 4, switches: {"my: gate": []}}
 """
     (tmp_path / "a.yaml").write_text(text)
-    loaded = load_scenario(tmp_path / "a.yaml", BY_KEY)
+    loaded = load_scenario(tmp_path / "a.yaml", SPECS_BY_KEY)
     assert [edit.command for edit in loaded.edits] == [
-        NameSwitch("my: gate", (5, 6)),
+        DefineSwitch("my: gate", (5, 6)),
         SetSwitch("my: gate", True),
-        NameSwitch("my: gate", ()),
+        DefineSwitch("my: gate", ()),
     ]
 
 
-def test_undo_brings_no_selection_back_outside_edit_mode(app):
-    select(app, (1, 1), (2, 3))
+def test_undo_restores_selection_only_in_edit_mode(app):
+    drag_selection(app, (1, 1), (2, 3))
     drag(app, at_cell(app, 1, 1), at_cell(app, 5, 1))
     assert app.window.state.selection is not None
     press_combination(app, "M")
@@ -563,11 +577,11 @@ def test_undo_brings_no_selection_back_outside_edit_mode(app):
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_walls_of_a_piece_in_the_hand_look_like_those_on_the_map(theme):
+def test_walls_of_a_dragged_piece_look_like_map_walls(theme):
     app = make_app(scenario(), theme=theme)
     for key in ("M", "S"):
         press_combination(app, key)
-    select(app, (1, 1), (2, 3))
+    drag_selection(app, (1, 1), (2, 3))
     drag(app, at_cell(app, 1, 1), at_cell(app, 7, 1), release=False)
     on_map, in_hand = (app.window.surface.get_at(at_cell(app, x, 1)) for x in (2, 8))
     assert sum(abs(a - b) for a, b in zip(on_map, in_hand, strict=True)) < 60, (on_map, in_hand)

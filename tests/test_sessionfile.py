@@ -10,31 +10,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim import commands
 from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
-from sim.files.cells import runs_data
-from sim.files.fields import Field, Problems
-from sim.files.log import LogReader, entry_data
-from sim.files.map import write_map
+from sim.files.cell_lists import cell_list_data
+from sim.files.document_fields import DocumentField, DocumentProblems
+from sim.files.log_entries import LogReader, entry_data
 from sim.files.map_source import MapFile, MapRecipe, MapRows
+from sim.files.movingai import write_map
 from sim.files.scenario import Scenario, TimedCommand
 from sim.files.session import (
-    Saved,
-    describe,
+    SavedSession,
+    create_saved_session,
     dump_session,
     is_session,
     load_session,
     parse_session,
     save_session,
     terrain_hash,
-    with_original,
+    with_original_letters,
 )
-from sim.files.yaml import Document, read_yaml, write_yaml
+from sim.files.yaml import YamlDocument, read_yaml, write_yaml
 from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
-from sim.time.log import Entry
+from sim.time.log import LogEntry
 
 from .runs import assert_as_plain, some_command
 
@@ -54,18 +54,18 @@ RIVER = Scenario(
 )
 
 
-def tree_of(scenario: Scenario = RIVER) -> BranchTree:
-    saved = Saved(scenario, ())
-    return BranchTree(saved.setup(BY_KEY))
+def make_tree(scenario: Scenario = RIVER) -> BranchTree:
+    saved = SavedSession(scenario, ())
+    return BranchTree(saved.world_builder(SPECS_BY_KEY))
 
 
-def reopened(saved: Saved) -> Saved:
-    return parse_session(dump_session(saved), "a.yaml", BY_KEY)
+def dump_and_parse(saved: SavedSession) -> SavedSession:
+    return parse_session(dump_session(saved), "a.yaml", SPECS_BY_KEY)
 
 
 def problems_of(text: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
-        parse_session(text, "a.yaml", BY_KEY)
+        parse_session(text, "a.yaml", SPECS_BY_KEY)
     return caught.value.problems
 
 
@@ -73,72 +73,72 @@ def problems_of(text: str) -> list[str]:
 
 
 @given(command=some_command(7 * 5), tick=st.integers(0, 10**6), flags=st.tuples(st.booleans(), st.booleans()))
-def test_any_entry_reads_back_equal(command, tick, flags):
-    entry = Entry(3, tick, command, *flags, stroke=0 if flags[0] else 2)
+def test_log_entry_survives_writing_and_reading(command, tick, flags):
+    entry = LogEntry(3, tick, command, *flags, stroke=0 if flags[0] else 2)
     text = write_yaml({"log": [entry_data(entry, 7)]})
-    field = Field(Problems(read_yaml(text, "log")), (), read_yaml(text, "log").data["log"][0])
+    field = DocumentField(DocumentProblems(read_yaml(text, "log")), (), read_yaml(text, "log").data["log"][0])
     again = LogReader(7, 5).entry(field)
-    assert not field.problems.found, field.problems.texts()
+    assert not field.problems.found, field.problems.sorted_messages()
     assert again == entry
 
 
 @given(st.lists(st.one_of(st.integers(0, 34), st.just(34)), max_size=60))
-def test_cells_keep_their_order_in_runs(cells):
-    data = runs_data(cells, 7)
-    field = Field(Problems(Document("a", data, 1)), (), data)
+def test_cell_runs_keep_the_cell_order(cells):
+    data = cell_list_data(cells, 7)
+    field = DocumentField(DocumentProblems(YamlDocument("a", data, 1)), (), data)
     assert LogReader(7, 5).cells(field) == tuple(cells)
 
 
-def test_a_filled_map_is_a_few_words():
+def test_cell_runs_of_a_filled_map_are_short():
     whole = tuple(range(512 * 512))
-    assert len(str(runs_data(whole, 512))) < 6000
+    assert len(str(cell_list_data(whole, 512))) < 6000
 
 
 @pytest.mark.parametrize(
     "runs", ["0-7,0", "3-2,0", "0,5", "0-6", "x", "-1,0", "0,0;", "99999-99999,99999", 3, None, [1]]
 )
-def test_runs_outside_of_the_map_are_problems(runs):
-    field = Field(Problems(Document("a", {"runs": runs}, 1)), (), {"runs": runs})
+def test_cell_runs_outside_the_map_are_refused(runs):
+    field = DocumentField(DocumentProblems(YamlDocument("a", {"runs": runs}, 1)), (), {"runs": runs})
     assert LogReader(7, 5).cells(field) is None
     assert field.problems.found
 
 
-def test_an_agent_of_the_script_that_was_altered_comes_back_altered():
-    saved = describe(RIVER, tree_of())
+def test_altered_script_agent_survives_session_file():
+    saved = create_saved_session(RIVER, make_tree())
     state = saved.branches[0].state
     late = next(entry for entry in state.entries if isinstance(entry.command, AddAgent))
     other = replace(late, command=replace(late.command, config=AgentConfig("tb-gbfs", "later", budget=3)))
     entries = tuple(other if entry is late else entry for entry in state.entries)
     branch = replace(saved.branches[0], state=replace(state, entries=entries))
-    again = reopened(replace(saved, branches=(branch,))).branches[0].state.entries
+    again = dump_and_parse(replace(saved, branches=(branch,))).branches[0].state.entries
     assert [entry.command for entry in again] == [entry.command for entry in entries]
 
 
-def test_a_setting_that_meant_nothing_for_the_map_is_let_go(tmp_path: Path):
+def test_obsolete_map_setting_is_dropped(tmp_path: Path):
     """Older versions took `threshold` of any map from a scenario and wrote it into the session."""
     path = tmp_path / "river.map"
     write_map(RIVER.grid, path)
     scenario = replace(RIVER, map=MapFile("river.map", path))
-    save_session(describe(scenario, tree_of(scenario)), tmp_path / "now.yaml")
+    save_session(create_saved_session(scenario, make_tree(scenario)), tmp_path / "now.yaml")
     text = (tmp_path / "now.yaml").read_text()
     (tmp_path / "then.yaml").write_text(text.replace("{file: river.map", "{file: river.map, threshold: 80"))
-    then = load_session(tmp_path / "then.yaml", BY_KEY)
-    assert then == load_session(tmp_path / "now.yaml", BY_KEY) and "threshold" not in dump_session(then)
+    then = load_session(tmp_path / "then.yaml", SPECS_BY_KEY)
+    assert then == load_session(tmp_path / "now.yaml", SPECS_BY_KEY) and "threshold" not in dump_session(then)
 
 
-def test_a_short_text_cannot_name_millions_of_cells():
+def test_short_run_text_cannot_expand_to_millions_of_cells():
     data = {"runs": "0-511,0 " * 10_000}
-    field = Field(Problems(Document("a", data, 1)), (), data)
+    field = DocumentField(DocumentProblems(YamlDocument("a", data, 1)), (), data)
     assert LogReader(512, 1).cells(field) is None
-    assert "at most four times" in field.problems.texts()[0]
+    assert "at most four times" in field.problems.sorted_messages()[0]
 
 
 # --- whole sessions -------------------------------------------------------------------------------
 
 
-def busy_tree() -> BranchTree:
+def make_busy_tree() -> BranchTree:
     """A session with something of everything."""
-    tree = tree_of()
+    tree = make_tree()
     main = tree[0].timeline
     main.advance(6)
     tree.do(0, EditCells((5, 17, 18)))
@@ -150,69 +150,69 @@ def busy_tree() -> BranchTree:
     other.timeline.advance(30)
     main.set_enabled(1, False)
     main.move(5, 3)
-    main.settle()
-    futures = tree.split_policy(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
+    main.finish_seek()
+    futures = tree.create_variants(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
     tree.do(futures[0].number, RemoveAgent(1))
     for branch in tree.branches.values():
         branch.timeline.advance(3)
     return tree
 
 
-def test_everything_comes_back():
-    tree = busy_tree()
-    saved = describe(replace(RIVER, view={"layers": ["heat"], "zoom": 2}), tree, branch=1)
-    again = reopened(saved)
+def test_session_file_restores_everything():
+    tree = make_busy_tree()
+    saved = create_saved_session(replace(RIVER, view={"layers": ["heat"], "zoom": 2}), tree, branch=1)
+    again = dump_and_parse(saved)
     assert again.branch == 1
     assert again.scenario == saved.scenario
-    assert again.linked == saved.linked != ()
+    assert again.linked_groups == saved.linked_groups != ()
     assert not again.warnings
-    planted = again.plant(BY_KEY)
+    planted = again.build_tree(SPECS_BY_KEY)
     assert list(planted.branches) == list(tree.branches)
     for number, branch in planted.branches.items():
         mine = tree[number]
-        branch.timeline.settle()
+        branch.timeline.finish_seek()
         assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
         assert branch.timeline.tick == mine.timeline.tick
         assert branch.timeline.world.digest() == mine.timeline.world.digest()
         assert branch.timeline.horizon == max(mine.timeline.horizon, mine.timeline.tick)
-        assert branch.timeline.diverged is None
+        assert branch.timeline.divergence_tick is None
         assert_as_plain(branch.timeline)
         branch.timeline.seek(branch.timeline.horizon)
         assert branch.timeline.digests()[: len(mine.timeline.digests())] == mine.timeline.digests()
 
 
-def test_saving_what_was_opened_gives_the_same_file():
-    text = dump_session(describe(RIVER, busy_tree()))
-    tree = parse_session(text, "a.yaml", BY_KEY).plant(BY_KEY)
+def test_saving_an_opened_session_gives_the_same_file():
+    text = dump_session(create_saved_session(RIVER, make_busy_tree()))
+    tree = parse_session(text, "a.yaml", SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
     for branch in tree.branches.values():
         shown = branch.timeline.target
         branch.timeline.seek(branch.timeline.horizon)
         branch.timeline.seek(shown)
-    assert dump_session(describe(RIVER, tree)) == text
+    assert dump_session(create_saved_session(RIVER, tree)) == text
 
 
-def test_saving_again_before_anything_was_run_loses_no_digest():
-    tree = tree_of()
+def test_saving_an_unrun_session_keeps_its_digests():
+    tree = make_tree()
     tree[0].timeline.insert(500, EditCells((40,)))
     tree[0].timeline.advance(450)
-    saved = describe(RIVER, tree)
+    saved = create_saved_session(RIVER, tree)
     assert len(saved.branches[0].digests) == 5
-    again = describe(RIVER, reopened(saved).plant(BY_KEY)).branches[0]
+    again = create_saved_session(RIVER, dump_and_parse(saved).build_tree(SPECS_BY_KEY)).branches[0]
     assert (again.digests, again.last) == (saved.branches[0].digests, saved.branches[0].last)
 
 
-def test_a_script_that_nobody_touched_is_not_written_twice():
-    tree = tree_of()
+def test_unchanged_script_is_not_written_to_the_log():
+    tree = make_tree()
     tree[0].timeline.advance(50)
-    text = dump_session(describe(RIVER, tree))
+    text = dump_session(create_saved_session(RIVER, tree))
     assert "log: []\n" in text
     assert "log: [1, 2, 3]" in text
 
 
 @settings(max_examples=25)
 @given(data=st.data())
-def test_any_session_comes_back(data):
-    tree = tree_of()
+def test_random_sessions_survive_session_file(data):
+    tree = make_tree()
     for _ in range(data.draw(st.integers(0, 6))):
         number = data.draw(st.sampled_from(list(tree.branches)))
         line = tree[number].timeline
@@ -227,101 +227,101 @@ def test_any_session_comes_back(data):
             case "move":
                 entry = data.draw(st.sampled_from(line.entries()))
                 line.move(entry.id, data.draw(st.integers(0, 60)))
-                line.settle()
-    planted = reopened(describe(RIVER, tree)).plant(BY_KEY)
+                line.finish_seek()
+    planted = dump_and_parse(create_saved_session(RIVER, tree)).build_tree(SPECS_BY_KEY)
     for number, branch in planted.branches.items():
         mine = tree[number].timeline
-        mine.apply_now()
-        branch.timeline.settle()
+        mine.apply_due_commands()
+        branch.timeline.finish_seek()
         assert branch.timeline.tick == mine.tick
         assert branch.timeline.world.digest() == mine.world.digest()
-        assert branch.timeline.diverged is None
+        assert branch.timeline.divergence_tick is None
 
 
-def test_a_run_that_differs_is_said_to_diverge_and_opens():
-    tree = tree_of()
+def test_diverging_session_opens_and_reports_divergence():
+    tree = make_tree()
     line = tree[0].timeline
     line.insert(500, EditCells((40,)))  # which keeps the world alive until then
     line.advance(450)
-    text = dump_session(describe(RIVER, tree))
+    text = dump_session(create_saved_session(RIVER, tree))
     digests = line.digests()
     assert len(digests) == 5
     wrong = text.replace(digests[3], "a" * 16)
-    opened = parse_session(wrong, "a.yaml", BY_KEY).plant(BY_KEY)[0].timeline
-    opened.settle()
-    assert opened.diverged == 300
+    opened = parse_session(wrong, "a.yaml", SPECS_BY_KEY).build_tree(SPECS_BY_KEY)[0].timeline
+    opened.finish_seek()
+    assert opened.divergence_tick == 300
     assert opened.tick == 450
-    at_the_end = text.replace(describe(RIVER, tree).branches[0].last[1], "f" * 16)
-    opened = parse_session(at_the_end, "a.yaml", BY_KEY).plant(BY_KEY)[0].timeline
-    opened.settle()
-    assert opened.diverged == 450
+    at_the_end = text.replace(create_saved_session(RIVER, tree).branches[0].last[1], "f" * 16)
+    opened = parse_session(at_the_end, "a.yaml", SPECS_BY_KEY).build_tree(SPECS_BY_KEY)[0].timeline
+    opened.finish_seek()
+    assert opened.divergence_tick == 450
 
 
-def test_an_edit_of_the_past_expects_nothing_any_more():
-    tree = tree_of()
+def test_edit_of_the_past_discards_expected_digests():
+    tree = make_tree()
     tree[0].timeline.insert(500, EditCells((40,)))
     tree[0].timeline.advance(450)
-    line = reopened(describe(RIVER, tree)).plant(BY_KEY)[0].timeline
+    line = dump_and_parse(create_saved_session(RIVER, tree)).build_tree(SPECS_BY_KEY)[0].timeline
     line.seek(150)
     line.do(EditCells((7, 30)))
     line.seek(450)
-    assert line.diverged is None
+    assert line.divergence_tick is None
     assert_as_plain(line)
 
 
-def test_the_map_as_it_was_opened_is_kept_beside_the_one_of_tick_0():
+def test_session_file_keeps_original_map_and_map_of_tick_0():
     edited = RIVER.grid.terrain.copy()
     opened = edited.copy()
     opened[0, 3], opened[3, 3] = ord("T"), ord("S")
-    scenario = with_original(RIVER, ((3, 39), "TS"))
-    saved = reopened(describe(scenario, tree_of(scenario)))
-    assert np.array_equal(saved.setup(BY_KEY)().grid.original, opened)
-    assert np.array_equal(saved.setup(BY_KEY)().grid.terrain, edited)
+    scenario = with_original_letters(RIVER, ((3, 39), "TS"))
+    saved = dump_and_parse(create_saved_session(scenario, make_tree(scenario)))
+    assert np.array_equal(saved.world_builder(SPECS_BY_KEY)().grid.original, opened)
+    assert np.array_equal(saved.world_builder(SPECS_BY_KEY)().grid.terrain, edited)
 
 
-def test_a_map_file_is_named_from_the_session_and_checked(tmp_path: Path):
+def test_session_file_refers_to_map_file_and_checks_it(tmp_path: Path):
     (tmp_path / "maps").mkdir()
     (tmp_path / "runs").mkdir()
     path = tmp_path / "maps" / "river.map"
     write_map(RIVER.grid, path)
     scenario = replace(RIVER, map=MapFile(str(path), path))
-    tree = tree_of(scenario)
+    tree = make_tree(scenario)
     tree[0].timeline.advance(20)
-    save_session(describe(scenario, tree), tmp_path / "runs" / "a.yaml")
+    save_session(create_saved_session(scenario, tree), tmp_path / "runs" / "a.yaml")
     text = (tmp_path / "runs" / "a.yaml").read_text()
     assert "map: {file: ../maps/river.map}" in text
     assert terrain_hash(RIVER.grid.terrain) in text
     assert is_session(text.encode())
-    assert not load_session(tmp_path / "runs" / "a.yaml", BY_KEY).warnings
+    assert not load_session(tmp_path / "runs" / "a.yaml", SPECS_BY_KEY).warnings
     rows = list(ROWS)
     rows[5] = rows[5][:6] + "@" + rows[5][7:]
-    write_map(Grid.from_rows(rows), path)
-    changed = load_session(tmp_path / "runs" / "a.yaml", BY_KEY)
+    write_map(Grid.from_text_rows(rows), path)
+    changed = load_session(tmp_path / "runs" / "a.yaml", SPECS_BY_KEY)
     assert "the map has changed since it was saved" in changed.warnings[0]
-    assert changed.plant(BY_KEY)[0].timeline.diverged == 0
+    assert changed.build_tree(SPECS_BY_KEY)[0].timeline.divergence_tick == 0
 
 
-def test_a_session_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch):
+def test_failed_session_save_keeps_the_old_file(tmp_path: Path, monkeypatch):
     path = tmp_path / "a.yaml"
-    save_session(describe(RIVER, tree_of()), path)
+    save_session(create_saved_session(RIVER, make_tree()), path)
     before = path.read_bytes()
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    tree = busy_tree()
+    tree = make_busy_tree()
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(ConfigError, match="No space"):
-        save_session(describe(RIVER, tree), path)
+        save_session(create_saved_session(RIVER, tree), path)
     assert path.read_bytes() == before
 
 
-def test_a_recipe_stays_a_recipe():
+def test_map_recipe_is_saved_as_recipe():
     scenario = Scenario(
         MapRecipe("rooms", {"width": 33, "height": 33, "seed": 4}), (1, 1), (2, 1), (AgentConfig("tba"),)
     )
     scenario = replace(scenario, goal=(31, 31))
-    text = dump_session(describe(scenario, tree_of(scenario)))
+    text = dump_session(create_saved_session(scenario, make_tree(scenario)))
     assert "rows" not in text
     assert "kind: rooms" in text
     assert len(text) < 900
@@ -330,8 +330,8 @@ def test_a_recipe_stays_a_recipe():
 # --- bad files ------------------------------------------------------------------------------------
 
 
-def test_all_problems_are_reported_at_once():
-    text = dump_session(describe(RIVER, busy_tree()))
+def test_session_file_reports_all_problems():
+    text = dump_session(create_saved_session(RIVER, make_busy_tree()))
     for pattern, wrong in [
         (r"goal: \[11, 5\]", "goal: [12, 5]"),
         (r"horizon: \d+", "horizon: -3"),
@@ -349,7 +349,10 @@ def test_all_problems_are_reported_at_once():
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda t: t.replace("format: backmove-session", "format: backmove-sesion"), "did you mean 'backmove-session'"),
+        (
+            lambda t: t.replace("format: backmove-session", "format: backmove-sesion"),
+            "did you mean 'backmove-session'",
+        ),
         (lambda t: t.replace("branches:\n", "branchez:\n"), "no such key; did you mean 'branches'"),
         (lambda t: re.sub(r"branches:\n(.*\n)*", "branches: []\n", t), "expected 1 to 1,000 branches, got 0"),
         (lambda t: t.replace("log: [1, ", "log: [1, 1, "), "expected each entry once, got 1"),
@@ -359,12 +362,12 @@ def test_all_problems_are_reported_at_once():
         (lambda t: t.replace("id: 5,", "id: 4,"), "expected different ids, got 4"),
     ],
 )
-def test_what_is_wrong_is_named(change, expected):
-    text = dump_session(describe(RIVER, busy_tree()))
+def test_session_file_errors_are_named(change, expected):
+    text = dump_session(create_saved_session(RIVER, make_busy_tree()))
     changed = change(text)
     assert changed != text
     if expected is None:
-        assert parse_session(changed, "a.yaml", BY_KEY).branches[0].digests == ()
+        assert parse_session(changed, "a.yaml", SPECS_BY_KEY).branches[0].digests == ()
     else:
         assert any(expected in problem for problem in problems_of(changed))
 
@@ -372,38 +375,38 @@ def test_what_is_wrong_is_named(change, expected):
 _SESSION = None
 
 
-def session_bytes() -> bytes:
+def make_session_bytes() -> bytes:
     global _SESSION
     if _SESSION is None:
-        _SESSION = dump_session(describe(RIVER, busy_tree())).encode()
+        _SESSION = dump_session(create_saved_session(RIVER, make_busy_tree())).encode()
     return _SESSION
 
 
 @given(st.data())
-def test_any_bytes_give_a_session_or_a_config_error(data):
-    whole = session_bytes()
+def test_corrupt_session_bytes_give_a_session_or_config_error(data):
+    whole = make_session_bytes()
     edits = data.draw(
         st.lists(st.tuples(st.integers(0, len(whole)), st.integers(0, 12), st.binary(max_size=6)), max_size=4)
     )
     for place, length, put in edits:
         whole = whole[:place] + put + whole[place + length :]
     try:
-        saved = parse_session(whole, "a.yaml", BY_KEY)
+        saved = parse_session(whole, "a.yaml", SPECS_BY_KEY)
     except ConfigError:
         return
-    tree = saved.plant(BY_KEY)
+    tree = saved.build_tree(SPECS_BY_KEY)
     for branch in list(tree.branches.values())[:2]:
         if branch.timeline.target < 2000:
-            branch.timeline.settle()
+            branch.timeline.finish_seek()
 
 
-def test_a_session_names_no_map_elsewhere():
-    text = dump_session(describe(RIVER, tree_of()))
+def test_session_refuses_map_outside_its_folder():
+    text = dump_session(create_saved_session(RIVER, make_tree()))
     start = text.index("map:\n")
     text = text[:start] + "map: {file: /etc/passwd}\n" + text[text.index("seed:") :]
     assert any("which is outside" in problem for problem in problems_of(text))
 
 
-def test_the_hash_is_of_the_terrain():
+def test_terrain_hash_is_sha256_of_rows():
     terrain = RIVER.grid.terrain
     assert terrain_hash(terrain) == hashlib.sha256("".join(ROWS).encode()).hexdigest()

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.files.folders import config_folder
+from sim.files.user_folders import config_folder
+from ui.model.appearance import appearance_from_view
 from ui.model.layers import HeatSetting
-from ui.model.look import look_from_view
 from ui.model.settings import MAX_RECENT_FILES, Settings, load_settings, save_settings, settings_path
 
 OTHER = Settings(
@@ -33,14 +33,14 @@ OTHER = Settings(
 
 
 @pytest.mark.parametrize("settings", [Settings(), OTHER])
-def test_settings_come_back_equal(tmp_path: Path, settings: Settings) -> None:
+def test_settings_round_trip_through_the_file(tmp_path: Path, settings: Settings) -> None:
     place = tmp_path / "new" / "folder" / "settings.yaml"
     assert save_settings(settings, place) is None
     assert load_settings(place) == (settings, None)
     assert os.listdir(place.parent) == [place.name]
 
 
-def test_no_file_means_defaults_without_a_message(tmp_path: Path) -> None:
+def test_missing_file_gives_defaults_without_a_message(tmp_path: Path) -> None:
     assert load_settings(tmp_path / "none.yaml") == (Settings(), None)
 
 
@@ -48,7 +48,7 @@ def test_no_file_means_defaults_without_a_message(tmp_path: Path) -> None:
     "content",
     [b"\xff\xfe\x00", b"[1, 2", b"- a\n- b", b"just text", b"!!python/object:os.system x", b"a: &x 1\nb: *x", b""],
 )
-def test_a_broken_file_means_defaults_and_one_message(tmp_path: Path, content: bytes) -> None:
+def test_broken_file_gives_defaults_and_one_message(tmp_path: Path, content: bytes) -> None:
     place = tmp_path / "settings.yaml"
     place.write_bytes(content)
     settings, message = load_settings(place)
@@ -57,14 +57,14 @@ def test_a_broken_file_means_defaults_and_one_message(tmp_path: Path, content: b
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_give_settings(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_random_bytes_load_as_settings(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     place = tmp_path_factory.getbasetemp() / "any.yaml"
     place.write_bytes(content)
     settings, _ = load_settings(place)
     assert isinstance(settings, Settings)
 
 
-def test_what_is_wrong_is_left_at_its_default_and_the_rest_is_taken(tmp_path: Path) -> None:
+def test_invalid_values_keep_defaults_and_valid_values_are_read(tmp_path: Path) -> None:
     place = tmp_path / "settings.yaml"
     place.write_text(
         "theme: drak\nui_scale: 9\nspeed: 31\nwindow_size: [wide, 2]\nheat: {kind: visits, colours: pink}\n"
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_left_at_its_default_and_the_rest_is_taken(tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["layers: 3", "heat: [1]", "recent_files: {a: 1}", "window_size: 7"])
-def test_parts_of_the_wrong_kind(tmp_path: Path, text: str) -> None:
+def test_values_of_the_wrong_type_give_defaults_and_a_message(tmp_path: Path, text: str) -> None:
     place = tmp_path / "settings.yaml"
     place.write_text(text)
     settings, message = load_settings(place)
@@ -92,7 +92,7 @@ def test_parts_of_the_wrong_kind(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["[1, 2", "keys: {undo: Alt+U}\ntheme: drak\n"])
-def test_what_was_not_understood_is_kept_beside_what_is_written_anew(tmp_path: Path, content: str) -> None:
+def test_unreadable_settings_are_backed_up_before_saving(tmp_path: Path, content: str) -> None:
     place = tmp_path / "settings.yaml"
     place.write_text(content)
     settings, message = load_settings(place)
@@ -101,7 +101,7 @@ def test_what_was_not_understood_is_kept_beside_what_is_written_anew(tmp_path: P
     assert aside.read_text() == content and message and aside.name in message
 
 
-def test_where_nothing_can_be_kept_beside_nothing_is_promised(tmp_path: Path) -> None:
+def test_message_omits_the_backup_if_it_cannot_be_written(tmp_path: Path) -> None:
     place = tmp_path / "settings.yaml"
     place.write_text("theme: drak")
     (tmp_path / "settings-before.yaml").mkdir()
@@ -109,20 +109,20 @@ def test_where_nothing_can_be_kept_beside_nothing_is_promised(tmp_path: Path) ->
     assert settings == Settings() and message and "settings-before" not in message
 
 
-def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+def test_folder_instead_of_the_file_gives_messages(tmp_path: Path) -> None:
     settings, message = load_settings(tmp_path)
     assert settings == Settings() and message
     assert save_settings(settings, tmp_path)
 
 
-def test_a_place_that_cannot_be_written_gives_a_message(tmp_path: Path) -> None:
+def test_unwritable_path_gives_a_message(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     message = save_settings(Settings(), file / "settings.yaml")
     assert message and message.startswith("Could not save the settings: ") and "\n" not in message
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "settings.yaml"
     save_settings(OTHER, place)
 
@@ -136,42 +136,42 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     assert os.listdir(tmp_path) == [place.name]
 
 
-def test_settings_lie_in_the_configuration_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_path_is_in_the_configuration_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "settings"))
     assert settings_path() == config_folder() / "settings.yaml"
 
 
-def test_recent_files_are_few_and_each_is_there_once() -> None:
+def test_recent_files_are_limited_and_unique() -> None:
     settings = Settings()
     for number in range(20):
-        settings.remember(f"/maps/{number}.map")
-    settings.remember("/maps/15.map")
+        settings.add_recent_file(f"/maps/{number}.map")
+    settings.add_recent_file("/maps/15.map")
     assert len(settings.recent_files) == MAX_RECENT_FILES
     assert settings.recent_files[:3] == ["/maps/15.map", "/maps/19.map", "/maps/18.map"]
-    settings.forget("/maps/19.map")
+    settings.remove_recent_file("/maps/19.map")
     assert "/maps/19.map" not in settings.recent_files
 
 
-def test_file_dialogs_begin_where_the_last_file_was(tmp_path: Path) -> None:
+def test_last_folder_is_that_of_the_last_existing_file(tmp_path: Path) -> None:
     settings = Settings()
-    assert settings.last_folder == Path.cwd()
-    settings.remember(tmp_path / "a.map")
-    settings.remember("/no such folder/b.map")
-    assert settings.last_folder == tmp_path
+    assert settings.initial_folder == Path.cwd()
+    settings.add_recent_file(tmp_path / "a.map")
+    settings.add_recent_file("/no such folder/b.map")
+    assert settings.initial_folder == tmp_path
 
 
-def test_a_name_that_no_text_file_can_hold_is_left_out(tmp_path: Path) -> None:
+def test_unencodable_file_name_is_not_saved(tmp_path: Path) -> None:
     settings = Settings(recent_files=["/good.map", "/bad\udcff.map"])
     place = tmp_path / "settings.yaml"
     assert save_settings(settings, place) is None
     assert load_settings(place)[0].recent_files == ["/good.map"]
 
 
-def test_every_tab_of_the_sidebar_can_be_kept(tmp_path: Path) -> None:
+def test_every_sidebar_tab_can_be_saved(tmp_path: Path) -> None:
     from ui.panels.sidebar import TABS
 
     for key, _, _ in TABS:
         settings = replace(Settings(), sidebar_tab=key)
         assert save_settings(settings, tmp_path / "settings.yaml") is None
         assert load_settings(tmp_path / "settings.yaml") == (settings, None)
-        assert look_from_view({"sidebar": key}, ()).tab == key
+        assert appearance_from_view({"sidebar": key}, ()).tab == key

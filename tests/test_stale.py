@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from sim.commands import EditCells
 from sim.grid import Grid
-from sim.kernels.ancestry import LINK, link, new_links, stamped_links
-from sim.kernels.jit import bare
-from sim.kernels.memory import zeros
-from sim.kernels.pace import hurried
-from sim.kernels.pages import IS_THERE, UNKNOWN
-from sim.kernels.search import NODE, begin, best_open, expand, new_search
-from sim.kernels.stale import GenerationTable, rows_of, wipe, wipe_rows
-from sim.time.keyframes import restore, take
+from sim.kernels.ancestry import LINK, generation_table_of_links, link_ancestors, new_links
+from sim.kernels.jit import as_plain_arrays
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.pages import IS_IN_USE, UNKNOWN_PAGE
+from sim.kernels.search import NODE, begin_search, best_open_cell, expand_best_cells, new_search
+from sim.kernels.stale import GenerationTable, clear_stale, clear_stale_of_rows, table_rows
+from sim.kernels.yield_flag import never_yield_flag
+from sim.time.keyframes import restore_world, take_keyframe
 
 from .conftest import problems
 from .test_ancestry import chain
-from .test_keyframes import big_world
+from .test_keyframes import make_world_setup
 
 PAGE = mmap.PAGESIZE
 A_PAGE = PAGE // NODE.itemsize
@@ -27,9 +27,9 @@ A_PAGE = PAGE // NODE.itemsize
 
 @settings(max_examples=20)
 @given(st.integers(1, 5 * A_PAGE), st.integers(0, 999), st.booleans())
-def test_only_what_counts_is_left_and_only_where_somebody_wrote(count: int, seed: int, is_told: bool) -> None:
+def test_wipe_clears_stale_rows_only_in_touched_pages(count: int, seed: int, is_told: bool) -> None:
     rng = np.random.default_rng(seed)
-    table = zeros(count + 5 * A_PAGE, NODE)[:count]
+    table = untouched_zeros(count + 5 * A_PAGE, NODE)[:count]
     table["g"], table["place"], table["came"] = rng.random(count), rng.integers(-1, 9, count), rng.integers(0, 8, count)
     table["search"] = rng.integers(0, 4, count)
     pages = -(-(table.ctypes.data % PAGE + table.nbytes) // PAGE)
@@ -38,48 +38,46 @@ def test_only_what_counts_is_left_and_only_where_somebody_wrote(count: int, seed
     is_wiped = (table["search"] != 2) & (touched[first] != 0 if is_told else True)
     expected = table.copy()
     expected[is_wiped] = np.zeros(1, NODE)
-    rows = rows_of([GenerationTable(table, table, 32, 65_535, 2)])
-    rows["page"] = 1 if is_told else UNKNOWN
-    wipe_rows(bare(rows), np.append(IS_THERE, IS_THERE * touched), PAGE, hurried())
+    rows = table_rows([GenerationTable(table, table, 32, 65_535, 2)])
+    rows["page"] = 1 if is_told else UNKNOWN_PAGE
+    clear_stale_of_rows(as_plain_arrays(rows), np.append(IS_IN_USE, IS_IN_USE * touched), PAGE, never_yield_flag())
     assert (table == expected).all()
 
 
-def test_a_keyframe_holds_nothing_of_searches_that_are_over() -> None:
-    world = big_world("tb-wa", "rtb-wa", side=256, budget=4000)
+def test_keyframe_excludes_data_of_finished_searches() -> None:
+    world = make_world_setup("tb-wa", "rtb-wa", side=256, budget=4000)
     world.advance(20)
-    known = take(world).content.bytes
+    known = take_keyframe(world).content.restored_bytes
     grid = world.grid
     cell = next(s for s in grid.free.nonzero()[0].tolist() if grid.xy(s)[0] > 200)
     world.submit(EditCells(blocked=(cell,)))  # TB-WA* begins again
     world.advance(1)
-    world.measuring.finish()
-    frame = take(world)
-    assert frame.content.bytes < known
-    other = restore(frame)
+    world.optimality.judge_whole_queue()
+    frame = take_keyframe(world)
+    assert frame.content.restored_bytes < known
+    other = restore_world(frame)
     for each in (world, other):
         each.advance(200)
     assert other.digest() == world.digest()
 
 
 @given(problems(side=24), st.integers(1, 40))
-def test_links_count_where_the_present_tree_has_linked_the_cell(
-    problem: tuple[list[str], int, int], expansions: int
-) -> None:
+def test_wipe_keeps_only_links_of_the_current_search(problem: tuple[list[str], int, int], expansions: int) -> None:
     """Two searches in the same memory, the second from the other side and cut short: of the links that the first has
     left, a keyframe keeps none, of those of the second all.
     """
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     search, links, scratch = new_search(grid.cells, 1.0, 2.5), new_links(grid.cells), np.zeros(grid.cells, np.int32)
     way: list[int] = []
     for root, aim, most in ((start, goal, grid.cells), (goal, start, expansions)):
-        begin(grid.ground, search, root, aim, aim)
-        expand(grid.ground, search, most)
-        end = int(best_open(grid.ground, search))
+        begin_search(grid.ground, search, root, aim, aim)
+        expand_best_cells(grid.ground, search, most)
+        end = int(best_open_cell(grid.ground, search))
         way = chain(grid, search, end) if end >= 0 else []
         if way:
-            link(grid.ground, search, links, scratch, end)
+            link_ancestors(grid.ground, search, links, scratch, end)
     before = links.copy()
-    wipe([stamped_links(search, links)])
+    clear_stale([generation_table_of_links(search, links)])
     assert (links[way] == before[way]).all()
     assert (np.delete(links, way) == np.zeros(1, LINK)).all()

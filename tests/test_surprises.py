@@ -10,17 +10,17 @@ import pytest
 from sim.commands import AgentConfig
 from tests.test_app import setup
 from tests.window import App, click, make_app, press, press_combination, settle
-from ui.dialogs.base import SETTLE_S, Dialog
-from ui.dialogs.experiment import ExperimentSheet
-from ui.dialogs.file_browser import SaveFile
-from ui.dialogs.own_agent import OwnAgentQuestion
-from ui.dialogs.question import Question
-from ui.dialogs.unsaved import RunningQuestion, UnsavedQuestion
-from ui.dialogs.working import Working
+from ui.dialogs.dialog_base import SETTLE_S, Dialog
+from ui.dialogs.experiment import ExperimentDialog
+from ui.dialogs.file_browser import SaveFileDialog
+from ui.dialogs.own_agent_question import OwnAgentQuestion
+from ui.dialogs.progress_dialog import ProgressDialog
+from ui.dialogs.question import QuestionDialog
+from ui.dialogs.unsaved_question import RunningQuestion, UnsavedQuestion
 from ui.film.forms import RecordDialog
-from ui.film.messages import Report
-from ui.model import saving
-from ui.model.job import Job
+from ui.film.messages import WorkerReport
+from ui.model import session_saving
+from ui.model.job import BackgroundJob
 from ui.model.settings import load_settings, save_settings
 from ui.widgets.canvas import HitRegion
 from ui.widgets.controls import Button
@@ -29,7 +29,7 @@ SIZES = [(800, 600), (1280, 800)]
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "BACKMOVE_RECORDINGS"):
         monkeypatch.setenv(name, str(tmp_path))
@@ -41,10 +41,10 @@ def app() -> App:
 
 
 def spot(app: App, name: str) -> HitRegion:
-    return next(spot for spot in app.window.canvas.spots if spot.id.startswith(name))
+    return next(spot for spot in app.window.canvas.hit_regions if spot.id.startswith(name))
 
 
-def middle(box: tuple[int, int, int, int]) -> tuple[int, int]:
+def centre_of(box: tuple[int, int, int, int]) -> tuple[int, int]:
     return box[0] + box[2] // 2, box[1] + box[3] // 2
 
 
@@ -55,12 +55,12 @@ def key(app: App, code: int, *, is_down: bool = True) -> None:
 
 
 def dialog_of(app: App) -> Dialog:
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert dialog is not None
     return dialog
 
 
-def labelled(dialog: Dialog, label: str) -> Button:
+def find_button(dialog: Dialog, label: str) -> Button:
     return next(c for c in dialog.controls if isinstance(c, Button) and c.label == label)
 
 
@@ -69,19 +69,19 @@ def labelled(dialog: Dialog, label: str) -> Button:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("combination", ["F2", "F7"])
-def test_a_hidden_sidebar_has_a_handle_that_brings_it_back(size: tuple[int, int], combination: str) -> None:
+def test_sidebar_handle_shows_a_hidden_sidebar(size: tuple[int, int], combination: str) -> None:
     app = make_app(setup(), size)
-    while app.window.scene.layout.sidebar is not None:
+    while app.window.map_view.layout.sidebar is not None:
         press_combination(app, combination)
     handle = spot(app, "sidebar:show")
     assert (handle.tip, handle.key) == ("Show the sidebar", combination)
-    assert all(panel.whole[0] + panel.whole[2] <= handle.box[0] for _, panel in app.window.scene.panels())
-    click(app, middle(handle.box))
-    assert app.window.scene.layout.sidebar is not None and app.window.scene.layout.sidebar_handle is None
-    assert not any(other.id == "sidebar:show" for other in app.window.canvas.spots)
+    assert all(panel.whole[0] + panel.whole[2] <= handle.box[0] for _, panel in app.window.map_view.panels_with_boxes())
+    click(app, centre_of(handle.box))
+    assert app.window.map_view.layout.sidebar is not None and app.window.map_view.layout.sidebar_handle is None
+    assert not any(other.id == "sidebar:show" for other in app.window.canvas.hit_regions)
 
 
-def test_the_handle_is_there_after_a_restart(app: App, tmp_path: Path) -> None:
+def test_sidebar_handle_is_shown_after_a_restart(app: App, tmp_path: Path) -> None:
     press_combination(app, "F2")
     save_settings(app.window.settings, tmp_path / "settings.yaml")
     again = make_app(setup())
@@ -89,43 +89,43 @@ def test_the_handle_is_there_after_a_restart(app: App, tmp_path: Path) -> None:
     again.window.settings.shows_sidebar = loaded.shows_sidebar
     assert not loaded.shows_sidebar
     settle(again)
-    click(again, middle(spot(again, "sidebar:show").box))
-    assert again.window.scene.layout.sidebar is not None
+    click(again, centre_of(spot(again, "sidebar:show").box))
+    assert again.window.map_view.layout.sidebar is not None
 
 
-def test_the_tab_on_screen_says_that_a_click_hides_the_sidebar(app: App) -> None:
+def test_active_tab_tooltip_says_that_a_click_hides_the_sidebar(app: App) -> None:
     assert spot(app, "tab_layers").tip == "Hide the sidebar"
     assert spot(app, "tab_edit").tip != "Hide the sidebar"
-    click(app, middle(spot(app, "tab_layers").box))
-    assert app.window.scene.layout.sidebar is None and spot(app, "sidebar:show").box
+    click(app, centre_of(spot(app, "tab_layers").box))
+    assert app.window.map_view.layout.sidebar is None and spot(app, "sidebar:show").box
 
 
-def test_where_there_is_no_room_for_a_sidebar_its_key_does_not_hide_it_for_good() -> None:
+def test_sidebar_key_in_a_narrow_window_keeps_the_setting() -> None:
     app = make_app(setup(), (640, 500))
-    assert app.window.scene.layout.sidebar is None and app.window.scene.layout.sidebar_handle is None
+    assert app.window.map_view.layout.sidebar is None and app.window.map_view.layout.sidebar_handle is None
     press_combination(app, "F2")
-    assert app.window.settings.shows_sidebar and "too narrow" in app.window.state.messages.texts()[-1]
+    assert app.window.settings.shows_sidebar and "too narrow" in app.window.state.messages.queued_texts()[-1]
 
 
 # --- a panel that fills the window ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_button_at_the_end_of_a_maximised_panel_leads_back(size: tuple[int, int]) -> None:
+def test_maximised_panel_has_a_restore_button(size: tuple[int, int]) -> None:
     app = make_app(replace(setup(), agents=(AgentConfig("tba"), AgentConfig("tb-wa"))), size)
     press_combination(app, "X")
-    assert len(app.window.scene.panels()) == 1
-    assert not any(other.id.startswith("remove:") for other in app.window.canvas.spots)
+    assert len(app.window.map_view.panels_with_boxes()) == 1
+    assert not any(other.id.startswith("remove:") for other in app.window.canvas.hit_regions)
     button = spot(app, "restore")
     assert (button.tip, button.key) == ("Show all panels", "X")
-    click(app, middle(button.box))
-    assert len(app.window.scene.panels()) == 2 and len(app.session.run.panels) == 2
+    click(app, centre_of(button.box))
+    assert len(app.window.map_view.panels_with_boxes()) == 2 and len(app.session.run.panels) == 2
     assert spot(app, "remove:").tip == "Remove this agent"
 
 
-def test_an_agent_that_was_removed_comes_back_by_undo(app: App) -> None:
+def test_removed_agent_is_restored_by_undo(app: App) -> None:
     labels = [panel.view.label for panel in app.session.run.panels]
-    click(app, middle(spot(app, "remove:").box))
+    click(app, centre_of(spot(app, "remove:").box))
     assert len(app.session.run.panels) == 1
     press_combination(app, "Ctrl+Z")
     assert [panel.view.label for panel in app.session.run.panels] == labels
@@ -135,11 +135,13 @@ def test_an_agent_that_was_removed_comes_back_by_undo(app: App) -> None:
 
 
 @pytest.mark.parametrize("is_slow_motion", [False, True])
-def test_the_run_waits_while_a_recording_is_asked_about(
+def test_run_is_paused_while_the_recording_dialog_is_open(
     app: App, monkeypatch: pytest.MonkeyPatch, is_slow_motion: bool
 ) -> None:
     began: list[int] = []
-    monkeypatch.setattr("ui.film.recording.Studio.film", lambda *given: began.append(given[1].tick) or Filming())
+    monkeypatch.setattr(
+        "ui.film.recording.WorkerHandle.start_recording", lambda *given: began.append(given[1].tick) or FakeStudio()
+    )
     app.session.advance(5)
     app.window.player.play()
     app.window.player.is_slow_motion = is_slow_motion
@@ -152,14 +154,14 @@ def test_the_run_waits_while_a_recording_is_asked_about(
         app.frame(0.5)
     assert app.session.tick == tick
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is None and began == [tick]
-    app.window.recording.filming = None
+    assert app.window.dialogs.open_one is None and began == [tick]
+    app.window.recording.active_recording = None
     for _ in range(20):
         app.frame(0.5)
     assert app.session.tick > tick, "it goes on as it did before"
 
 
-def test_the_run_goes_on_when_recording_is_cancelled(app: App) -> None:
+def test_run_continues_after_the_recording_dialog_is_cancelled(app: App) -> None:
     app.window.player.play()
     press_combination(app, "F9")
     press(app, pygame.K_ESCAPE)
@@ -168,7 +170,7 @@ def test_the_run_goes_on_when_recording_is_cancelled(app: App) -> None:
     assert app.session.tick > 0
 
 
-def test_a_seek_arrives_while_a_recording_is_asked_about(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seek_finishes_while_the_recording_dialog_is_open(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.model.run.SEEK_WORK", 1.0)
     app.session.advance(12)
     app.window.player.seek(3)
@@ -180,37 +182,37 @@ def test_a_seek_arrives_while_a_recording_is_asked_about(app: App, monkeypatch: 
     assert dialog_of(app).hint.startswith("starts at tick 3;")
 
 
-class Filming:
+class FakeStudio:
     """A studio that films nothing."""
 
     must_wait = False
-    report = Report()
+    report = WorkerReport()
 
-    def follow(self, *given: object) -> None:
+    def send_changes(self, *given: object) -> None:
         """Nothing is filmed."""
 
 
 # --- a key that is held, or pressed again ---------------------------------------------------------
 
 
-class Study:
+class FakeStudy:
     """An experiment that never ends."""
 
-    results = Path("results")
+    results_folder = Path("results")
 
     def __init__(self, sketch: object) -> None:
         self.sketch = sketch
         self.cancelled = 0
         self.is_running = True
-        self.done, self.whole, self.left_s, self.failures = 0, 4, 1.0, 0
-        self.points: list[object] = []
-        self.complaint = ""
+        self.done, self.whole, self.remaining_s, self.failures = 0, 4, 1.0, 0
+        self.setting_results: list[object] = []
+        self.error_output = ""
         self.was_cancelled = False
 
     def poll(self) -> bool:
         return False
 
-    def front(self) -> list[int]:
+    def pareto_front(self) -> list[int]:
         return []
 
     def cancel(self) -> None:
@@ -218,81 +220,85 @@ class Study:
 
 
 @pytest.fixture
-def sheet(app: App, monkeypatch: pytest.MonkeyPatch) -> ExperimentSheet:
+def experiment_dialog(app: App, monkeypatch: pytest.MonkeyPatch) -> ExperimentDialog:
     """The dialog of experiments, with the focus on Start."""
-    monkeypatch.setattr("ui.dialogs.experiment.studies.begin", Study)
+    monkeypatch.setattr("ui.dialogs.experiment.studies.begin_experiment", FakeStudy)
     press_combination(app, "Alt+X")
-    sheet = dialog_of(app)
-    assert isinstance(sheet, ExperimentSheet)
-    sheet.focus(labelled(sheet, "Start"))
-    return sheet
+    experiment_dialog = dialog_of(app)
+    assert isinstance(experiment_dialog, ExperimentDialog)
+    experiment_dialog.focus(find_button(experiment_dialog, "Start"))
+    return experiment_dialog
 
 
-def test_a_held_return_starts_and_does_not_stop(app: App, sheet: ExperimentSheet) -> None:
+def test_held_return_starts_the_experiment_without_stopping_it(app: App, experiment_dialog: ExperimentDialog) -> None:
     for _ in range(40):
         key(app, pygame.K_RETURN)
         app.frame(0.05)
-    assert sheet.study is not None and sheet.study.cancelled == 0  # type: ignore[attr-defined]
+    assert experiment_dialog.study is not None and experiment_dialog.study.cancelled == 0  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("code", [pygame.K_RETURN, pygame.K_SPACE])
-def test_a_second_press_meant_for_start_does_not_stop(app: App, sheet: ExperimentSheet, code: int) -> None:
+def test_second_key_press_on_start_does_not_stop_the_experiment(
+    app: App, experiment_dialog: ExperimentDialog, code: int
+) -> None:
     for _ in range(2):  # both before the window has shown anything
         key(app, code)
         key(app, code, is_down=False)
     app.frame(3.0)
     press(app, code)  # in the frame after it, which took long
-    assert sheet.study is not None and sheet.study.cancelled == 0  # type: ignore[attr-defined]
+    assert experiment_dialog.study is not None and experiment_dialog.study.cancelled == 0  # type: ignore[attr-defined]
     for _ in range(round(SETTLE_S / 0.05) + 1):
         app.frame(0.05)
     press(app, code)
-    assert sheet.study.cancelled == 1, "once it has been seen it can be pressed"  # type: ignore[attr-defined]
+    assert experiment_dialog.study.cancelled == 1, "once it has been seen it can be pressed"  # type: ignore[attr-defined]
 
 
-def test_a_double_click_on_start_does_not_stop(app: App, sheet: ExperimentSheet) -> None:
-    where = labelled(sheet, "Start").element.rect.center
+def test_double_click_on_start_does_not_stop_the_experiment(app: App, experiment_dialog: ExperimentDialog) -> None:
+    where = find_button(experiment_dialog, "Start").element.rect.center
     click(app, where)
     click(app, where)
-    assert sheet.study is not None and sheet.study.cancelled == 0  # type: ignore[attr-defined]
+    assert experiment_dialog.study is not None and experiment_dialog.study.cancelled == 0  # type: ignore[attr-defined]
     for _ in range(round(SETTLE_S / 0.05) + 1):
         app.frame(0.05)
     click(app, where)
-    assert sheet.study.cancelled == 1  # type: ignore[attr-defined]
+    assert experiment_dialog.study.cancelled == 1  # type: ignore[attr-defined]
 
 
-def test_an_enter_that_began_long_work_does_not_cancel_it(app: App) -> None:
-    job = Job(lambda job: None)
-    app.window.show(Working(app.window.dialogs, "Working", job, lambda done: None))
+def test_return_held_from_starting_a_job_does_not_cancel_it(app: App) -> None:
+    job = BackgroundJob(lambda job: None)
+    app.window.show_dialog(ProgressDialog(app.window.dialogs, "Working", job, lambda done: None))
     working = dialog_of(app)
     key(app, pygame.K_RETURN)
     pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.K_RETURN, mod=0, unicode="", scancode=0))
     for event in pygame.event.get():
-        working.handle(event)
-    assert app.window.dialogs.dialog is working
+        working.handle_event(event)
+    assert app.window.dialogs.open_one is working
 
 
-def test_a_held_key_presses_a_control_of_the_window_once(app: App) -> None:
+def test_held_key_activates_a_control_once(app: App) -> None:
     app.window.canvas.focus_id = spot(app, "remove:").id
     for _ in range(5):
         key(app, pygame.K_RETURN)
         settle(app)
-        app.window.canvas.focus_id = next((s.id for s in app.window.canvas.spots if s.id.startswith("remove:")), None)
+        app.window.canvas.focus_id = next(
+            (s.id for s in app.window.canvas.hit_regions if s.id.startswith("remove:")), None
+        )
     assert len(app.session.run.panels) == 1
 
 
-def test_a_held_return_does_not_answer_the_question_that_it_brought_up(app: App) -> None:
+def test_held_return_does_not_answer_the_overwrite_question(app: App) -> None:
     Path("there.map").write_text("kept")
     app.window.run("save_map_as")
     dialog = dialog_of(app)
-    assert isinstance(dialog, SaveFile)
-    dialog._typed("there")
+    assert isinstance(dialog, SaveFileDialog)
+    dialog._on_text_typed("there")
     for _ in range(10):
         key(app, pygame.K_RETURN)
         app.frame(0.05)
-    assert isinstance(dialog.inner, Question), "it stays until the key has come up"
+    assert isinstance(dialog.inner, QuestionDialog), "it stays until the key has come up"
     key(app, pygame.K_RETURN, is_down=False)
     press(app, pygame.K_RETURN)
-    assert dialog.inner is None and app.window.dialogs.dialog is dialog
+    assert dialog.inner is None and app.window.dialogs.open_one is dialog
     assert Path("there.map").read_text() == "kept"
 
 
@@ -305,35 +311,35 @@ def nothing() -> None:
 
 QUESTIONS: dict[str, Callable[[App], Dialog]] = {
     "unsaved": lambda app: UnsavedQuestion(app.window.dialogs, nothing),
-    "experiment": lambda app: RunningQuestion(app.window.dialogs, Study(None), nothing),  # type: ignore[arg-type]
+    "experiment": lambda app: RunningQuestion(app.window.dialogs, FakeStudy(None), nothing),  # type: ignore[arg-type]
     "own agent": lambda app: OwnAgentQuestion(app.window.dialogs, "/a.py", nothing),
 }
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_enter_never_loses_anything(app: App, name: str) -> None:
-    app.window.show(QUESTIONS[name](app))
+def test_return_chooses_the_safe_answer(app: App, name: str) -> None:
+    app.window.show_dialog(QUESTIONS[name](app))
     question = dialog_of(app)
-    assert isinstance(question.focused, Button)
-    assert question.focused.kind == "main" and any(answer[2] == "danger" for answer in question.answers)  # type: ignore[attr-defined]
+    assert isinstance(question.focused_control, Button)
+    assert question.focused_control.kind == "main" and any(answer[2] == "danger" for answer in question.answers)  # type: ignore[attr-defined]
 
 
-def test_in_overwrite_enter_keeps_the_file(app: App) -> None:
-    saving.save(app.session, Path("there.yaml"))
+def test_return_in_the_overwrite_question_keeps_the_file(app: App) -> None:
+    session_saving.save_session(app.session, Path("there.yaml"))
     before = Path("there.yaml").read_bytes()
     app.session.advance(9)
     app.session.path = None
     app.window.run("save_session")
     dialog = dialog_of(app)
-    assert isinstance(dialog, SaveFile)
-    dialog._typed("there")
+    assert isinstance(dialog, SaveFileDialog)
+    dialog._on_text_typed("there")
     press(app, pygame.K_RETURN)
     question = dialog.inner
-    assert isinstance(question, Question) and isinstance(question.focused, Button)
-    assert (question.focused.label, labelled(question, "Overwrite").kind) == ("Cancel", "danger")
+    assert isinstance(question, QuestionDialog) and isinstance(question.focused_control, Button)
+    assert (question.focused_control.label, find_button(question, "Overwrite").kind) == ("Cancel", "danger")
     press(app, pygame.K_RETURN)
     assert Path("there.yaml").read_bytes() == before
     press(app, pygame.K_RETURN)
     for code in (pygame.K_LEFT, pygame.K_RETURN):
         press(app, code)
-    assert Path("there.yaml").read_bytes() != before and app.window.dialogs.dialog is None
+    assert Path("there.yaml").read_bytes() != before and app.window.dialogs.open_one is None

@@ -10,19 +10,19 @@ from pathlib import Path
 import pygame
 import pytest
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig, EditCells
-from sim.files.journal import find_crashed, restore
+from sim.files.journal import find_crashed_journals, restore_session
 from sim.files.png import png_texts
 from sim.params import ConfigError
 from tests.test_app import setup
 from tests.window import App, make_app, press, press_combination
 from ui.commands.table import COMMANDS
-from ui.dialogs import fault
-from ui.dialogs.fault import FaultBox
-from ui.dialogs.working import Working
+from ui.dialogs import fault_box
+from ui.dialogs.fault_box import FaultBox
+from ui.dialogs.progress_dialog import ProgressDialog
 from ui.model import agent_edits, branching, job
-from ui.model.keeper import AutosaveJournal
+from ui.model.autosave import AutosaveJournal
 
 from .conftest import ROOT
 
@@ -30,7 +30,7 @@ WINDOW_KEYS = ("F12", "Ctrl+P", "Shift+F12", "Alt+F12")
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BACKMOVE_RECORDINGS", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
 
@@ -38,30 +38,30 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- pictures while a seek is under way -----------------------------------------------------------------
 
 
-def one_of_two_branches_seeks() -> App:
+def make_app_with_seeking_branch() -> App:
     """The first branch is back at a tick at which the second agent was not there yet; the other one is on its way."""
     app = make_app(setup(1))
     session = app.session
     session.advance(8)
-    agent_edits.add(session, AgentConfig("lrta"))
+    agent_edits.add_agent(session, AgentConfig("lrta"))
     session.advance(4)
-    branching.branch_here(session)
+    branching.create_branch_here(session)
     first, second = (branch.timeline for branch in session.run.shown_branches)
     assert len(session.run.panels) == 4, "so the window remembers it"
     for line in first, second:
         line.begin_seek(3)
-    first.settle()
+    first.finish_seek()
     assert second.is_seeking and len(session.run.panels) == 4
     session.focus(session.run.panels[0].key)
     return app
 
 
 @pytest.mark.parametrize("key", WINDOW_KEYS)
-def test_a_picture_waits_for_branches_that_are_on_their_way(key: str, tmp_path: Path) -> None:
-    app = one_of_two_branches_seeks()
+def test_picture_waits_for_seeking_branches(key: str, tmp_path: Path) -> None:
+    app = make_app_with_seeking_branch()
     press_combination(app, key)
-    assert app.window.dialogs.dialog is None, app.window.dialogs.dialog.problems
-    picture = Path(app.window.state.messages.texts()[-1].removeprefix("Saved "))
+    assert app.window.dialogs.open_one is None, app.window.dialogs.open_one.problems
+    picture = Path(app.window.state.messages.queued_texts()[-1].removeprefix("Saved "))
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())
@@ -76,31 +76,31 @@ SIZES = (((1, 1), 0.75), ((200, 150), 2.0))
 TYPED = (pygame.K_TAB, pygame.K_9, pygame.K_DELETE, pygame.K_DOWN, pygame.K_RIGHT, pygame.K_RETURN, pygame.K_SPACE)
 
 
-def commands_with_a_dialog() -> list[str]:
+def find_dialog_commands() -> list[str]:
     app = make_app(setup(2))
     found = []
     for command in COMMANDS:
         if command.id not in NOT_HERE:
             app.window.run(command.id)
-            if app.window.dialogs.dialog is not None:
+            if app.window.dialogs.open_one is not None:
                 found.append(command.id)
             app.window.dialogs.close_dialog()
     return found
 
 
 @pytest.mark.parametrize("size, scale", SIZES)
-def test_no_window_is_too_small_for_any_dialog(
+def test_every_dialog_opens_in_the_smallest_window(
     size: tuple[int, int], scale: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    commands = commands_with_a_dialog()
+    commands = find_dialog_commands()
     assert {"rename_branch", "until_tick", "find_command", "add_agent", "open"} <= set(commands)
     app = make_app(setup(2))
     app.window.set_scale(scale)
     for command in commands:
-        app.window.resized(pygame.display.set_mode((1280, 720)))
+        app.window.on_resized(pygame.display.set_mode((1280, 720)))
         app.window.run(command)
-        app.window.resized(pygame.display.set_mode(size))
+        app.window.on_resized(pygame.display.set_mode(size))
         for _ in range(2):
             app.frame(0.02)
         for key in TYPED:
@@ -123,7 +123,7 @@ def fails(*given: object, **named: object) -> None:
     raise PlantedError("planted")
 
 
-def fails_once(target: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def fail_next_call(target: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next call of this method fails."""
     real = getattr(target, name)
 
@@ -137,24 +137,24 @@ def fails_once(target: object, name: str, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture
 def app() -> App:
     app = make_app(setup(2))
-    app.safety.is_on = True
-    app.keeper = AutosaveJournal(app.session)
+    app.recovery.is_on = True
+    app.autosave_journal = AutosaveJournal(app.session)
     app.session.advance(6)
     app.session.do(EditCells(blocked=(3, 4)))
     app.frame(0.0)
     return app
 
 
-def assert_told_and_goes_on(app: App) -> None:
+def assert_error_reported_and_run_continues(app: App) -> None:
     """The dialog is there and can be drawn, the run stands and goes on as a run without the error."""
-    box = app.window.dialogs.dialog
+    box = app.window.dialogs.open_one
     assert isinstance(box, FaultBox) and "PlantedError: planted" in box.fault.words
     app.frame(0.0)
-    assert len(app.safety.faults) == 1 and not app.safety.should_abort
+    assert len(app.recovery.faults) == 1 and not app.recovery.should_abort
     text = box.report()
     assert "in fails" in text and "tick " in text and str(Path(__file__).parent.parent) not in text
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is None and not app.window.player.clock.is_running
+    assert app.window.dialogs.open_one is None and not app.window.player.clock.is_running
     while app.session.run.is_seeking:
         app.frame(0.0)
     app.session.advance(5)
@@ -162,41 +162,41 @@ def assert_told_and_goes_on(app: App) -> None:
     plain.advance(6)
     plain.do(EditCells(blocked=(3, 4)))
     plain.advance(line.tick - 6)
-    assert line.world.digest() == plain.run.world.digest() and line.diverged is None
+    assert line.world.digest() == plain.run.world.digest() and line.divergence_tick is None
 
 
 def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fails_once(app.window.scene.renderer, "draw", monkeypatch)
+    fail_next_call(app.window.map_view.renderer, "draw", monkeypatch)
     app.frame(0.0)
 
 
 def break_tick(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second agent fails in a tick in which the first one has already moved."""
-    fails_once(app.session.run.world.walkers[1].agent, "advance", monkeypatch)
+    fail_next_call(app.session.run.world.walkers[1].agent, "advance", monkeypatch)
     app.window.player.play()
     app.frame(0.2)
 
 
 def break_command(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fails_once(app.session.run.tree, "branch", monkeypatch)
+    fail_next_call(app.session.run.tree, "branch", monkeypatch)
     press_combination(app, "B")
 
 
 def break_key(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fails_once(app.keyboard, "handle", monkeypatch)
+    fail_next_call(app.keyboard, "handle_event", monkeypatch)
     press_combination(app, "Space")
 
 
 def break_dialog(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     press_combination(app, "?")
-    fails_once(app.window.dialogs.dialog, "update", monkeypatch)
-    monkeypatch.setattr(app.window.dialogs.dialog, "close", fails)
+    fail_next_call(app.window.dialogs.open_one, "update", monkeypatch)
+    monkeypatch.setattr(app.window.dialogs.open_one, "close", fails)
     app.frame(0.0)
 
 
 def break_thread(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
-    app.safety.begin()
+    app.recovery.switch_on()
     thread = threading.Thread(target=fails)
     thread.start()
     thread.join()
@@ -204,16 +204,16 @@ def break_thread(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def break_job(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(job, "PROGRESS_DELAY_S", 0.0)
     may_fail = threading.Event()
 
-    def work(_: job.Job[None]) -> None:
+    def work(_: job.BackgroundJob[None]) -> None:
         may_fail.wait()
         fails()
 
-    app.window.dialogs.work("Working", job.Job(work), fails)
+    app.window.dialogs.finish_job("Working", job.BackgroundJob(work), fails)
     may_fail.set()
-    while isinstance(app.window.dialogs.dialog, Working):
+    while isinstance(app.window.dialogs.open_one, ProgressDialog):
         app.frame(0.0)
 
 
@@ -221,54 +221,54 @@ BREAKS = (break_draw, break_tick, break_command, break_key, break_dialog, break_
 
 
 @pytest.mark.parametrize("do_break", BREAKS)
-def test_an_error_is_told_and_the_run_goes_on(
+def test_error_is_reported_and_the_run_continues(
     do_break: Callable[[App, pytest.MonkeyPatch], None], app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     do_break(app, monkeypatch)
-    assert_told_and_goes_on(app)
+    assert_error_reported_and_run_continues(app)
 
 
-def test_the_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[str] = []
-    monkeypatch.setattr(fault, "clipboard_copy", copied.append)
+    monkeypatch.setattr(fault_box, "clipboard_copy", copied.append)
     break_command(app, monkeypatch)
     press(app, pygame.K_LEFT), press(app, pygame.K_TAB), press(app, pygame.K_RETURN)
-    assert copied and copied[0] == app.window.dialogs.dialog.report() and "Box" in copied[0]
+    assert copied and copied[0] == app.window.dialogs.open_one.report() and "Box" in copied[0]
 
 
-def test_where_no_journal_can_be_written_nothing_else_is_said(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_dialog_says_if_no_journal_can_be_written(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     break_draw(app, monkeypatch)
-    assert "Nothing is lost" in app.window.dialogs.dialog.text
+    assert "Nothing is lost" in app.window.dialogs.open_one.text
     press(app, pygame.K_RETURN)
-    monkeypatch.setattr(os, "write", lambda file, line: fails_as_a_full_disk())
+    monkeypatch.setattr(os, "write", lambda file, line: raise_disk_full())
     app.session.do(EditCells(blocked=(5, 6)))
     break_draw(app, monkeypatch)
-    assert "could not be written to the journal" in app.window.dialogs.dialog.text and "save the session" in (
-        app.window.dialogs.dialog.text
+    assert "could not be written to the journal" in app.window.dialogs.open_one.text and "save the session" in (
+        app.window.dialogs.open_one.text
     )
 
 
-def fails_as_a_full_disk() -> None:
+def raise_disk_full() -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_what_the_user_gave_is_told_as_such(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_error_is_shown_as_user_mistake(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(number: int) -> None:
         raise ConfigError("there is no such thing")
 
     monkeypatch.setattr(app.session.run.tree, "branch", refuse)
     press_combination(app, "B")
-    assert app.window.dialogs.dialog.problems == ["there is no such thing"] and not app.safety.faults
+    assert app.window.dialogs.open_one.problems == ["there is no such thing"] and not app.recovery.faults
 
 
-def test_an_error_in_every_frame_is_hopeless_and_leaves_the_journal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.window.scene.renderer, "draw", fails)
+def test_repeated_frame_errors_abort_and_keep_the_journal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.window.map_view.renderer, "draw", fails)
     for _ in range(2):
         app.frame(0.0)
-    assert not app.safety.should_abort
+    assert not app.recovery.should_abort
     app.frame(0.0)
-    assert app.safety.should_abort
-    assert app.keeper.journal.path.exists()
+    assert app.recovery.should_abort
+    assert app.autosave_journal.journal.path.exists()
 
 
 ENDS_IN_DESPAIR = """
@@ -288,11 +288,11 @@ def frame(app, seconds):
     real(app, seconds)
 
 ui.app.App.frame = frame
-raise SystemExit(ui.start.run(None))
+raise SystemExit(ui.start.run_until_closed(None))
 """
 
 
-def test_a_window_that_cannot_go_on_says_so_and_its_session_is_offered(home: Path) -> None:
+def test_aborted_window_reports_error_and_offers_session(home: Path) -> None:
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "NUMBA_DISABLE_JIT": "1"}
     environment |= {"XDG_STATE_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
     done = subprocess.run(
@@ -307,8 +307,8 @@ def test_a_window_that_cannot_go_on_says_so_and_its_session_is_offered(home: Pat
     assert done.returncode == 1, done.stderr
     assert "ZeroDivisionError" in done.stderr and "can be restored" in done.stderr and "Traceback" not in done.stderr
     assert "ZeroDivisionError" in (home / "backmove" / "last-error.txt").read_text()
-    crashed = find_crashed(home / "backmove" / "journals")
-    saved = restore(crashed[0].path, BY_KEY)
+    crashed = find_crashed_journals(home / "backmove" / "journals")
+    saved = restore_session(crashed[0].path, SPECS_BY_KEY)
     assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))
 
 
@@ -333,13 +333,13 @@ def frame(app, seconds):
     real(app, seconds)
 
 ui.app.App.frame = frame
-raise SystemExit(ui.start.run(None))
+raise SystemExit(ui.start.run_until_closed(None))
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM")
 @pytest.mark.parametrize("acts", ["edit", "nothing"])
-def test_sigterm_ends_the_window_without_a_question_and_loses_nothing(home: Path, acts: str) -> None:
+def test_sigterm_closes_the_window_without_losing_edits(home: Path, acts: str) -> None:
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "NUMBA_DISABLE_JIT": "1"}
     environment |= {"XDG_STATE_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
     done = subprocess.run(
@@ -353,9 +353,9 @@ def test_sigterm_ends_the_window_without_a_question_and_loses_nothing(home: Path
     )
     assert done.returncode == 143, done.stderr
     assert done.stderr == ""
-    crashed = find_crashed(home / "backmove" / "journals")
+    crashed = find_crashed_journals(home / "backmove" / "journals")
     if acts == "nothing":
         assert crashed == [], "there is nothing to restore"
         return
-    saved = restore(crashed[0].path, BY_KEY)
+    saved = restore_session(crashed[0].path, SPECS_BY_KEY)
     assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))

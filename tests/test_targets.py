@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sim.grid import Grid
 from sim.kernels import climb, learner, targets
-from sim.movement import USUAL, Movement
+from sim.movement import DEFAULT_MOVEMENT, Movement
 
 from . import naive_databases
 from .conftest import board_of, drawn, make_world, movements, problems
@@ -19,63 +19,63 @@ from .naive import Board
 from .test_golden import M1
 
 
-def grid_of(rows: list[str], movement: Movement = USUAL) -> Grid:
-    return Grid.from_rows(rows, movement=movement)
+def grid_of(rows: list[str], movement: Movement = DEFAULT_MOVEMENT) -> Grid:
+    return Grid.from_text_rows(rows, movement=movement)
 
 
 @settings(max_examples=60)
 @given(problem=problems(side=12), movement=movements, cap=st.sampled_from([0, 3, 1000]))
-def test_climbing_is_that_of_the_text(problem: tuple[list[str], int, int], movement: Movement, cap: int) -> None:
+def test_hill_climbing_matches_naive_version(problem: tuple[list[str], int, int], movement: Movement, cap: int) -> None:
     grid = grid_of(problem[0], movement)
     board, (_, a, b) = board_of(grid), problem
     expected = naive_databases.climb(board, board.at(a), board.at(b), cap)
-    steps = int(climb.climb(grid.ground, a, b, cap))
-    assert steps == (climb.FAILED if expected is None else len(expected) - 1)
+    steps = int(climb.climb_length(grid.ground, a, b, cap))
+    assert steps == (climb.CLIMB_FAILED if expected is None else len(expected) - 1)
     if expected is not None:
         way = np.zeros(grid.cells, np.int32)
-        count = int(climb.climbed(grid.ground, a, b, way))
+        count = int(climb.write_climb_cells(grid.ground, a, b, way))
         assert [board.at(int(cell)) for cell in way[:count]] == expected
 
 
-def test_climbing_on_m1() -> None:
+def test_hill_climbing_fails_on_m1_but_solves_its_legs() -> None:
     rows, start, goal = drawn(M1["map"])
-    ground, legs = Grid.from_rows(rows).ground, [(1, 1), (11, 0), (12, 4), (14, 8)]
+    ground, legs = Grid.from_text_rows(rows).ground, [(1, 1), (11, 0), (12, 4), (14, 8)]
     cells = [y * 20 + x for x, y in legs]
-    assert climb.climb(ground, start, goal, climb.NO_CAP) == climb.FAILED
-    assert [int(climb.climb(ground, a, b, climb.NO_CAP)) for a, b in itertools.pairwise(cells)] == [10, 4, 4]
+    assert climb.climb_length(ground, start, goal, climb.NO_CAP) == climb.CLIMB_FAILED
+    assert [int(climb.climb_length(ground, a, b, climb.NO_CAP)) for a, b in itertools.pairwise(cells)] == [10, 4, 4]
 
 
-def new_state(start: int, goal: int, limit: float = 1e9) -> Any:
+def make_state(start: int, goal: int, limit: float = 1e9) -> Any:
     state = np.zeros(1, learner.STATE).view(np.recarray)
-    learner.stand(state, start, goal)
+    learner.place_agent(state, start, goal)
     state[0].limit = limit
     return state
 
 
 @settings(max_examples=40)
 @given(problem=problems(side=12))
-def test_lrta_with_fresh_h_walks_what_climbing_climbs(problem: tuple[list[str], int, int]) -> None:
+def test_lrta_with_initial_h_follows_hill_climbing(problem: tuple[list[str], int, int]) -> None:
     """As long as climbing leads on; toward the goal and toward another cell alike."""
     rows, start, goal = problem
-    grid = Grid.from_rows(rows)
+    grid = Grid.from_text_rows(rows)
     assume(start != goal)
     for target, real_goal in ((goal, goal), (goal, start)):
-        tables, state = targets.new_targets(grid.ground, real_goal), new_state(start, real_goal)
-        targets.aim_at(grid.ground, tables, target)
-        steps = int(climb.climb(grid.ground, start, target, climb.NO_CAP))
+        tables, state = targets.new_target_heuristics(grid.ground, real_goal), make_state(start, real_goal)
+        targets.set_target(grid.ground, tables, target)
+        steps = int(climb.climb_length(grid.ground, start, target, climb.NO_CAP))
         assume(steps >= 0)
         way = np.zeros(grid.cells, np.int32)
-        climb.climbed(grid.ground, start, target, way)
+        climb.write_climb_cells(grid.ground, start, target, way)
         for cell in way[1 : steps + 1]:
             assert targets.step_toward(grid.ground, tables, state[0]) and state[0].loc == cell
 
 
 @settings(max_examples=25)
 @given(problem=problems(side=10, low=2))
-def test_toward_the_goal_it_is_lrta(problem: tuple[list[str], int, int]) -> None:
+def test_step_toward_the_goal_equals_lrta(problem: tuple[list[str], int, int]) -> None:
     world = make_world(*problem, ("lrta", {}))
     grid = world.grid
-    tables, state = targets.new_targets(grid.ground, world.goal), new_state(world.start, world.goal)
+    tables, state = targets.new_target_heuristics(grid.ground, world.goal), make_state(world.start, world.goal)
     for _ in range(200):
         stood = world.walkers[0].position
         if not world.advance(1) or world.walkers[0].position == stood:
@@ -103,27 +103,27 @@ class NaiveTables:
 
 @settings(max_examples=30)
 @given(problem=problems(side=10, low=3), seed=st.integers(0, 99))
-def test_every_target_has_a_table_of_its_own(problem: tuple[list[str], int, int], seed: int) -> None:
+def test_every_target_has_its_own_h_table(problem: tuple[list[str], int, int], seed: int) -> None:
     """Targets change at random; values and moves are those of a dictionary by target, however large it grows."""
     rows, start, goal = problem
-    grid, chance = Grid.from_rows(rows), random.Random(seed)
+    grid, chance = Grid.from_text_rows(rows), random.Random(seed)
     board = board_of(grid)
     assume(int(grid.moves[start]))
-    tables, state, naive = targets.new_targets(grid.ground, goal), new_state(start, goal), NaiveTables(board)
+    tables, state, naive = targets.new_target_heuristics(grid.ground, goal), make_state(start, goal), NaiveTables(board)
     aims = [int(cell) for cell in np.flatnonzero(grid.free)]
     for _ in range(400):
         target = chance.choice([*aims[:: max(1, len(aims) // 6)], goal])
         stood = int(state[0].loc)
         if target == stood:
             continue
-        if targets.is_crowded(tables):
-            tables = targets.grown(tables)
-        targets.aim_at(grid.ground, tables, target)
+        if targets.must_grow(tables):
+            tables = targets.with_larger_table(tables)
+        targets.set_target(grid.ground, tables, target)
         targets.step_toward(grid.ground, tables, state[0])
         assert board.at(int(state[0].loc)) == naive.step(board.at(stood), board.at(target))
         assert targets.h_toward(tables, stood) == naive.of(board.at(target), board.at(stood))
     for target in aims:
-        targets.aim_at(grid.ground, tables, target)
+        targets.set_target(grid.ground, tables, target)
         assert [float(targets.h_toward(tables, s)) for s in aims] == [
             naive.of(board.at(target), board.at(s)) for s in aims
         ]
@@ -133,10 +133,10 @@ def test_every_target_has_a_table_of_its_own(problem: tuple[list[str], int, int]
     assert tables.counts[0].entries == kept + len(others)
 
 
-def test_a_target_that_cannot_be_reached_is_told_and_the_goal_is_not_touched() -> None:
-    grid = Grid.from_rows([".....", "..@@@", "..@.."])
-    tables, state = targets.new_targets(grid.ground, 4), new_state(0, 4, limit=20.0)
-    targets.aim_at(grid.ground, tables, 14)
+def test_unreachable_target_is_detected_without_changing_goal_h() -> None:
+    grid = Grid.from_text_rows([".....", "..@@@", "..@.."])
+    tables, state = targets.new_target_heuristics(grid.ground, 4), make_state(0, 4, limit=20.0)
+    targets.set_target(grid.ground, tables, 14)
     moved = True
     for _ in range(10_000):
         moved = bool(targets.step_toward(grid.ground, tables, state[0]))
@@ -146,9 +146,9 @@ def test_a_target_that_cannot_be_reached_is_told_and_the_goal_is_not_touched() -
 
 
 @pytest.mark.parametrize("target, cell", [(0, 0), (2**25 - 1, 2**25 - 1), (17, 2**25 - 1), (2**25 - 1, 17)])
-def test_the_largest_cells_have_their_place(target: int, cell: int) -> None:
+def test_hash_index_handles_the_largest_cells(target: int, cell: int) -> None:
     keys = np.zeros(1 << 8, np.int64)
     key = (target << targets.CELL_BITS | cell) + 1
-    place = int(targets.place_of(keys, key))
+    place = int(targets.hash_index(keys, key))
     keys[place] = key
-    assert place == int(targets.place_of(keys, key)) and 0 <= place < 256
+    assert place == int(targets.hash_index(keys, key)) and 0 <= place < 256

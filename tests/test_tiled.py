@@ -6,9 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.kernels.jit import JIT_ON
-from sim.kernels.pages import IS_THERE
+from sim.kernels.pages import IS_IN_USE
 from sim.kernels.search import NODE
-from sim.kernels.tiled import _entry_index, in_rows, laid_out, new_table, put, tile_bits, tiled_count, touch
+from sim.kernels.tiled import (
+    _entry_index,
+    fault_in_entries,
+    in_row_order,
+    new_table,
+    set_entry,
+    tile_bits,
+    tiled_entry_count,
+    with_layout,
+)
 from sim.time.memories import BufferSet, TouchedPages
 
 KINDS = (NODE, np.dtype(np.float64), np.dtype(np.uint32))
@@ -17,7 +26,7 @@ pytestmark = pytest.mark.skipif(not JIT_ON, reason="tiles are compiled only")
 
 
 @given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(KINDS))
-def test_every_cell_has_a_place_of_its_own(width: int, height: int, dtype: np.dtype) -> None:
+def test_tiled_table_gives_each_cell_a_unique_index(width: int, height: int, dtype: np.dtype) -> None:
     table, bits = new_table("", width * height, dtype, width), tile_bits(dtype.itemsize)
     places = [int(_entry_index(table, s, bits)) for s in range(width * height)]
     assert len(set(places)) == width * height and max(places) < table.records.size
@@ -28,7 +37,7 @@ def test_every_cell_has_a_place_of_its_own(width: int, height: int, dtype: np.dt
 
 
 @pytest.mark.parametrize("width", [1, 3, 511, 512, 1000, 4095, 16_384, 65_536])
-def test_a_cell_is_found_on_any_map(width: int) -> None:
+def test_tiled_index_is_right_for_any_map_width(width: int) -> None:
     """The last cells of the widest maps, where y comes of a multiplication in place of a division."""
     cells = min(1 << 30, 65_536 * width)
     table = new_table("", 64 * width, np.uint32, width)._replace(size=cells)
@@ -39,27 +48,27 @@ def test_a_cell_is_found_on_any_map(width: int) -> None:
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))
-def test_rows_and_back(width: int, height: int, seed: int) -> None:
+def test_tiled_table_converts_to_rows_and_back(width: int, height: int, seed: int) -> None:
     cells, rng = width * height, np.random.default_rng(seed)
     values = rng.integers(0, 9, cells).astype(np.float64)
-    tiles = laid_out(values, width)
-    assert (in_rows(tiles) == values).all() and (laid_out(tiles, 0) == values).all()
-    put(tiles, cells - 1, 77.0)
+    tiles = with_layout(values, width)
+    assert (in_row_order(tiles) == values).all() and (with_layout(tiles, 0) == values).all()
+    set_entry(tiles, cells - 1, 77.0)
     values[cells - 1] = 77.0
-    assert (in_rows(tiles) == values).all()
-    assert tiled_count(cells, width, 8) >= cells
+    assert (in_row_order(tiles) == values).all()
+    assert tiled_entry_count(cells, width, 8) >= cells
 
 
 @pytest.mark.parametrize("tile_width", [0, 512])
-def test_touching_changes_nothing_and_makes_pages(tile_width: int) -> None:
+def test_prefault_changes_no_values_and_maps_pages(tile_width: int) -> None:
     table = new_table("", 512 * 512, NODE, tile_width)
     records = table.records if tile_width else table
     cells = np.array([0, 300 * 512 + 5, 512 * 512 - 1])
     memories = BufferSet([records.view(np.ndarray).view(np.uint8)])
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
-    put(table, int(cells[1]), (2.5, 7, 3, 1, False))
-    touch(table, cells)
-    assert ((TouchedPages(memories).entries & IS_THERE) != 0).sum() == len(cells)
-    rows = in_rows(table)
+    set_entry(table, int(cells[1]), (2.5, 7, 3, 1, False))
+    fault_in_entries(table, cells)
+    assert ((TouchedPages(memories).entries & IS_IN_USE) != 0).sum() == len(cells)
+    rows = in_row_order(table)
     assert rows[cells[1]].tolist() == (2.5, 7, 3, 1, False) and (rows != np.zeros(1, NODE)).sum() == 1

@@ -22,36 +22,36 @@ from sim.world import World
 
 from .conftest import make_world
 from .runs import assert_as_plain, plain_run, setups, some_command
-from .test_keyframes import big_world
+from .test_keyframes import make_world_setup
 
 FAR = 130  # ticks that a random session covers, so that some digests are recorded
 
 
-class Sessions(RuleBasedStateMachine):
+class TimelineMachine(RuleBasedStateMachine):
     """A user who plays, edits, goes back, branches and rewrites the log, in any order."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._spacing = timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_PER_WORK
+        self._spacing = timelines.KEYFRAME_SPACING, timelines.MIN_NEAR_SPACING, timelines._BYTES_PER_WORK
         # Small worlds do little work: with keyframes as rare as in large ones there would be none to go wrong.
-        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_PER_WORK = 400.0, 60.0, 1 << 40
+        timelines.KEYFRAME_SPACING, timelines.MIN_NEAR_SPACING, timelines._BYTES_PER_WORK = 400.0, 60.0, 1 << 40
 
     def teardown(self) -> None:
-        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_PER_WORK = self._spacing
+        timelines.KEYFRAME_SPACING, timelines.MIN_NEAR_SPACING, timelines._BYTES_PER_WORK = self._spacing
         if hasattr(self, "tree"):
             for branch in self.tree.branches.values():
-                check_whole(branch.timeline)
+                assert_records_as_plain(branch.timeline)
 
     @initialize(setup=setups(), budget=st.sampled_from([0, 60_000, 1 << 30]))
     def begin(self, setup, budget):
         self.tree = BranchTree(setup, budget)
         self.cells = self.tree[0].timeline.world.grid.cells
 
-    def pick(self, data):
+    def pick_branch(self, data):
         return data.draw(st.sampled_from(list(self.tree.branches)))
 
     def line(self, data):
-        return self.tree[self.pick(data)].timeline
+        return self.tree[self.pick_branch(data)].timeline
 
     @rule(data=st.data(), ticks=st.integers(0, 60))
     def play(self, data, ticks):
@@ -64,7 +64,7 @@ class Sessions(RuleBasedStateMachine):
         assert reached == line.tick and (reached == tick or line.is_over)
 
     @rule(data=st.data(), tick=st.integers(0, FAR), work=st.floats(1, 3000), steps=st.integers(1, 8))
-    def seek_for_a_while(self, data, tick, work, steps):
+    def seek_partially(self, data, tick, work, steps):
         line = self.line(data)
         line.begin_seek(tick)
         for _ in range(steps):
@@ -81,8 +81,8 @@ class Sessions(RuleBasedStateMachine):
         self.line(data).do(data.draw(some_command(self.cells)), keeps_later)
 
     @rule(data=st.data())
-    def do_to_all_linked(self, data):
-        self.tree.do(self.pick(data), data.draw(some_command(self.cells)))
+    def do_in_linked_branches(self, data):
+        self.tree.do(self.pick_branch(data), data.draw(some_command(self.cells)))
 
     @rule(data=st.data())
     def undo(self, data):
@@ -112,24 +112,24 @@ class Sessions(RuleBasedStateMachine):
         elif what == "delete":
             line.delete(chosen)
         elif what == "duplicate":
-            line.duplicate(chosen, tick)
+            line.duplicate_command(chosen, tick)
         else:
             line.change(chosen, data.draw(some_command(self.cells)))
 
     @precondition(lambda self: len(self.tree.branches) < 5)
     @rule(data=st.data(), tick=st.one_of(st.none(), st.integers(0, FAR)))
     def branch(self, data, tick):
-        self.tree.branch(self.pick(data), tick)
+        self.tree.branch(self.pick_branch(data), tick)
 
     @precondition(lambda self: len(self.tree.branches) > 1)
     @rule(data=st.data())
     def delete_branch(self, data):
-        self.tree.delete(self.pick(data))
+        self.tree.delete(self.pick_branch(data))
 
     @precondition(lambda self: len(self.tree.branches) > 1)
     @rule(data=st.data())
     def link(self, data):
-        self.tree.link({self.pick(data), self.pick(data)})
+        self.tree.link_branches({self.pick_branch(data), self.pick_branch(data)})
 
     @invariant()
     def memory_is_within_the_budget(self):
@@ -140,18 +140,18 @@ class Sessions(RuleBasedStateMachine):
     def check(self, data):
         line = self.line(data)
         assert_as_plain(line)
-        assert line.diverged is None
+        assert line.divergence_tick is None
         assert line.recorded_end <= line.horizon
 
 
-def check_whole(line: Timeline) -> None:
+def assert_records_as_plain(line: Timeline) -> None:
     """The world, and everything that was recorded on the way, against plain runs."""
-    line.settle()
+    line.finish_seek()
     assert_as_plain(line)
-    assert line.diverged is None
-    fresh = Timeline(line.setup)
+    assert line.divergence_tick is None
+    fresh = Timeline(line.build_world)
     fresh.replace_log(line.entries())
-    fresh.settle()
+    fresh.finish_seek()
     fresh.advance(line.recorded_end)
     assert fresh.recorded_end == line.recorded_end
     assert fresh.digests() == line.digests()
@@ -165,7 +165,7 @@ def check_whole(line: Timeline) -> None:
             assert (record.joined, record.start) == (mine.joined, mine.start)
 
 
-TestSessions = Sessions.TestCase
+TestSessions = TimelineMachine.TestCase
 TestSessions.settings = settings(max_examples=40, stateful_step_count=25)
 
 
@@ -174,21 +174,21 @@ TestSessions.settings = settings(max_examples=40, stateful_step_count=25)
 
 def long_world() -> World:
     """Agents that are busy for a thousand ticks."""
-    world = big_world("rtb-wa", "tba", "tb-gbfs", side=64, budget=3)
+    world = make_world_setup("rtb-wa", "tba", "tb-gbfs", side=64, budget=3)
     free = np.flatnonzero(world.grid.free)
-    world.submit_all((tick, MoveGoal(int(free[tick * 7 % free.size]))) for tick in range(100, 1000, 100))
+    world.queue_commands((tick, MoveGoal(int(free[tick * 7 % free.size]))) for tick in range(100, 1000, 100))
     return world
 
 
 @pytest.fixture
 def close_keyframes(monkeypatch):
     """Keyframes as close in a small run as they are in one a hundred times as large."""
-    monkeypatch.setattr(timelines, "SPACING", 400.0)
-    monkeypatch.setattr(timelines, "NEAR_SPACING", 60.0)
+    monkeypatch.setattr(timelines, "KEYFRAME_SPACING", 400.0)
+    monkeypatch.setattr(timelines, "MIN_NEAR_SPACING", 60.0)
     monkeypatch.setattr(timelines, "_BYTES_PER_WORK", 1 << 40)
 
 
-def test_a_seek_in_pieces_leaves_the_world_alone_until_it_arrives(close_keyframes):
+def test_incremental_seek_keeps_the_shown_world_until_it_arrives(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
     world, digest, generation = line.world, line.world.digest(), line.generation
@@ -207,20 +207,20 @@ def test_a_seek_in_pieces_leaves_the_world_alone_until_it_arrives(close_keyframe
     assert_as_plain(line)
 
 
-def test_a_piece_of_a_seek_does_not_do_much_more_than_it_is_asked_for():
+def test_seek_step_stays_near_its_work_limit():
     line = Timeline(long_world)
     line.begin_seek(5000)
     line.continue_seek(500.0)
     works = []
-    before = line._head.work
+    before = line._head_cursor.work
     while not line.continue_seek(500.0):
-        works.append(line._head.work - before)
-        before = line._head.work
+        works.append(line._head_cursor.work - before)
+        before = line._head_cursor.work
     assert len(works) > 4
     assert max(works) < 1000.0
 
 
-def test_a_seek_beyond_the_record_runs_on_and_one_beyond_the_end_stops_there():
+def test_seek_extends_the_record_and_stops_at_the_end():
     line = Timeline(long_world)
     assert line.seek(700) == line.recorded_end == 700
     end = line.seek(10**6)
@@ -231,34 +231,34 @@ def test_a_seek_beyond_the_record_runs_on_and_one_beyond_the_end_stops_there():
     assert_as_plain(line)
 
 
-def test_another_seek_takes_the_place_of_the_one_under_way(close_keyframes):
+def test_new_seek_replaces_the_current_seek(close_keyframes):
     line = Timeline(long_world)
     line.advance(800)
     for tick in (100, 300, 200, 799, 50):
         line.begin_seek(tick)
         line.continue_seek(200.0)
-    line.settle()
+    line.finish_seek()
     assert line.tick == 50
     assert_as_plain(line)
 
 
-def test_stepping_back_leaves_keyframes_so_that_the_next_step_is_short(close_keyframes):
+def test_stepping_back_adds_keyframes_that_shorten_later_steps(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
     frame = line._track.frames[-1]
     line.seek(frame.tick)
     frames, replays = line.store.count, []
     for tick in range(frame.tick - 1, frame.tick - 40, -1):
-        nearest = line._track.at_or_before(tick)
+        nearest = line._track.keyframe_at_or_before(tick)
         assert line.seek(tick) == tick
-        replays.append(line._head.work - nearest.work)
+        replays.append(line._head_cursor.work - nearest.work)
     assert line.store.count > frames
     assert replays[0] > 200.0, "or there was nothing to shorten"
     assert np.mean(replays[1:]) < replays[0] / 2
     assert_as_plain(line)
 
 
-def test_without_memory_every_seek_begins_at_tick_0_and_is_right():
+def test_seek_without_keyframe_memory_replays_from_tick_0():
     calls = []
     line = Timeline(lambda: calls.append(1) or long_world(), KeyframeStore(0))
     line.advance(500)
@@ -269,7 +269,7 @@ def test_without_memory_every_seek_begins_at_tick_0_and_is_right():
     assert len(calls) == 6, "the first time, two seeks backwards, and the three plain runs it was compared with"
 
 
-def test_the_setup_is_asked_once_while_there_is_memory():
+def test_setup_is_called_once_with_keyframe_memory():
     calls = []
     line = Timeline(lambda: calls.append(1) or long_world())
     line.advance(500)
@@ -278,25 +278,27 @@ def test_the_setup_is_asked_once_while_there_is_memory():
     assert len(calls) == 1
 
 
-def test_after_a_seek_the_rows_are_those_of_the_last_tick():
+def test_rows_after_a_seek_are_those_of_the_last_tick():
     line = Timeline(long_world)
     line.advance(400)
     for tick in (399, 77, 0, 78):
         line.seek(tick)
         for walker in line.world.walkers:
             rows = line.records[walker.id].rows_before(tick)
-            is_active = line.records[walker.id].last_active(tick) == tick > 0
+            is_active = line.records[walker.id].activity_end_before(tick) == tick > 0
             assert walker.rows.tolist() == (rows[-1:].tolist() if is_active else [])
-            assert not tick or walker.rows_tick == tick - 1
+            assert not tick or walker.first_row_tick == tick - 1
 
 
-def test_at_the_end_of_a_run_the_rows_are_those_of_its_last_tick_whatever_was_asked_for():
+def test_rows_at_the_end_are_those_of_the_last_tick():
     """A run that was played a little further than it goes showed nothing of its last moves: no reason, no lines."""
     line = Timeline(long_world)
     line.advance(10**6)
     assert line.is_over
     rows = [
-        walker.rows[-1:].tolist() for walker in line.world.walkers if walker.rows_tick + len(walker.rows) == line.tick
+        walker.rows[-1:].tolist()
+        for walker in line.world.walkers
+        if walker.first_row_tick + len(walker.rows) == line.tick
     ]
     assert rows
     line.advance(5)
@@ -308,7 +310,7 @@ def test_at_the_end_of_a_run_the_rows_are_those_of_its_last_tick_whatever_was_as
 # --- what is shown while a seek is under way ------------------------------------------------------
 
 
-def test_looking_at_a_fork_does_not_finish_its_seek():
+def test_reading_the_world_of_a_fork_does_not_finish_its_seek():
     """A saved session is opened as forks that are on their way: whoever draws them must not stop the window."""
     line = Timeline(long_world)
     line.advance(900)
@@ -320,12 +322,12 @@ def test_looking_at_a_fork_does_not_finish_its_seek():
         assert fork.is_seeking and fork.target == 900
         fork.continue_seek(1.0)
     assert fork.world.tick < 900
-    fork.settle()
+    fork.finish_seek()
     assert fork.tick == 900
     assert_as_plain(fork)
 
 
-def test_a_fork_has_a_record_of_every_agent_that_it_shows():
+def test_fork_has_a_record_for_every_agent_it_shows():
     line = Timeline(long_world)
     line.advance(300)
     line.do(commands.AddAgent(AgentConfig("tba", "late")))
@@ -337,12 +339,12 @@ def test_a_fork_has_a_record_of_every_agent_that_it_shows():
             fork.continue_seek(1.0)
 
 
-def test_commands_wait_for_the_seek_and_not_for_what_is_shown():
+def test_commands_during_a_seek_apply_at_the_target_tick():
     """The tick of a command is the one that the user has asked for, also in linked branches."""
     tree = BranchTree(long_world)
     tree[0].timeline.advance(500)
     other = tree.branch(0, 500)
-    tree.link([0, other.number])
+    tree.link_branches([0, other.number])
     tree[0].timeline.begin_seek(200)
     other.timeline.begin_seek(200)
     entries = tree.do(0, EditCells((700,)))
@@ -352,37 +354,37 @@ def test_commands_wait_for_the_seek_and_not_for_what_is_shown():
 # --- beside a window ------------------------------------------------------------------------------
 
 
-def test_keyframes_read_while_somebody_looks_are_right(close_keyframes):
+def test_keyframes_snapshotted_during_drawing_are_correct(close_keyframes):
     """A window draws while a keyframe is read in another thread, asks for distances, edits, steps back."""
     line = Timeline(long_world)
-    with ThreadPoolExecutor(1) as line.store.beside:
-        line.world.measuring.allowance = 50
+    with ThreadPoolExecutor(1) as line.store.executor:
+        line.world.optimality.expansion_limit = 50
         while line.advance(3):
             line.world.snapshot()
-            line.true_distance(line.tick)
-            line.go_on_measuring()
+            line.poll_distance(line.tick)
+            line.continue_measuring()
             if line.tick % 60 == 0:
                 line.do(EditCells((600 + line.tick,)))
         assert line.store.count > 10
         for frame in list(line._track.frames):
             line.seek(frame.tick + 20)
-            plain = plain_run(line.setup, line.entries(), line.tick)
+            plain = plain_run(line.build_world, line.entries(), line.tick)
             assert line.world.digest() == plain.digest()
-        assert line.diverged is None
+        assert line.divergence_tick is None
 
 
-def test_a_keyframe_comes_a_frame_after_the_tick_that_made_it_due(close_keyframes):
+def test_keyframe_is_taken_one_frame_after_it_is_due(close_keyframes):
     """That was mostly one with a change of the map; and the frame after it does not read one itself."""
     line, due, taken = Timeline(long_world), [], []
-    with ThreadPoolExecutor(1) as line.store.beside:
+    with ThreadPoolExecutor(1) as line.store.executor:
         for _ in range(900):
-            wanted = line._wants_keyframe(line._present())
+            wanted = line._is_keyframe_due(line._present_cursor())
             line.advance(1)
-            if not wanted and line._wants_keyframe(line._present()):
+            if not wanted and line._is_keyframe_due(line._present_cursor()):
                 due.append(line.tick)
             if line._pending_keyframe is not None:
                 taken.append(line.tick)
-        line.settle()
+        line.finish_seek()
     assert len(taken) > 5 and taken == [tick + 1 for tick in due[: len(taken)]]
     assert {frame.tick for frame in line._track.frames} <= {0, *taken}
 
@@ -401,20 +403,20 @@ class LazyReader(ThreadPoolExecutor):
         return super().submit(wait_and_read)
 
 
-def test_who_waits_for_a_keyframe_says_so(close_keyframes):
+def test_waiting_for_a_keyframe_sets_the_pace_flag(close_keyframes):
     line = Timeline(long_world)
-    with LazyReader(1) as line.store.beside:
+    with LazyReader(1) as line.store.executor:
         while line.advance(3):  # a tick waits for it
             pass
         assert line.store.count > 5
         line.advance(1)
-        line.store.make_room()  # and so does this
-    assert line.world.digest() == plain_run(line.setup, line.entries(), line.tick).digest()
+        line.store.evict_to_budget()  # and so does this
+    assert line.world.digest() == plain_run(line.build_world, line.entries(), line.tick).digest()
 
 
-def test_what_waits_to_be_measured_is_measured_while_time_stands_still():
+def test_pending_measurements_continue_while_paused():
     line, plain = Timeline(long_world), long_world()
-    line.world.measuring.allowance = 5
+    line.world.optimality.expansion_limit = 5
     edit = EditCells(tuple(range(700, 730)))
     line.advance(1)  # at tick 0 the optimum would be looked for, and know all that is asked for
     plain.advance(1)
@@ -423,17 +425,17 @@ def test_what_waits_to_be_measured_is_measured_while_time_stands_still():
     line.advance(5)
     plain.advance(5)
     frames = 0
-    while line.go_on_measuring():
+    while line.continue_measuring():
         frames += 1
     assert frames > 1
-    numbers = [[world.metrics(w).nonoptimal_moves for w in world.walkers] for world in (line.world, plain)]
+    numbers = [[world.metrics_of_walker(w).nonoptimal_moves for w in world.walkers] for world in (line.world, plain)]
     assert numbers[0] == numbers[1] and None not in numbers[0]
 
 
 # --- changing the past ----------------------------------------------------------------------------
 
 
-def test_the_same_block_forty_ticks_earlier():
+def test_moved_duplicated_and_deleted_edits_replay_as_plain_runs():
     line = Timeline(long_world)
     line.advance(90)
     entry = line.do(EditCells(tuple(range(700, 730))))
@@ -442,10 +444,10 @@ def test_the_same_block_forty_ticks_earlier():
     assert line.is_seeking
     assert line.target == 290
     assert (line.recorded_end, line.horizon) == (50, 290)
-    line.settle()
+    line.finish_seek()
     assert line.tick == 290
     assert_as_plain(line)
-    other = line.duplicate(entry.id, 60)
+    other = line.duplicate_command(entry.id, 60)
     line.change(other.id, EditCells((), tuple(range(700, 730))))
     line.set_enabled(entry.id, False)
     assert [e.tick for e in line.entries()[:3]] == [50, 60, 100]
@@ -457,12 +459,12 @@ def test_the_same_block_forty_ticks_earlier():
 
 
 @pytest.mark.parametrize("offset", range(-3, 4))
-def test_a_change_next_to_the_present_counts(offset):
+def test_edit_inserted_near_the_current_tick_applies(offset):
     for applies_first in (False, True):
         line = Timeline(long_world)
         line.advance(120)
         if applies_first:
-            line.apply_now()
+            line.apply_due_commands()
         line.insert(120 + offset, EditCells(tuple(range(640, 700))))
         assert_as_plain(line)
         line.advance(1)
@@ -471,7 +473,7 @@ def test_a_change_next_to_the_present_counts(offset):
         assert_as_plain(line)
 
 
-def test_keyframes_of_a_past_that_is_no_more_are_gone(close_keyframes):
+def test_keyframes_after_an_inserted_edit_are_dropped(close_keyframes):
     line = Timeline(long_world)
     line.advance(600)
     for share in (1.0, 0.8, 0.4):
@@ -479,25 +481,25 @@ def test_keyframes_of_a_past_that_is_no_more_are_gone(close_keyframes):
         tick = line._track.frames[place].tick - 1
         line.insert(tick, EditCells(tuple(range(700 + place, 730))))
         assert line._track.frames[-1].tick <= tick
-        line.settle()
+        line.finish_seek()
         assert_as_plain(line)
         line.advance(600 - line.tick)
 
 
-def test_a_run_that_only_waited_for_a_command_ends_without_it():
+def test_deleting_a_pending_command_shortens_the_run():
     """Time goes on while a command waits, also when all agents have arrived. Take it away, and those ticks are gone."""
-    line = Timeline(lambda: big_world("tb-wa", side=16, budget=50))
+    line = Timeline(lambda: make_world_setup("tb-wa", side=16, budget=50))
     line.advance(10_000)
     end = line.tick
     entry = line.insert(end + 300, EditCells((5,)))
     assert line.advance(1000) == 300
     line.delete(entry.id)
-    line.settle()
+    line.finish_seek()
     assert line.tick == line.recorded_end == end
     assert_as_plain(line)
 
 
-def test_entries_that_do_not_apply_say_so():
+def test_inapplicable_entries_give_complaints():
     line = Timeline(long_world)
     wall = int(np.flatnonzero(~line.world.grid.free)[0])
     free = int(np.flatnonzero(line.world.grid.free)[50])
@@ -513,23 +515,23 @@ def test_entries_that_do_not_apply_say_so():
         (EditCells((free,)), ""),
     ]
     entries = [(line.insert(0, command), words) for command, words in commands_and_words]
-    line.settle()
+    line.finish_seek()
     line.advance(30)
     line.seek(5)
     line.seek(30)
-    complaints = line.complaints()
+    complaints = line.rejection_reasons()
     for entry, words in entries:
         assert words in complaints.get(entry.id, ""), entry
         assert bool(words) == (entry.id in complaints), entry
     assert len(line.notes()) == len(complaints)
     for entry, _ in entries:
         line.delete(entry.id)
-    line.settle()
-    assert not line.complaints()
+    line.finish_seek()
+    assert not line.rejection_reasons()
     assert not line.notes()
 
 
-def test_an_older_command_of_the_same_tick_stays():
+def test_new_command_keeps_older_commands_of_the_same_tick():
     line = Timeline(long_world)
     line.advance(50)
     first = line.do(EditCells((700,)))
@@ -543,7 +545,7 @@ def test_an_older_command_of_the_same_tick_stays():
     assert_as_plain(line)
 
 
-def test_a_command_at_the_end_of_the_record_is_lost_with_the_future_too():
+def test_edit_in_the_past_drops_a_command_at_the_end_of_the_record():
     line = Timeline(long_world)
     line.advance(80)
     line.do(EditCells((700,)))
@@ -554,7 +556,7 @@ def test_a_command_at_the_end_of_the_record_is_lost_with_the_future_too():
 
 
 @pytest.mark.parametrize("tick", [100, 230, 299])
-def test_a_replay_that_comes_to_something_else_is_reported(tick):
+def test_diverging_replay_is_reported_with_its_tick(tick):
     """A setup that does not make the same world again stands for any bug that makes a replay go another way."""
     budgets = iter([3, 4])
 
@@ -565,17 +567,17 @@ def test_a_replay_that_comes_to_something_else_is_reported(tick):
 
     line = Timeline(setup, KeyframeStore(0))
     line.advance(300)
-    assert line.diverged is None
+    assert line.divergence_tick is None
     line.seek(tick)
-    assert line.diverged == 100
+    assert line.divergence_tick == 100
 
 
-def test_a_replay_that_comes_to_the_same_is_not_reported(close_keyframes):
+def test_equal_replay_is_not_reported_as_diverged(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
     for tick in (100, 250, 899, 1):
         line.seek(tick)
-    assert line.diverged is None
+    assert line.divergence_tick is None
 
 
 # --- what is recorded -----------------------------------------------------------------------------
@@ -588,7 +590,7 @@ def small_world() -> World:
     return world
 
 
-def test_records_hold_every_tick_of_every_agent():
+def test_records_contain_every_tick_of_every_agent():
     line = Timeline(small_world)
     cells = {0: [], 1: []}
     for _ in range(4):
@@ -607,7 +609,7 @@ def test_records_hold_every_tick_of_every_agent():
     assert line.records[0].cell_at(10**6) == 7
 
 
-def test_an_agent_that_waits_and_goes_on_has_a_row_for_every_tick():
+def test_waiting_agent_has_a_record_row_for_every_tick():
     line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), budget=20))
     line.do(EditCells((7,)))
     line.insert(40, EditCells((), (7,)))
@@ -622,7 +624,7 @@ def test_an_agent_that_waits_and_goes_on_has_a_row_for_every_tick():
 
 
 @pytest.mark.parametrize("step", [1, 7, 100_000])
-def test_every_trial_has_its_arrival_however_time_is_dealt_out(step):
+def test_every_trial_has_an_arrival_mark_at_any_step_size(step):
     def world() -> World:
         rows = ["...@....", ".@.@.@.@", ".@...@.."]
         return make_world(rows, 0, 23, ("lss-lrta", {"lookahead": 3}), budget=9, trials=6)
@@ -636,7 +638,7 @@ def test_every_trial_has_its_arrival_however_time_is_dealt_out(step):
     assert line.marks(0, 10**6, [MarkKind.ARRIVAL])["tick"].tolist() == ends.tolist()
 
 
-def test_marks_are_where_things_are_seen():
+def test_marks_list_edits_restarts_and_arrivals():
     line = Timeline(small_world)
     line.advance(2)
     line.do(SetSwitch("gate", True))
@@ -664,7 +666,7 @@ def test_marks_are_where_things_are_seen():
     assert back == walked[::-1]
 
 
-def test_a_goal_that_comes_to_an_agent_is_an_arrival_though_nobody_does_anything():
+def test_goal_moved_onto_an_agent_is_an_arrival():
     line = Timeline(lambda: make_world(["....."], 0, 4, ("tb-wa", {}), budget=20))
     line.advance(2)
     line.insert(20, EditCells((), (4,)))  # so that time goes on
@@ -676,21 +678,21 @@ def test_a_goal_that_comes_to_an_agent_is_an_arrival_though_nobody_does_anything
     assert line.world.walkers[0].has_arrived, "it is woken again"
 
 
-class Asking(World):
+class AlwaysRefreshingWorld(World):
     """A world in which all who walk alone are asked in every tick, and every tick counts."""
 
-    def _run(self, ticks: int) -> int:
-        if self._seating.turns is not None:
-            self._seating.turns.refresh_runnable()
+    def _run_all_agents(self, ticks: int) -> int:
+        if self._plan_cache.cached_plan is not None:
+            self._plan_cache.cached_plan.refresh_runnable_walkers()
         self.activity_version += 1
-        return super()._run(ticks)
+        return super()._run_all_agents(ticks)
 
 
 @settings(max_examples=60)
 @given(setups(), st.sampled_from([1, 4, 60]), st.data())
-def test_who_is_not_asked_would_have_had_nothing_to_say(setup, step, data):
+def test_skipping_blocked_agents_does_not_change_the_run(setup, step, data):
     """Who has arrived, who has no path, and ticks in which nobody does anything, whatever is done meanwhile."""
-    with patch("tests.runs.World", Asking):
+    with patch("tests.runs.World", AlwaysRefreshingWorld):
         lines = Timeline(setup), Timeline(setup)
     lines = Timeline(setup), lines[1]
     cells = lines[0].world.grid.cells
@@ -703,18 +705,18 @@ def test_who_is_not_asked_would_have_had_nothing_to_say(setup, step, data):
             line.advance(step)
             line.do(command)
             line.advance(step)
-        one, other = map(seen_of, lines)
+        one, other = map(timeline_state, lines)
         assert one == other
 
 
-def seen_of(line: Timeline) -> list[object]:
+def timeline_state(line: Timeline) -> list[object]:
     world = line.world
     agents = [(w.id, w.agent.status, w.trials, w.metrics[0].item(), world.view(w).metrics) for w in world.walkers]
     records = {a: (r.joined, r.spans, r.rows.tolist()) for a, r in line.records.items()}
     return [world.tick, world.digest(), agents, records, line.marks(0, 10**6).tolist(), line.digests()]
 
 
-def test_no_path_is_marked_when_it_is_proved():
+def test_no_path_mark_is_at_the_tick_of_its_proof():
     line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), ("tba", {}), budget=20))
     line.do(EditCells((7,)))
     line.advance(20)
@@ -725,7 +727,7 @@ def test_no_path_is_marked_when_it_is_proved():
         assert line.world.walker(agent).agent.status is Status.NO_PATH
 
 
-def test_back_moves_are_marked():
+def test_back_move_marks_match_the_metrics():
     line = Timeline(long_world)
     line.advance(800)
     marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
@@ -733,7 +735,7 @@ def test_back_moves_are_marked():
     assert marks.size == counted > 0
 
 
-def test_an_agent_that_comes_back_under_its_number_does_not_take_those_of_later_ones():
+def test_re_added_agent_keeps_its_number_and_later_agents_get_new_ones():
     line = Timeline(lambda: make_world(["....."] * 3, 0, 14, ("tb-wa", {}), ("lrta", {})))
     line.do(commands.RemoveAgent(0))
     for number in (0, None, None):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli import run
-from sim import commands, crew
+from sim import agent_batch, commands
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
 from sim.grid import Grid
@@ -23,17 +23,17 @@ from sim.time.branches import BranchTree
 from sim.time.timeline import Timeline
 from sim.world import World
 from ui.model import script
-from ui.model.beginning import done_by_hand, scenario_of
 from ui.model.session import Session
+from ui.model.start_over import scenario_of_run, user_commands
 
 from .conftest import problems
-from .test_crowds import crowd_scenario
+from .test_crowds import make_crowd_scenario
 
 Problem = tuple[list[str], int, int]
 KINDS = (("tb-wa", 2.5), ("tba", None), ("rtb-wa", 1.5), ("lrta", None), ("tb-wa", 2.5))
 
 
-class SomeClock:
+class RandomClock:
     """Seconds that pass as they like."""
 
     def __init__(self, seed: int, slowness: float) -> None:
@@ -44,11 +44,11 @@ class SomeClock:
         return self.now
 
 
-def some_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> World:
+def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> World:
     rows, start, goal = problem
-    grid, chance = Grid.from_rows(rows), random.Random(seed)
+    grid, chance = Grid.from_text_rows(rows), random.Random(seed)
     world = World(
-        grid, start, goal, BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(9, 10.0), tick_ms=tick_ms
+        grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(9, 10.0), tick_ms=tick_ms
     )
     free = grid.free.nonzero()[0].tolist()
     for kind, weight in KINDS:
@@ -59,27 +59,27 @@ def some_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> World:
     return world
 
 
-def all_of(world: World) -> list[object]:
+def world_state(world: World) -> list[object]:
     numbers = [(w.position, w.agent.status, w.metrics[0].item()) for w in world.walkers]
     return [world.tick, world.digest(), numbers]
 
 
 @settings(max_examples=20)
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([1, 3, 40]))
-def test_what_was_served_can_be_repeated_without_a_clock(problem: Problem, seed: int, step: int) -> None:
-    with patch.object(crew, "MIN_BATCH_SIZE", 2):
-        world = some_world(problem, seed, tick_ms=1.0)
-        world.clock = SomeClock(seed, 0.0005)
+def test_slice_log_reproduces_a_timed_run_without_a_clock(problem: Problem, seed: int, step: int) -> None:
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
+        world = make_random_world(problem, seed, tick_ms=1.0)
+        world.clock = RandomClock(seed, 0.0005)
         for _ in range(0, 60, step):
             world.advance(step)
-    again = some_world(problem, seed)
-    again.submit_all((tick, commands.Serve(count)) for tick, count in world.served)
+    again = make_random_world(problem, seed)
+    again.queue_commands((tick, commands.LimitPlanners(count)) for tick, count in world.limited_ticks)
     while again.tick < world.tick:
         again.advance(world.tick - again.tick)
-    assert all_of(again) == all_of(world)
+    assert world_state(again) == world_state(world)
 
 
-class TurnClock:
+class PlanningClock:
     """Seconds that pass only while agents plan, by what each turn is said to take, and a little at each look."""
 
     LOOK_S = 5e-6
@@ -98,14 +98,14 @@ class TurnClock:
 
 @pytest.mark.parametrize("turn_us", [1, 20, 130, 250])
 @pytest.mark.parametrize("closing_us", [0, 300])
-def test_a_tick_takes_its_milliseconds_however_long_a_turn_is(turn_us: int, closing_us: int) -> None:
+def test_tick_takes_its_time_limit_at_any_agent_time(turn_us: int, closing_us: int) -> None:
     """With a look after every 25 agents, `tick_ms: 2` took 3.2 ms in the median for 200 D* Lite units."""
-    clock, timer = TurnClock(1, turn_us / 1e6), TickTimer()
+    clock, timer = PlanningClock(1, turn_us / 1e6), TickTimer()
     took, looks = [], []
     for _ in range(200):
         begin, clock.looks, served = clock.now, 0, 0
-        timer.begin(clock, 0.002)
-        while served < 5000 and (batch := timer.next_batch(served)):
+        timer.begin_tick(clock, 0.002)
+        while served < 5000 and (batch := timer.next_agent_count(served)):
             clock.plan(min(batch, 5000 - served))
             served += min(batch, 5000 - served)
         clock.now += closing_us / 1e6
@@ -117,41 +117,39 @@ def test_a_tick_takes_its_milliseconds_however_long_a_turn_is(turn_us: int, clos
 
 
 @pytest.mark.skipif(not JIT_ON, reason="crews need compiled kernels")
-def test_a_crew_is_timed_while_it_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each turn takes 0.13 ms: 15 of 200 agents fit into 2 ms."""
-    grid = Grid.from_rows(["." * 48] * 48)
-    world = World(grid, 0, 1, BY_KEY, budget=1, tick_ms=2.0, measures=False)
+    grid = Grid.from_text_rows(["." * 48] * 48)
+    world = World(grid, 0, 1, SPECS_BY_KEY, budget=1, tick_ms=2.0, measures=False)
     for place in range(200):
         world.add(AgentConfig("dstar-lite", start=(place % 48, 0), goal=(47 - place % 48, 47), group="units"))
-    clock, serve = TurnClock(2, 0.13e-3), crew.AgentBatch.serve
+    clock, serve = PlanningClock(2, 0.13e-3), agent_batch.AgentBatch.run_slots
 
-    def serve_slowly(self: crew.AgentBatch, grid: Grid, tick: int, places: slice, timed_by: object) -> None:
+    def serve_slowly(self: agent_batch.AgentBatch, grid: Grid, tick: int, places: slice, timed_by: object) -> None:
         serve(self, grid, tick, places)
         clock.plan(len(range(*places.indices(len(self.walkers)))))
 
-    monkeypatch.setattr(crew.AgentBatch, "serve", serve_slowly)
+    monkeypatch.setattr(agent_batch.AgentBatch, "run_slots", serve_slowly)
     world.clock = clock
     took = []
     for _ in range(60):
         begin = clock.now
         world.advance(1)
         took.append(1000.0 * (clock.now - begin))
-    assert len(world.served) == 60 and len(world.crews) == 1
+    assert len(world.limited_ticks) == 60 and len(world.batches) == 1
     assert 1.8 <= median(took) <= 2.2
-    assert 12 <= median(count for _, count in world.served) <= 18
+    assert 12 <= median(count for _, count in world.limited_ticks) <= 18
 
 
 @settings(max_examples=10)
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([2, 1_000_000]))
-def test_what_is_recorded_while_agents_wait_for_their_turn_is_where_they_stood(
-    problem: Problem, seed: int, fewest: int
-) -> None:
+def test_records_hold_positions_of_agents_waiting_for_a_time_slice(problem: Problem, seed: int, fewest: int) -> None:
     """Also where a frame lets several ticks pass: who waits leaves no gap in the rows of the others, nor in its own."""
-    with patch.object(crew, "MIN_BATCH_SIZE", fewest):
+    with patch.object(agent_batch, "MIN_BATCH_SIZE", fewest):
 
         def begin() -> World:
-            world = some_world(problem, seed, tick_ms=1.0)
-            world.clock = SomeClock(seed, 0.0005)
+            world = make_random_world(problem, seed, tick_ms=1.0)
+            world.clock = RandomClock(seed, 0.0005)
             return world
 
         line = Timeline(begin)
@@ -166,20 +164,20 @@ def test_what_is_recorded_while_agents_wait_for_their_turn_is_where_they_stood(
 
 @settings(max_examples=10)
 @given(problems(side=8), st.integers(0, 999))
-def test_with_time_enough_nothing_is_otherwise(problem: Problem, seed: int) -> None:
-    world, free = some_world(problem, seed, tick_ms=1.0), some_world(problem, seed)
+def test_ample_time_limit_does_not_change_the_run(problem: Problem, seed: int) -> None:
+    world, free = make_random_world(problem, seed, tick_ms=1.0), make_random_world(problem, seed)
     world.clock = lambda: 0.0
     for each in (world, free):
         each.advance(40)
-    assert not world.served and all_of(world) == all_of(free)
+    assert not world.limited_ticks and world_state(world) == world_state(free)
 
 
-def test_everybody_has_a_turn() -> None:
+def test_every_agent_plans_once_per_round() -> None:
     rows = ["." * 8] * 8
-    world = some_world((rows, 0, 63), 3)
+    world = make_random_world((rows, 0, 63), 3)
     there = len([walker for walker in world.walkers if not walker.is_done])
     world.random_changes = RandomChanges(1, 0.0)
-    world.submit_all((tick, commands.Serve(1)) for tick in range(there))
+    world.queue_commands((tick, commands.LimitPlanners(1)) for tick in range(there))
     while world.tick < there:
         world.advance(there - world.tick)
     ticks = [int(walker.metrics[0].ticks) for walker in world.walkers if walker.start != world.goal_of(walker)]
@@ -189,12 +187,12 @@ def test_everybody_has_a_turn() -> None:
 
 @settings(max_examples=10)
 @given(problems(side=8), st.integers(0, 999))
-def test_a_timeline_repeats_what_a_clock_said(problem: Problem, seed: int) -> None:
+def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> None:
     """However it is wound, forked, edited or made again from its plain values."""
-    chance, clock = random.Random(seed), SomeClock(seed, 0.0006)
+    chance, clock = random.Random(seed), RandomClock(seed, 0.0006)
 
     def setup() -> World:
-        world = some_world(problem, seed, tick_ms=1.0)
+        world = make_random_world(problem, seed, tick_ms=1.0)
         world.clock = clock
         return world
 
@@ -206,7 +204,7 @@ def test_a_timeline_repeats_what_a_clock_said(problem: Problem, seed: int) -> No
             tree.do(0, commands.EditCells(blocked=(chance.randrange(timeline.world.grid.cells),)))
             seen = {tick: digest for tick, digest in seen.items() if tick < timeline.tick}
         timeline.advance(chance.choice([1, 5]))
-        timeline.apply_now()  # as a seek does
+        timeline.apply_due_commands()  # as a seek does
         seen[timeline.tick] = timeline.world.digest()
         there = timeline.tick
         if seen:
@@ -215,27 +213,27 @@ def test_a_timeline_repeats_what_a_clock_said(problem: Problem, seed: int) -> No
             assert timeline.world.digest() == seen[tick]
         timeline.seek(there)
         assert timeline.world.digest() == seen[there]
-    assert timeline.diverged is None
-    made = BranchTree.restored(setup, tree.states())[0].timeline
-    made.settle()
+    assert timeline.divergence_tick is None
+    made = BranchTree.from_states(setup, tree.branch_states())[0].timeline
+    made.finish_seek()
     assert made.tick == timeline.tick and made.world.digest() == timeline.world.digest()
     fork = timeline.fork()
-    fork.settle()
+    fork.finish_seek()
     assert fork.world.digest() == timeline.world.digest()
 
 
-def test_what_was_served_is_no_work_of_the_user() -> None:
-    session = Session(crowd_scenario())
+def test_slice_log_entries_are_not_user_edits() -> None:
+    session = Session(make_crowd_scenario())
     session.do(commands.SetTickMs(1.0))
-    session.run.world.clock = SomeClock(1, 0.001)
+    session.run.world.clock = RandomClock(1, 0.001)
     session.advance(20)
-    served = [entry for entry in session.run.timeline.entries() if isinstance(entry.command, commands.Serve)]
-    assert served and len(script.deeds(session.run)) == 1
-    assert [type(command) for _, command in done_by_hand(session.run.timeline)] == [commands.SetTickMs]
+    served = [entry for entry in session.run.timeline.entries() if isinstance(entry.command, commands.LimitPlanners)]
+    assert served and len(script.script_entries(session.run)) == 1
+    assert [type(command) for _, command in user_commands(session.run.timeline)] == [commands.SetTickMs]
     assert not any(
         mark["tick"] > 0 and mark["kind"] == 0 for mark in session.run.timeline.marks(0, session.run.recorded_end)
     )
-    assert scenario_of(session.run, keeps_map=True).tick_ms == 1.0
+    assert scenario_of_run(session.run, keeps_map=True).tick_ms == 1.0
 
 
 CROWD = """format: backmove-scenario
@@ -250,7 +248,7 @@ agents:
 """
 
 
-def test_a_run_by_the_clock_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_keep_writes_a_reproducible_scenario_of_a_timed_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
     path.write_text(CROWD)
 
@@ -275,7 +273,7 @@ def test_a_run_by_the_clock_can_be_kept(tmp_path: Path, capsys: pytest.CaptureFi
         ("edits: [{tick: 11, tick_ms: 0.5}]\n", 9, True),
     ],
 )
-def test_what_is_kept_of_a_run_that_was_cut_short_says_where_it_ends(
+def test_keep_of_a_truncated_timed_run_warns_about_its_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], limit: str, ticks: int, is_told: bool
 ) -> None:
     path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
@@ -285,11 +283,11 @@ def test_what_is_kept_of_a_run_that_was_cut_short_says_where_it_ends(
 
 
 @pytest.mark.parametrize("options", [[], ["--summary"]])
-def test_an_edit_that_gives_milliseconds_is_heeded_and_kept(
+def test_scripted_time_limit_applies_and_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     """Whatever is printed; a limit that has ended by the end of the run had its say all the same."""
-    monkeypatch.setattr("cli.run.time.perf_counter", SomeClock(3, 0.001))
+    monkeypatch.setattr("cli.run.time.perf_counter", RandomClock(3, 0.001))
     path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
     path.write_text(CROWD + "edits:\n  - {tick: 2, tick_ms: 0.5}\n  - {tick: 20, tick_ms: 0}\n")
 

@@ -5,25 +5,25 @@ from pathlib import Path
 import pygame
 import pytest
 
-from sim.files.disk import check_place, make_folder, write_atomically
-from sim.params import ConfigError, typed_text
+from sim.files.disk import check_writable, make_folder, write_atomically
+from sim.params import ConfigError, clean_typed_text
 from tests.test_app import setup
 from tests.window import App, make_app, press, press_combination, settle
-from ui.dialogs.base import Dialog
-from ui.dialogs.file_browser import SaveFile
+from ui.dialogs.dialog_base import Dialog
+from ui.dialogs.file_browser import SaveFileDialog
 from ui.dialogs.settings import SettingsDialog
-from ui.draw.fonts import Fonts
+from ui.draw.fonts import FontCache
 from ui.draw.theme import DARK
-from ui.film import takes
+from ui.film import recording_files
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Field
+from ui.widgets.controls import TextField
 
 LONG = "n" * 300
 SAVERS = ("save_map_as", "save_session", "save_scenario", "export_csv", "export_posthoc", "save_charts", "save_piece")
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "BACKMOVE_RECORDINGS"):
         monkeypatch.setenv(name, str(tmp_path))
@@ -35,12 +35,12 @@ def app() -> App:
 
 
 def dialog_of(app: App) -> Dialog:
-    dialog = app.window.dialogs.dialog
+    dialog = app.window.dialogs.open_one
     assert dialog is not None
     return dialog
 
 
-def enter(field: Field, text: str) -> None:
+def set_field_text(field: TextField, text: str) -> None:
     """Replace the text of a field, as somebody does who pastes."""
     field.element.set_text(text)
     field.poll()
@@ -49,9 +49,9 @@ def enter(field: Field, text: str) -> None:
 # --- names that are too long ----------------------------------------------------------------------
 
 
-def test_a_name_that_is_too_long_is_refused_with_its_limit(tmp_path: Path) -> None:
+def test_overlong_file_name_is_refused_with_its_limit(tmp_path: Path) -> None:
     expected = f"{tmp_path}: expected a file name of at most 255 bytes, got 304: {'n' * 40}..."
-    for refuse in (check_place, lambda path: write_atomically(path, b"a"), lambda path: make_folder(Path(path))):
+    for refuse in (check_writable, lambda path: write_atomically(path, b"a"), lambda path: make_folder(Path(path))):
         with pytest.raises(ConfigError) as caught:
             refuse(tmp_path / f"{LONG}.map")
         assert caught.value.problems == [expected]
@@ -60,42 +60,42 @@ def test_a_name_that_is_too_long_is_refused_with_its_limit(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
 
 
-def test_bytes_are_counted_not_letters(tmp_path: Path) -> None:
-    check_place(tmp_path / ("n" * 255))
-    check_place(tmp_path / ("ä" * 127))
+def test_file_name_limit_counts_bytes(tmp_path: Path) -> None:
+    check_writable(tmp_path / ("n" * 255))
+    check_writable(tmp_path / ("ä" * 127))
     with pytest.raises(ConfigError, match="at most 255 bytes, got 256"):
-        check_place(tmp_path / ("ä" * 128))
+        check_writable(tmp_path / ("ä" * 128))
 
 
-def test_a_video_needs_room_in_its_name_while_it_is_written(tmp_path: Path) -> None:
-    takes.check_place(tmp_path / f"{'n' * 236}.mp4")
+def test_video_name_limit_reserves_temporary_suffix(tmp_path: Path) -> None:
+    recording_files.check_is_writable(tmp_path / f"{'n' * 236}.mp4")
     with pytest.raises(ConfigError, match="expected a file name of at most 240 bytes, got 241"):
-        takes.check_place(tmp_path / f"{'n' * 237}.mp4")
+        recording_files.check_is_writable(tmp_path / f"{'n' * 237}.mp4")
 
 
 @pytest.mark.parametrize("command", SAVERS)
-def test_every_dialog_that_saves_says_that_a_name_is_too_long_and_keeps_it(app: App, command: str) -> None:
+def test_save_dialogs_refuse_overlong_name_and_keep_it(app: App, command: str) -> None:
     app.session.advance(3)
     if command == "save_piece":
-        app.window.editor.selecting.choose_all()
+        app.window.editor.selecting.select_all()
     app.window.run(command)
     if command == "save_charts":
         press(app, pygame.K_RETURN)  # as SVG
     dialog = dialog_of(app)
-    assert isinstance(dialog, SaveFile)
-    enter(dialog.field, LONG)
+    assert isinstance(dialog, SaveFileDialog)
+    set_field_text(dialog.field, LONG)
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.dialog is dialog and dialog.name == LONG
+    assert app.window.dialogs.open_one is dialog and dialog.name == LONG
     assert "expected a file name of at most 255 bytes, got 3" in dialog.problem
     assert dialog.problem.count("\n") == 0
     if dialog.inner is not None:
         press(app, pygame.K_ESCAPE)
-    enter(dialog.field, "short")
+    set_field_text(dialog.field, "short")
     press(app, pygame.K_RETURN)
     assert list(Path.cwd().glob(f"short{dialog.suffix}")), "the same dialog saves under another name"
 
 
-def test_a_folder_of_the_settings_that_cannot_be_made_is_refused(app: App) -> None:
+def test_overlong_settings_folder_is_refused(app: App) -> None:
     press_combination(app, "Ctrl+,")
     dialog = dialog_of(app)
     assert isinstance(dialog, SettingsDialog)
@@ -104,7 +104,7 @@ def test_a_folder_of_the_settings_that_cannot_be_made_is_refused(app: App) -> No
     assert "expected a file name of at most 255 bytes, got 300" in dialog.problem
 
 
-def test_a_dropped_name_that_is_too_long_is_no_error_of_ours(app: App) -> None:
+def test_dropped_file_with_overlong_name_is_reported(app: App) -> None:
     for name in (LONG, f"{LONG}.map", f"{LONG}.yaml", f"{LONG}.py", f"{LONG}/a.scen", f"{LONG}.png"):
         pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(Path.cwd() / name)))
         settle(app)
@@ -149,17 +149,15 @@ def paste(app: App, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("".join(INVISIBLE), ""),
     ],
 )
-def test_what_a_field_takes_of_a_text(text: str, taken: str) -> None:
-    assert typed_text(text) == taken
+def test_typed_text_filters_characters(text: str, taken: str) -> None:
+    assert clean_typed_text(text) == taken
 
 
 @pytest.mark.parametrize("command", TEXT_DIALOGS)
-def test_characters_without_a_width_are_left_out_of_every_field(
-    app: App, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fields_drop_invisible_characters(app: App, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app.window.run(command)
     dialog = dialog_of(app)
-    fields = [control for control in dialog.controls if isinstance(control, Field)]
+    fields = [control for control in dialog.controls if isinstance(control, TextField)]
     assert fields
     for field in fields:
         dialog.focus(field)
@@ -173,14 +171,14 @@ def test_characters_without_a_width_are_left_out_of_every_field(
             for key in (pygame.K_LEFT, pygame.K_LEFT, pygame.K_DELETE, pygame.K_BACKSPACE):
                 press(app, key, pygame.KMOD_LSHIFT if key == pygame.K_LEFT else 0)
             assert odd not in field.text
-            if app.window.dialogs.dialog is not dialog:
+            if app.window.dialogs.open_one is not dialog:
                 return
 
 
-def test_a_pasted_text_is_cut_to_the_room_that_there_is(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pasted_text_is_truncated_to_the_field_limit(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.window.run("rename_agent")
     field = dialog_of(app).controls[0]
-    assert isinstance(field, Field)
+    assert isinstance(field, TextField)
     field.set("ab")
     field.element.edit_position, field.element.select_range = 1, [0, 0]
     paste(app, "n" * 5000, monkeypatch)
@@ -192,7 +190,7 @@ def test_a_pasted_text_is_cut_to_the_room_that_there_is(app: App, monkeypatch: p
     assert field.text == "axb"
 
 
-def test_a_name_of_nothing_but_invisible_characters_is_missing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_of_invisible_characters_counts_as_empty(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.window.run("save_map_as")
     dialog = dialog_of(app)
     press(app, pygame.K_a, pygame.KMOD_LCTRL)
@@ -203,21 +201,21 @@ def test_a_name_of_nothing_but_invisible_characters_is_missing(app: App, monkeyp
 
 
 @pytest.mark.parametrize("label", INVISIBLE)
-def test_names_from_files_are_drawn_whatever_is_in_them(label: str) -> None:
-    fonts = Fonts()
+def test_any_name_from_a_file_can_be_drawn(label: str) -> None:
+    fonts = FontCache()
     for text in (label, f"a{label}", label * 3):
-        assert fonts.render(text, "bold", 15, (1, 2, 3)).get_height() > 0
+        assert fonts.render_text(text, "bold", 15, (1, 2, 3)).get_height() > 0
     canvas = Canvas()
-    canvas.begin(pygame.Surface((50, 50)), DARK, 1.0, (-1, -1))
+    canvas.begin_frame(pygame.Surface((50, 50)), DARK, 1.0, (-1, -1))
     canvas.text((0, 0), label, width=20)
-    canvas.wrapped((0, 0, 20, 40), f"{label} {label}")
+    canvas.draw_wrapped_text((0, 0, 20, 40), f"{label} {label}")
 
 
 # --- commands without a key -----------------------------------------------------------------------
 
 
-def test_a_command_whose_key_was_taken_away_is_still_in_the_list_of_keys(app: App) -> None:
+def test_help_opens_when_commands_have_no_key(app: App) -> None:
     for command in ("focus_1", "pan_left"):
-        app.window.rebind(command, "")
+        app.window.assign_keys(command, "")
     app.window.run("help")
     assert type(dialog_of(app)).__name__ == "HelpOverlay"

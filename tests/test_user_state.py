@@ -8,19 +8,19 @@ import pytest
 
 import main
 from agents import contract, guarded, own_files
-from agents.registry import BY_KEY, SPECS
+from agents.registry import SPECS, SPECS_BY_KEY
 from sim.commands import AgentConfig, EditCells
 from sim.files import journal
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.grid import Grid
 from sim.time import timeline
-from sim.time.failures import find_part
-from sim.time.keyframes import KeyframeStore, part_not_stored, restore, take
+from sim.time.failures import find_failing_part
+from sim.time.keyframes import KeyframeStore, restore_world, take_keyframe, unstorable_part
 from sim.time.timeline import Timeline
-from sim.time.worst_block import Block, WorstBlock
+from sim.time.worst_block import BlockCandidate, WorstBlockSearch
 from sim.world import World
 from tests.runs import scenario_on
-from ui.model import files, saving
+from ui.model import files, session_saving
 from ui.model.session import Session
 
 HEAD = """
@@ -95,35 +95,35 @@ FAILING = NOT_STORED | NOT_LOADED
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
-    monkeypatch.setenv(own_files.VARIABLE, "[]")
-    monkeypatch.setattr(timeline, "SPACING", 2000.0)
-    monkeypatch.setattr(timeline, "NEAR_SPACING", 400.0)
-    keys, specs = dict(BY_KEY), list(SPECS)
+    monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
+    monkeypatch.setattr(timeline, "KEYFRAME_SPACING", 2000.0)
+    monkeypatch.setattr(timeline, "MIN_NEAR_SPACING", 400.0)
+    keys, specs = dict(SPECS_BY_KEY), list(SPECS)
     yield
-    BY_KEY.clear()
-    BY_KEY.update(keys)
+    SPECS_BY_KEY.clear()
+    SPECS_BY_KEY.update(keys)
     SPECS[:] = specs
-    own_files.LOADED.clear()
+    own_files.LOADED_FILES.clear()
 
 
 def load(folder: Path, held: str, use: str = "pass") -> Path:
     path = folder / "mine.py"
     path.write_text(HEAD.replace("HELD", held).replace("USE", use))
-    own_files.load(path)
+    own_files.load_agent_file(path)
     return path
 
 
 def rooms() -> Grid:
-    return generate("rooms", {"width": 48, "height": 48, "seed": 2}).grid
+    return generate_map("rooms", {"width": 48, "height": 48, "seed": 2}).grid
 
 
 def world() -> World:
     grid = rooms()
     free = np.flatnonzero(grid.free)
-    made = World(grid, int(free[0]), int(free[-1]), BY_KEY, budget=4, watched=True)
+    made = World(grid, int(free[0]), int(free[-1]), SPECS_BY_KEY, budget=4, watched=True)
     made.add(AgentConfig("mine"))
     made.add(AgentConfig("lrta"))
     return made
@@ -136,7 +136,7 @@ def session() -> Session:
     return Session(scenario_on(grid, int(free[0]), int(free[-1]), agents, budget=4))
 
 
-def walk_around(line: Timeline) -> None:
+def seek_and_check_digests(line: Timeline) -> None:
     """Past tick 400, a step back, far back, a branch; the digests are always those of the first time."""
     digests = {}
     for tick in (7, 100, 420, 640):
@@ -146,30 +146,30 @@ def walk_around(line: Timeline) -> None:
     for tick in (end - 1, end - 2, 7, 420, 100, end):
         line.seek(tick)
         assert line.tick == tick and line.world.digest() == digests.get(tick, line.world.digest())
-    assert line.diverged is None and line.world.walkers[0].offence is None
+    assert line.divergence_tick is None and line.world.walkers[0].violation is None
     fork = line.fork(100)
     fork.do(EditCells(blocked=(60,)))
     fork.advance(5)
     fork.seek(99)
-    assert fork.tick == 99 and fork.world.walkers[0].offence is None
+    assert fork.tick == 99 and fork.world.walkers[0].violation is None
 
 
 # --- a run ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("held, use", STORABLE.items())
-def test_an_agent_may_keep_what_pickle_can_store(held: str, use: str, tmp_path: Path) -> None:
+def test_user_agent_may_hold_picklable_state(held: str, use: str, tmp_path: Path) -> None:
     load(tmp_path, held, use)
     line = Timeline(world)
-    walk_around(line)
+    seek_and_check_digests(line)
     assert not line.store.failures.messages and line.store.count
 
 
 @pytest.mark.parametrize("held", FAILING)
-def test_a_run_goes_on_where_state_cannot_be_stored_or_loaded(held: str, tmp_path: Path) -> None:
+def test_run_continues_if_state_cannot_be_stored_or_loaded(held: str, tmp_path: Path) -> None:
     load(tmp_path, held)
     line = Timeline(world)
-    walk_around(line)
+    seek_and_check_digests(line)
     (message,) = line.store.failures.messages.values()
     assert FAILING[held] in message and "Going back in time works" in message
     assert (" of mine cannot be stored" in message and "self.held" in message) == (held in NOT_STORED)
@@ -177,7 +177,7 @@ def test_a_run_goes_on_where_state_cannot_be_stored_or_loaded(held: str, tmp_pat
 
 
 @pytest.mark.parametrize("held", FAILING)
-def test_a_session_steps_back_branches_undoes_and_says_once_that_it_is_slow(held: str, tmp_path: Path) -> None:
+def test_session_without_keyframes_seeks_and_warns_once(held: str, tmp_path: Path) -> None:
     load(tmp_path, held)
     run = session()
     run.advance(450)
@@ -189,125 +189,125 @@ def test_a_session_steps_back_branches_undoes_and_says_once_that_it_is_slow(held
     assert run.tick == end - 3 + 9
     while run.history.done:
         run.history.undo()
-        run.run.timeline.settle()
+        run.run.timeline.finish_seek()
     run.seek(end)
-    assert run.run.world.digest() == digest and run.run.timeline.diverged is None
-    texts = [text for text in run.told.lasting if "Going back" in text]
+    assert run.run.world.digest() == digest and run.run.timeline.divergence_tick is None
+    texts = [text for text in run.user_messages.persistent if "Going back" in text]
     assert len(texts) == 1 and FAILING[held] in texts[0]
 
 
 @pytest.mark.parametrize("held", FAILING)
-def test_a_crash_is_taken_up_at_its_tick(held: str, tmp_path: Path) -> None:
+def test_crashed_session_is_restored_at_its_tick(held: str, tmp_path: Path) -> None:
     load(tmp_path, held)
     run = session()
-    writer = journal.Journal(saving.looking_at(run.run), run.run.tree, folder=tmp_path)
+    writer = journal.Journal(session_saving.scenario_with_view(run.run), run.run.tree, folder=tmp_path)
     run.advance(450)
-    writer.progress([0], now=True)
-    saved = journal.restore(writer.path, BY_KEY)
+    writer.write_progress([0], now=True)
+    saved = journal.restore_session(writer.path, SPECS_BY_KEY)
     other = Session(saved.scenario)
-    saving.restore(other, saved)
-    other.run.timeline.settle()
+    session_saving.restore_session(other, saved)
+    other.run.timeline.finish_seek()
     assert other.tick == run.tick and other.run.world.digest() == run.run.world.digest()
     other.seek(other.tick - 1)
-    assert other.tick == run.tick - 1 and other.run.timeline.diverged is None
+    assert other.tick == run.tick - 1 and other.run.timeline.divergence_tick is None
 
 
 @pytest.mark.parametrize("held", FAILING)
-def test_the_worst_block_is_found(held: str, tmp_path: Path) -> None:
+def test_worst_block_search_works_without_keyframes(held: str, tmp_path: Path) -> None:
     load(tmp_path, held)
     line = Timeline(world)
     line.advance(60)
     cells = [int(line.records[1].cell_at(tick)) for tick in (30, 45)]
-    tasks = [(20, Block(str(cell), EditCells((cell,)))) for cell in cells if cell not in (line.world.goal,)]
-    search = WorstBlock(line, 1, tasks, most_ticks=2000)
+    tasks = [(20, BlockCandidate(str(cell), EditCells((cell,)))) for cell in cells if cell not in (line.world.goal,)]
+    search = WorstBlockSearch(line, 1, tasks, most_ticks=2000)
     while not search.step():
         pass
-    assert search.done == search.total and search.results() and line.diverged is None
+    assert search.done == search.total and search.results() and line.divergence_tick is None
 
 
 # --- trying again, and giving up ------------------------------------------------------------------
 
 
-def test_storing_that_fails_is_tried_ever_less_often(tmp_path: Path) -> None:
+def test_failing_snapshots_are_retried_with_backoff(tmp_path: Path) -> None:
     load(tmp_path, "[threading.Lock()]", "self.held.append(0)")
     store, made = KeyframeStore(), world()
     tried = []
     for number in range(40):
         agent = made.walkers[0].agent
-        before = store.failures._counts.copy()
-        assert store.begin(made, 0.0) is None
-        tried += [number] if store.failures._counts != before else []
+        before = store.failures._failure_counts.copy()
+        assert store.begin_snapshot(made, 0.0) is None
+        tried += [number] if store.failures._failure_counts != before else []
     assert tried == [0, 2, 6, 14, 30]
     agent.agent.held = []
-    while (taking := store.begin(made, 0.0)) is None:
+    while (taking := store.begin_snapshot(made, 0.0)) is None:
         pass
-    assert store.read(taking) is not None and not store.failures._counts
+    assert store.finish_snapshot(taking) is not None and not store.failures._failure_counts
 
 
-def test_an_earlier_keyframe_serves_where_a_later_one_cannot_be_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_earlier_keyframe_is_used_if_a_later_one_fails_to_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(tmp_path, "None", "self.held = Gone() if len(self.seen) == 30 else self.held")
     line = Timeline(world)
     for _ in range(60):
         line.advance(10)
-        line._take_keyframe(line._present())
+        line._take_keyframe(line._present_cursor())
     loaded = []
-    load_state = KeyframeStore.load
-    monkeypatch.setattr(KeyframeStore, "load", lambda store, it: loaded.append(it.frame.tick) or load_state(store, it))
+    load_state = KeyframeStore.load_world
+    monkeypatch.setattr(
+        KeyframeStore, "load_world", lambda store, it: loaded.append(it.frame.tick) or load_state(store, it)
+    )
     line.seek(line.tick - 1)
     assert line.tick == 599 and loaded == [590, 580, 560, 520, 440, 280]
-    assert line.diverged is None and line.world.walkers[0].offence is None
+    assert line.divergence_tick is None and line.world.walkers[0].violation is None
 
 
-def test_few_keyframes_are_tried_where_none_can_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_keyframes_are_tried_if_none_can_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(tmp_path, "Gone()")
     line = Timeline(world)
     for _ in range(60):
         line.advance(2)
-        line._take_keyframe(line._present())
+        line._take_keyframe(line._present_cursor())
     tried = []
-    load_state = KeyframeStore.load
-    monkeypatch.setattr(KeyframeStore, "load", lambda store, it: tried.append(it.frame.tick) or load_state(store, it))
+    load_state = KeyframeStore.load_world
+    monkeypatch.setattr(
+        KeyframeStore, "load_world", lambda store, it: tried.append(it.frame.tick) or load_state(store, it)
+    )
     line.seek(line.tick - 1)
     assert 2 <= len(tried) <= 7
     for _ in range(2):
-        assert line._track.at_or_before(line.tick) is None, "nothing is stored any more that cannot be loaded"
+        assert line._track.keyframe_at_or_before(line.tick) is None, "nothing is stored any more that cannot be loaded"
         line.seek(line.tick - 1)
 
 
-def test_state_that_takes_for_ever_is_stopped_and_not_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_state_storing_is_stopped_and_not_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guarded, "STATE_PATIENCE_S", 0.25)
     path = load(tmp_path, "Secret()")
     path.write_text(path.read_text().replace('raise KeyError("mine only")', "\n        while True: pass"))
-    own_files.load(path)
+    own_files.load_agent_file(path)
     line = Timeline(world)
-    walk_around(line)
+    seek_and_check_digests(line)
     (message,) = line.store.failures.messages.values()
     assert "mine.py:17: did not return within 0.25 s" in message
-    assert list(line.store.failures._counts.values()) == [1]
+    assert list(line.store.failures._failure_counts.values()) == [1]
 
 
-def test_loading_that_takes_for_ever_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_state_loading_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guarded, "STATE_PATIENCE_S", 0.25)
     path = load(tmp_path, "Gone()")
     path.write_text(path.read_text().replace('raise ValueError("gone")', "\n        while True: pass"))
-    own_files.load(path)
+    own_files.load_agent_file(path)
     line = Timeline(world)
-    walk_around(line)
+    seek_and_check_digests(line)
     (message,) = line.store.failures.messages.values()
     assert "loaded again: mine.py:14: did not return within 0.25 s" in message
 
 
-def test_agents_of_one_file_still_share_what_they_shared(tmp_path: Path) -> None:
+def test_restored_agents_of_one_file_share_objects(tmp_path: Path) -> None:
     load(tmp_path, "NAMED")
     made = world()
     made.add(AgentConfig("mine"))
     first, _, other = (walker.agent.agent if walker.spec.is_own else None for walker in made.walkers)
     first.held = other.held = {"both": 1}
-    copy = restore(take(made))
+    copy = restore_world(take_keyframe(made))
     first, _, other = (walker.agent.agent if walker.spec.is_own else None for walker in copy.walkers)
     assert first.held is other.held and first.grid._grid is copy.grid is copy.walkers[1].agent.problem.grid
 
@@ -326,17 +326,17 @@ PLACES = {
 
 
 @pytest.mark.parametrize("held, part", PLACES.items())
-def test_the_part_that_cannot_be_stored_is_named(held: str, part: str, tmp_path: Path) -> None:
+def test_unstorable_part_of_state_is_named(held: str, part: str, tmp_path: Path) -> None:
     load(tmp_path, held)
-    assert part_not_stored(world().walkers[0].agent) == part
+    assert unstorable_part(world().walkers[0].agent) == part
 
 
-def test_a_whole_that_fails_without_any_of_its_parts_is_named_itself() -> None:
-    assert find_part([1, 2], lambda values, left_out: [1, 2] in values) == "self"
+def test_find_part_names_self_if_no_part_fails_alone() -> None:
+    assert find_failing_part([1, 2], lambda values, left_out: [1, 2] in values) == "self"
 
 
 @pytest.mark.parametrize("held", [*FAILING, "np.random.default_rng(3)"])
-def test_check_agent_says_what_cannot_be_stored_and_that_it_costs_time_only(
+def test_check_agent_reports_unstorable_state_as_warning(
     held: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contract, "RULES", contract.RULES[-1:])
@@ -352,7 +352,7 @@ def test_check_agent_says_what_cannot_be_stored_and_that_it_costs_time_only(
         assert "slow" not in told
 
 
-def test_check_agent_finds_a_walk_that_is_another_one_after_going_back(
+def test_check_agent_detects_walk_that_differs_after_restore(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contract, "RULES", contract.RULES[-1:])
@@ -362,13 +362,13 @@ def test_check_agent_finds_a_walk_that_is_another_one_after_going_back(
     assert "walks differently when it is saved" in capsys.readouterr().out
 
 
-def test_a_session_file_comes_to_its_digests(tmp_path: Path) -> None:
+def test_session_file_reproduces_its_digests(tmp_path: Path) -> None:
     load(tmp_path, "threading.Lock()")
     run = session()
     run.advance(450)
-    saved = saving.save(run, tmp_path / "session")
-    opened = files.open_any(saved)
+    saved = session_saving.save_session(run, tmp_path / "session")
+    opened = files.open_any_file(saved)
     other = Session(opened.scenario)
-    saving.restore(other, opened.saved)
-    other.run.timeline.settle()
-    assert other.run.world.digest() == run.run.world.digest() and other.run.timeline.diverged is None
+    session_saving.restore_session(other, opened.saved_session)
+    other.run.timeline.finish_seek()
+    assert other.run.world.digest() == run.run.world.digest() and other.run.timeline.divergence_tick is None

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import main
-from sim.files.examples import EXPERIMENTS, LESSONS, MAPS, SCENARIOS, named_file, opened_file
-from sim.kernels import packed
-from sim.kernels.sources import stamp_of_all
+from sim.files.shipped_files import EXPERIMENTS, LESSONS, MAPS, SCENARIOS, resolve_openable_file, resolve_shipped_file
+from sim.kernels import kernel_archive
+from sim.kernels.sources import all_sources_stamp
 
 from .conftest import ROOT
 
@@ -55,7 +55,7 @@ def backmove(installed: Path, folder: Path, *words: str) -> "subprocess.Complete
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_nothing_but_backmove_is_installed(wheel: Path) -> None:
+def test_wheel_contains_only_backmove(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} == {"backmove", "backmove-0.2.0.dist-info"}
@@ -65,7 +65,7 @@ def test_nothing_but_backmove_is_installed(wheel: Path) -> None:
     assert wheel.name == "backmove-0.2.0-py3-none-any.whl"
 
 
-def test_it_requires_what_the_requirements_say(wheel: Path) -> None:
+def test_wheel_requires_the_pinned_requirements(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         about = archive.read("backmove-0.2.0.dist-info/METADATA").decode()
     needed = [line.split(": ", 1)[1] for line in about.splitlines() if line.startswith("Requires-Dist")]
@@ -76,7 +76,7 @@ def test_it_requires_what_the_requirements_say(wheel: Path) -> None:
     assert "Requires-Python: <3.15,>=3.11" in about
 
 
-def test_the_source_archive_is_small(tmp_path: Path) -> None:
+def test_source_archive_is_small(tmp_path: Path) -> None:
     (archive,) = build(tmp_path, "sdist")
     with tarfile.open(archive) as tar:
         names = [name.split("/", 1)[1] for name in tar.getnames()]
@@ -85,7 +85,7 @@ def test_the_source_archive_is_small(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("tests/", "docs/shots/"))]
 
 
-def test_the_command_from_another_folder(installed: Path, tmp_path: Path) -> None:
+def test_installed_command_runs_from_another_folder(installed: Path, tmp_path: Path) -> None:
     listed = backmove(installed, tmp_path, "agents", "--json")
     assert listed.returncode == 0 and len(json.loads(listed.stdout)) > 15
     told = backmove(installed, tmp_path, "--help").stdout
@@ -97,13 +97,13 @@ def test_the_command_from_another_folder(installed: Path, tmp_path: Path) -> Non
     assert wrong.returncode == 2 and "Traceback" not in wrong.stderr
 
 
-def test_a_film_from_another_folder(installed: Path, tmp_path: Path) -> None:
+def test_installed_command_records_from_another_folder(installed: Path, tmp_path: Path) -> None:
     made = backmove(installed, tmp_path, "record", "bridges", "-o", "b.gif", "--ticks", "0:5", "--size", "320x200")
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "b.gif").read_bytes()[:3] == b"GIF"
 
 
-def test_the_window_from_another_folder(installed: Path, tmp_path: Path) -> None:
+def test_installed_window_opens_from_another_folder(installed: Path, tmp_path: Path) -> None:
     status = tmp_path / "status.json"
     environment = {**os.environ, "PYTHONPATH": str(installed), "SDL_VIDEODRIVER": "dummy"}
     environment["BACKMOVE_STATUS"] = str(status)
@@ -122,20 +122,23 @@ def test_examples_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for kind in (SCENARIOS, MAPS, EXPERIMENTS, LESSONS):
         assert kind.names()
         for name in kind.names():
-            file = named_file(name, kind)
-            assert Path(file).is_file() and named_file(f"{name}{kind.suffix}", kind) == file
+            file = resolve_shipped_file(name, kind)
+            assert Path(file).is_file() and resolve_shipped_file(f"{name}{kind.suffix}", kind) == file
     for name in ("nothing", "", ".", "..", "../scenarios/bridges", "a/bridges"):
-        assert named_file(name) == name
-    assert opened_file("rooms-64") == named_file("rooms-64", MAPS) and opened_file("nothing") == "nothing"
-    assert opened_file("why-agents-scrub") == named_file("why-agents-scrub", LESSONS)
-    assert opened_file("two-corridors") == named_file("two-corridors")  # a map has that name, too
+        assert resolve_shipped_file(name) == name
+    assert (
+        resolve_openable_file("rooms-64") == resolve_shipped_file("rooms-64", MAPS)
+        and resolve_openable_file("nothing") == "nothing"
+    )
+    assert resolve_openable_file("why-agents-scrub") == resolve_shipped_file("why-agents-scrub", LESSONS)
+    assert resolve_openable_file("two-corridors") == resolve_shipped_file("two-corridors")  # a map has that name, too
     (tmp_path / "e6").mkdir()
-    assert named_file("e6", EXPERIMENTS) != "e6"
+    assert resolve_shipped_file("e6", EXPERIMENTS) != "e6"
     (tmp_path / "bridges").touch()
-    assert named_file("bridges") == "bridges"
+    assert resolve_shipped_file("bridges") == "bridges"
 
 
-def test_a_name_that_is_nearly_one_of_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+def test_misspelt_example_name_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["brigdes"]) == 2
     assert capsys.readouterr().err == "brigdes: no such command or file; did you mean 'bridges'?\n"
 
@@ -150,35 +153,35 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (cache / "sim.kernels.a" / "f.nbc").write_bytes(b"code")
     (cache / "a.ready").write_bytes(b"ready")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
-    return packed.pack(str(tmp_path))
+    return kernel_archive.pack_cache(str(tmp_path))
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
+def file_contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_packed_kernels_are_unpacked_once(archive: Path, tmp_path: Path) -> None:
-    assert archive.name == f"kernels-1234-{stamp_of_all()}.tar.xz"
+def test_packed_kernels_are_unpacked_only_once(archive: Path, tmp_path: Path) -> None:
+    assert archive.name == f"kernels-1234-{all_sources_stamp()}.tar.xz"
     cache = tmp_path / "cache"
     cache.mkdir()
-    packed.unpack(archive, cache)
-    assert files_of(cache) == files_of(tmp_path / "kernels-1234") | {f"{archive.name}.unpacked": b""}
+    kernel_archive.unpack_archive(archive, cache)
+    assert file_contents(cache) == file_contents(tmp_path / "kernels-1234") | {f"{archive.name}.unpacked": b""}
     (cache / "sim.kernels.a" / "f.nbc").unlink()
-    packed.unpack(archive, cache)
+    kernel_archive.unpack_archive(archive, cache)
     assert not (cache / "sim.kernels.a" / "f.nbc").exists()
     assert [path.name for path in cache.iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_torn_archive_is_left_alone(archive: Path, tmp_path: Path) -> None:
+def test_truncated_kernel_archive_is_ignored(archive: Path, tmp_path: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:100])
     cache = tmp_path / "cache"
     cache.mkdir()
-    packed.unpack(archive, cache)
+    kernel_archive.unpack_archive(archive, cache)
     assert not any(path.suffix in (".nbc", ".ready") for path in cache.rglob("*"))
 
 
 @pytest.mark.slow
-def test_the_wheel_with_kernels_compiles_nothing(tmp_path: Path) -> None:
+def test_wheel_with_kernels_compiles_nothing(tmp_path: Path) -> None:
     """Built, installed into a clean environment, and run on an empty cache: the cache is as it was packed."""
     command = [sys.executable, "packaging/compile.py", str(tmp_path / "build")]
     packing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -202,7 +205,7 @@ def test_the_wheel_with_kernels_compiles_nothing(tmp_path: Path) -> None:
     (cache,) = (tmp_path / "cache" / "backmove").glob("kernels-*")
     with tarfile.open(packing.stdout.strip()) as tar:
         packed_names = {entry.name for entry in tar if entry.isfile()}
-    assert {name for name in files_of(cache) if not name.endswith(".unpacked")} == packed_names
+    assert {name for name in file_contents(cache) if not name.endswith(".unpacked")} == packed_names
     here = subprocess.run(
         [sys.executable, "main.py", "run", "bridges"], cwd=ROOT, capture_output=True, text=True, check=True
     )

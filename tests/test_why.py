@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from agents.registry import SPECS
 from sim.agent_api import Status
 from sim.commands import EditCells
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.kernels.log import BACK_MOVE
 from sim.params import Value
 from sim.world import World
-from ui.model.why import NOBODY, Why, _AgentMove, _fork, why
+from ui.model.move_explanation import NO_CELL, MoveExplanation, _AgentMove, _fork_with_path, explain_move
 
-from .conftest import board_of, budget_for, make_world, problems, random_rows
+from .conftest import board_of, make_world, problems, random_map_rows, smallest_budget
 from .naive import Place, Tba, TbBfs
 from .naive_databases import DLrta, PrLrta
 from .naive_knn import Knn
@@ -31,7 +31,9 @@ Problem = tuple[list[str], int, int]
 small = problems(side=10, water=False)
 
 
-def told(problem: Problem, kind: str, budget: int, **params: Value) -> Iterator[tuple[World, int, Why]]:
+def explain_run(
+    problem: Problem, kind: str, budget: int, **params: Value
+) -> Iterator[tuple[World, int, MoveExplanation]]:
     """After every tick: the world, the cell before it, and why."""
     rows, start, goal = problem
     world = make_world(rows, start, goal, (kind, params), budget=budget, watched=True)
@@ -39,20 +41,18 @@ def told(problem: Problem, kind: str, budget: int, **params: Value) -> Iterator[
     before = walker.position
     while world.tick < 400 and world.advance(1):
         snapshot = world.snapshot()
-        yield world, before, why(snapshot, snapshot.walkers[0], before)
+        yield world, before, explain_move(snapshot, snapshot.walkers[0], before)
         before = walker.position
 
 
-def first_on(path: list[Place], chain: list[Place]) -> Place | None:
+def first_on_path(path: list[Place], chain: list[Place]) -> Place | None:
     return next((a for a in chain if a in path), None)
 
 
 @given(small, st.sampled_from([1.0, 1.6, 3.0]), st.sampled_from([1, 2, 5]))
-def test_time_bounded_search_says_which_cell_was_best_which_is_and_where_the_ways_part(
-    problem: Problem, weight: float, budget: int
-) -> None:
+def test_tb_wa_explanation_names_old_and_new_best_cell_and_fork(problem: Problem, weight: float, budget: int) -> None:
     _, start, goal = problem
-    run = told(problem, "tb-wa", budget, weight=weight)
+    run = explain_run(problem, "tb-wa", budget, weight=weight)
     naive: TbBfs | None = None
     for world, _, said in run:
         board = board_of(world.grid)
@@ -64,17 +64,17 @@ def test_time_bounded_search_says_which_cell_was_best_which_is_and_where_the_way
         best = naive.search.best()
         assert best is not None and said.best == board.id(best)
         if row.expanded and len(naive.search.order) > row.expanded:
-            assert was is not None and said.was == board.id(was)
-        assert row.back == (said.fork != NOBODY) == ("fork" in said.text)
+            assert was is not None and said.previous_best == board.id(was)
+        assert row.back == (said.fork != NO_CELL) == ("fork" in said.text)
         if row.back:
-            fork = first_on(naive.path, naive.search.chain(stood))
+            fork = first_on_path(naive.path, naive.search.chain(stood))
             assert fork is not None and said.fork == board.id(fork)
             assert f"the fork at {fork}" in said.text
 
 
 @given(small, st.sampled_from([1, 3]))
-def test_f_is_that_of_the_cell(problem: Problem, budget: int) -> None:
-    for world, _, said in told(problem, "tb-wa", budget, weight=2.0):
+def test_tb_wa_explanation_gives_the_right_f_values(problem: Problem, budget: int) -> None:
+    for world, _, said in explain_run(problem, "tb-wa", budget, weight=2.0):
         board, search = board_of(world.grid), world.walkers[0].agent.view().search
         for x, y, f in re.findall(r"\((\d+), (\d+)\), f ([\d.]+)", said.text):
             place = int(x), int(y)
@@ -83,10 +83,10 @@ def test_f_is_that_of_the_cell(problem: Problem, budget: int) -> None:
 
 
 @given(small, st.sampled_from([10, 20, 40]))
-def test_tba_star_says_what_its_own_path_leads_to(problem: Problem, budget: int) -> None:
+def test_tba_explanation_names_the_end_of_its_path(problem: Problem, budget: int) -> None:
     _, start, goal = problem
     naive: Tba | None = None
-    for world, _, said in told(problem, "tba", budget):
+    for world, _, said in explain_run(problem, "tba", budget):
         board = board_of(world.grid)
         naive = naive or Tba(board, board.at(start), board.at(goal), budget)
         stood = naive.loc
@@ -96,19 +96,19 @@ def test_tba_star_says_what_its_own_path_leads_to(problem: Problem, budget: int)
         if row.bounced:
             assert "to and fro" in said.text
         elif row.back and stood in naive.follow:
-            assert "used up" in said.text and said.fork == NOBODY
+            assert "used up" in said.text and said.fork == NO_CELL
         elif row.back:
-            fork = first_on(naive.follow, naive.search.chain(stood))
+            fork = first_on_path(naive.follow, naive.search.chain(stood))
             assert fork is not None and said.fork == board.id(fork) and said.best == board.id(naive.follow[-1])
         elif row.cell != stood:
             assert said.best == board.id(naive.follow[-1])
 
 
 @given(small, st.sampled_from([1, 2, 3]))
-def test_lrta_star_says_what_it_learned(problem: Problem, depth: int) -> None:
+def test_lrta_explanation_gives_the_learned_h(problem: Problem, depth: int) -> None:
     _, start, goal = problem
     naive: Lrta | None = None
-    for world, _, said in told(problem, "lrta", 1, depth=depth):
+    for world, _, said in explain_run(problem, "lrta", 1, depth=depth):
         board = board_of(world.grid)
         naive = naive or Lrta(board, board.at(start), board.at(goal), depth)
         stood = naive.loc
@@ -121,10 +121,10 @@ def test_lrta_star_says_what_it_learned(problem: Problem, depth: int) -> None:
 
 
 @given(small)
-def test_ribs_says_why_it_goes_back(problem: Problem) -> None:
+def test_ribs_explanation_gives_the_reason_for_a_back_move(problem: Problem) -> None:
     _, start, goal = problem
     naive: Ribs | None = None
-    for world, before, said in told(problem, "ribs", 1):
+    for world, before, said in explain_run(problem, "ribs", 1):
         board = board_of(world.grid)
         naive = naive or Ribs(board, board.at(start), board.at(goal))
         row = naive.tick()
@@ -137,12 +137,10 @@ def test_ribs_says_why_it_goes_back(problem: Problem) -> None:
 
 @settings(max_examples=30)
 @given(problems(side=14, low=4, water=False), st.sampled_from([5, 30]), st.sampled_from([4, 250]))
-def test_knn_lrta_star_says_which_record_it_follows_and_for_what_it_heads(
-    problem: Problem, count: int, cap: int
-) -> None:
+def test_knn_lrta_explanation_names_its_record_and_target(problem: Problem, count: int, cap: int) -> None:
     _, start, goal = problem
     naive: Knn | None = None
-    for world, _, said in told(problem, "knn-lrta", 1, records=count, cap=cap, similar=4):
+    for world, _, said in explain_run(problem, "knn-lrta", 1, records=count, cap=cap, similar=4):
         board, agent = board_of(world.grid), world.walkers[0].agent
         if board.at(goal) not in board.distances(board.at(start)):
             return
@@ -165,14 +163,12 @@ def test_knn_lrta_star_says_which_record_it_follows_and_for_what_it_heads(
 
 @settings(max_examples=30)
 @given(problems(side=12, low=5, water=False), st.booleans(), st.booleans())
-def test_d_lrta_star_says_for_which_subgoal_it_headed_and_how_deep_it_looked(
-    problem: Problem, goals: bool, depths: bool
-) -> None:
+def test_d_lrta_explanation_names_its_subgoal_and_depth(problem: Problem, goals: bool, depths: bool) -> None:
     _, start, goal = problem
     choice = {True: "database", False: "global"}[goals], {True: "database", False: "fixed"}[depths]
     params: dict[str, Value] = {"goal_control": choice[0], "depth_control": choice[1], "level": 2, "depth": 2, "cap": 4}
     naive: DLrta | None = None
-    for world, before, said in told(problem, "d-lrta", 1, **params):
+    for world, before, said in explain_run(problem, "d-lrta", 1, **params):
         board = board_of(world.grid)
         if board.at(goal) not in board.distances(board.at(start)):
             return
@@ -193,11 +189,11 @@ def test_d_lrta_star_says_for_which_subgoal_it_headed_and_how_deep_it_looked(
 
 @settings(max_examples=30)
 @given(problems(side=12, low=5, water=False))
-def test_pr_lrta_star_says_where_its_leg_ends(problem: Problem) -> None:
+def test_pr_lrta_explanation_names_the_end_of_its_leg(problem: Problem) -> None:
     _, start, goal = problem
     params: dict[str, Value] = {"level": 2, "depth": 2}
     naive: PrLrta | None = None
-    for world, _, said in told(problem, "pr-lrta", 1, **params):
+    for world, _, said in explain_run(problem, "pr-lrta", 1, **params):
         board = board_of(world.grid)
         if board.at(goal) not in board.distances(board.at(start)):
             return
@@ -216,9 +212,9 @@ def test_pr_lrta_star_says_where_its_leg_ends(problem: Problem) -> None:
 
 
 @given(small, st.sampled_from([1, 7]))
-def test_d_star_lite_says_which_cell_comes_next_and_what_the_way_costs(problem: Problem, budget: int) -> None:
+def test_dstar_lite_explanation_names_the_next_cell_and_path_cost(problem: Problem, budget: int) -> None:
     _, _, goal = problem
-    for world, before, said in told(problem, "dstar-lite", budget):
+    for world, before, said in explain_run(problem, "dstar-lite", budget):
         board, walker = board_of(world.grid), world.walkers[0]
         if walker.agent.status is Status.NO_PATH:
             continue
@@ -232,10 +228,10 @@ def test_d_star_lite_says_which_cell_comes_next_and_what_the_way_costs(problem: 
 
 
 @pytest.mark.parametrize("kind", ["ida", "pra", "astar"])
-def test_those_that_wait_say_for_what_and_then_how_much_is_left(kind: str) -> None:
+def test_explanation_of_a_waiting_agent_gives_reason_and_moves_left(kind: str) -> None:
     rows, start, goal = [".......", ".@@@@@.", "......."] * 3, 0, 62
     waited = walked = 0
-    for world, before, said in told((rows, start, goal), kind, 2):
+    for world, before, said in explain_run((rows, start, goal), kind, 2):
         walker = world.walkers[0]
         if walker.position == before:
             waited += 1
@@ -246,10 +242,10 @@ def test_those_that_wait_say_for_what_and_then_how_much_is_left(kind: str) -> No
     assert waited and walked
 
 
-def test_ida_star_says_how_deep_it_is_or_that_an_iteration_is_at_its_end() -> None:
-    made = generate("rooms", {"width": 32, "height": 32, "seed": 5, "room": 7}).grid
+def test_ida_explanation_gives_its_depth_or_the_end_of_an_iteration() -> None:
+    made = generate_map("rooms", {"width": 32, "height": 32, "seed": 5, "room": 7}).grid
     texts = []
-    for world, before, said in told((made.rows(), 0, made.cells - 1), "ida", 20):
+    for world, before, said in explain_run((made.rows(), 0, made.cells - 1), "ida", 20):
         if world.walkers[0].position == before:
             deep = world.walkers[0].agent.view().tracing.size - 1
             assert (f", now {deep} move" in said.text) == (deep >= 0)
@@ -258,8 +254,8 @@ def test_ida_star_says_how_deep_it_is_or_that_an_iteration_is_at_its_end() -> No
 
 
 @pytest.mark.parametrize("key", ["d-lrta", "knn-lrta", "pra", "pr-lrta"])
-def test_what_the_data_was_of_another_map_for_is_said_and_nothing_false(key: str) -> None:
-    rows = random_rows(3, 20, 20, 0.2)
+def test_explanation_mentions_stale_data(key: str) -> None:
+    rows = random_map_rows(3, 20, 20, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     world = make_world(rows, 0, 399, (key, {"after_change": "rebuild"}), budget=9, watched=True)
     cells = [int(c) for c in np.flatnonzero(world.grid.free)[150:154]]
@@ -267,37 +263,37 @@ def test_what_the_data_was_of_another_map_for_is_said_and_nothing_false(key: str
     before, texts = 0, []
     while world.tick < 200 and world.advance(1):
         snapshot = world.snapshot()
-        texts.append(why(snapshot, snapshot.walkers[0], before).text)
+        texts.append(explain_move(snapshot, snapshot.walkers[0], before).text)
         before = world.walkers[0].position
     assert any("another map" in text or "rebuilt" in text for text in texts) or key in ("knn-lrta", "pr-lrta")
     assert all(text.endswith(".") for text in texts)
 
 
-def test_a_stopped_agent_says_what_it_did() -> None:
+def test_explanation_of_a_stopped_agent_names_its_violation() -> None:
     world = make_world(["....."], 0, 4, ("lrta", {}), budget=1, watched=True)
     world.advance(1)
-    world.referee.stop(world.walkers[0], "moved from (1, 0) to (4, 0), which is not a legal move", 1)
+    world.referee.stop_agent(world.walkers[0], "moved from (1, 0) to (4, 0), which is not a legal move", 1)
     world.advance(1)
     snapshot = world.snapshot()
-    said = why(snapshot, snapshot.walkers[0], 1).text
+    said = explain_move(snapshot, snapshot.walkers[0], 1).text
     assert (
         said == "It broke the rules in tick 1, and was stopped: moved from (1, 0) to (4, 0), which is not a legal move."
     )
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
-def test_every_agent_says_something_after_every_tick_also_when_the_map_changes(spec) -> None:
-    rows = random_rows(5, 24, 24, 0.25)
+def test_every_agent_has_an_explanation_after_every_tick(spec) -> None:
+    rows = random_map_rows(5, 24, 24, 0.25)
     start, goal = 0, 24 * 24 - 1
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
-    world = make_world(rows, start, goal, (spec.key, {}), budget=budget_for(spec, {}, 4), watched=True)
+    world = make_world(rows, start, goal, (spec.key, {}), budget=smallest_budget(spec, {}, 4), watched=True)
     walker, before = world.walkers[0], start
     cells = np.flatnonzero(world.grid.free)[40:44]
     world.submit(EditCells(tuple(int(c) for c in cells)), 8)
     world.submit(EditCells((), tuple(int(c) for c in cells)), 16)
     while world.tick < 60 and world.advance(1):
         snapshot = world.snapshot()
-        text = why(snapshot, snapshot.walkers[0], before).text
+        text = explain_move(snapshot, snapshot.walkers[0], before).text
         assert text.endswith(".") and "nan" not in text
         if walker.position != before and "fork" in text:
             assert int(walker.rows[-1].marks) & BACK_MOVE
@@ -305,10 +301,10 @@ def test_every_agent_says_something_after_every_tick_also_when_the_map_changes(s
     world.advance(1_000_000)
     snapshot = world.snapshot()
     if walker.agent.status is Status.AT_GOAL and world.advance(1) == 0:
-        assert why(snapshot, snapshot.walkers[0], before).text
+        assert explain_move(snapshot, snapshot.walkers[0], before).text
 
 
-def test_what_an_earlier_search_left_is_not_followed() -> None:
+def test_fork_ignores_parents_of_an_earlier_search() -> None:
     """The cell that the agent left is unknown to the present search; its old parents lead off the map."""
     world = make_world([".....", "....."], 0, 4, ("tb-wa", {}), budget=1, watched=True)
     world.advance(3)
@@ -320,14 +316,14 @@ def test_what_an_earlier_search_left_is_not_followed() -> None:
     search.nodes["search"][left], search.nodes["came"][left] = int(search.control[0].search) - 1, 0
     shown = replace(view, agent=replace(view.agent, path=np.array([0], np.int32)))
     case = _AgentMove(snapshot, shown, left, view.rows[-1])
-    assert _fork(case) == (NOBODY, 0)
+    assert _fork_with_path(case) == (NO_CELL, 0)
 
 
-def test_the_sentence_of_the_issue() -> None:
+def test_explanation_mentions_a_changed_best_cell_off_the_path() -> None:
     """In the first example the best cell jumps, off the path of the agent."""
-    rows = generate("caves", {"width": 64, "height": 64, "seed": 5})
+    rows = generate_map("caves", {"width": 64, "height": 64, "seed": 5})
     problem = rows.grid.rows(), rows.grid.cell(*rows.start), rows.grid.cell(*rows.goal)
-    texts = [said.text for _, _, said in told(problem, "tb-wa", 1)]
+    texts = [said.text for _, _, said in explain_run(problem, "tb-wa", 1)]
     pattern = (
         r"Best open cell changed from \(\d+, \d+\), f [\d.]+, to \(\d+, \d+\), f [\d.]+: "
         r"the path there does not pass its cell; it (walks back to|is there at) the fork at \(\d+, \d+\)"
@@ -336,7 +332,7 @@ def test_the_sentence_of_the_issue() -> None:
 
 
 @pytest.mark.parametrize("kind", ["astar", "tba", "tb-wa", "rtb-wa", "lss-lrta", "da-rtaa", "dstar-lite"])
-def test_an_agent_that_has_come_to_the_end_of_its_way_does_not_walk_on_along_it(kind: str) -> None:
+def test_explanation_at_the_end_of_a_path_omits_moves_left(kind: str) -> None:
     rows = ["........", "..@@@@..", "......@.", "........"]
-    for _, _, said in told((rows, 0, 31), kind, 6):
+    for _, _, said in explain_run((rows, 0, 31), kind, 6):
         assert " 0 moves left" not in said.text

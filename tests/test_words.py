@@ -24,7 +24,7 @@ STEERING = re.compile(r"#\s*(noqa|type:|fmt:|---|!)")
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def trees(folder: str) -> Iterator[tuple[Path, ast.Module, str]]:
+def parsed_files(folder: str) -> Iterator[tuple[Path, ast.Module, str]]:
     for path in sorted((ROOT / folder).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         yield path, ast.parse(source), source
@@ -49,7 +49,7 @@ def sentences(tree: ast.Module) -> Iterator[str]:
             yield node.value
 
 
-def private_share(texts: list[str]) -> tuple[float, list[str]]:
+def private_word_rate(texts: list[str]) -> tuple[float, list[str]]:
     """Return the number of private words in 10,000 words, and these words with their surroundings."""
     words = sum(len(re.findall(r"[A-Za-z']+", text)) for text in texts)
     found = [text[max(0, m.start() - 30) : m.end() + 30] for text in texts for m in PRIVATE.finditer(text)]
@@ -58,18 +58,18 @@ def private_share(texts: list[str]) -> tuple[float, list[str]]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_prose_has_few_private_words(folder: str) -> None:
-    texts = [text for _, tree, source in trees(folder) for text in (*sentences(tree), *comments(source))]
-    share, found = private_share(texts)
+    texts = [text for _, tree, source in parsed_files(folder) for text in (*sentences(tree), *comments(source))]
+    share, found = private_word_rate(texts)
     assert share < MAX_PER_10_000, f"{share:.0f} in 10,000: {found}"
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
-    texts = [text for _, tree, _ in trees(folder) for text in docstrings(tree)]
+def test_docstrings_start_with_a_verb_or_a_noun(folder: str) -> None:
+    texts = [text for _, tree, _ in parsed_files(folder) for text in docstrings(tree)]
     odd = [text[:60] for text in texts if OPENINGS.match(text)]
     assert len(odd) < MAX_ODD_OPENINGS * len(texts), odd
 
 
-def test_the_count_finds_private_words() -> None:
-    share, found = private_share(["The owner is told of it.", "# whoever stands beside it", "A cell that is free."])
+def test_private_word_rate_counts_private_words() -> None:
+    share, found = private_word_rate(["The owner is told of it.", "# whoever stands beside it", "A cell that is free."])
     assert share == 10_000 * 4 / 15 and len(found) == 4

@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.changes import RandomChanges
 from sim.commands import (
     AddAgent,
     AgentConfig,
+    ApplyToGroup,
     Command,
     EditCells,
     MoveGoal,
     RemoveAgent,
     SetBudget,
-    SetChanges,
     SetParam,
+    SetRandomChanges,
     SetSwitch,
     SetTerrain,
-    ToGroup,
 )
 from sim.grid import Grid, MapChange
 from sim.metrics import OwnCounts
@@ -37,7 +37,7 @@ from sim.time.timeline import Timeline
 from sim.world import World
 
 from . import naive
-from .conftest import board_of, budget_for, make_world, problems, random_rows, run_python, settings_of, solo
+from .conftest import board_of, make_world, parameter_sets, problems, random_map_rows, run_python, smallest_budget, solo
 
 OPEN = ["......"] * 6
 
@@ -84,9 +84,9 @@ class Scripted:
         return AgentView()
 
 
-def scripted_world(script: list[tuple[int, int]], rows: list[str] = OPEN, **spec: Any) -> tuple[World, Scripted]:
+def make_scripted_world(script: list[tuple[int, int]], rows: list[str] = OPEN, **spec: Any) -> tuple[World, Scripted]:
     kind = AgentSpec("scripted", "Scripted", "", "For tests.", Scripted, runs_in_bulk=False, **spec)
-    world = World(Grid.from_rows(rows), 0, len(rows) * len(rows[0]) - 1, {kind.key: kind}, budget=5)
+    world = World(Grid.from_text_rows(rows), 0, len(rows) * len(rows[0]) - 1, {kind.key: kind}, budget=5)
     agent = world.add(AgentConfig("scripted")).agent
     assert isinstance(agent, Scripted)
     agent.script = script
@@ -96,46 +96,46 @@ def scripted_world(script: list[tuple[int, int]], rows: list[str] = OPEN, **spec
 # --- the referee --------------------------------------------------------------------------------------------
 
 
-def test_an_illegal_move_is_refused_and_told() -> None:
-    world, agent = scripted_world([(1, 1), (20, 2), (2, 1), (2, 0), (9, 9)])
+def test_illegal_move_is_refused_and_reported_to_the_agent() -> None:
+    world, agent = make_scripted_world([(1, 1), (20, 2), (2, 1), (2, 0), (9, 9)])
     walker = world.walkers[0]
     stood = [walker.position]
     for _ in range(5):
         world.advance(1)
         stood.append(walker.position)
     assert stood == [0, 1, 1, 2, 2, 9]
-    assert agent.told == ["refused on 1"] and walker.refusals == 1
-    m = world.metrics(walker)
+    assert agent.told == ["refused on 1"] and walker.refused_moves == 1
+    m = world.metrics_of_walker(walker)
     assert (m.moves, m.waits, m.expansions, m.max_expansions, m.over_budget) == (3, 2, 13, 9, 1)
     assert m.cost == 2.0 + naive.SQRT2 and m.longest_stay == 1
 
 
-def test_a_move_through_a_wall_or_past_a_corner_is_refused() -> None:
+def test_move_through_wall_or_corner_is_refused() -> None:
     for target, rows in ((1, [".@", ".."]), (3, [".@", ".."]), (3, [".W", ".."]), (4, ["..", "..", ".."])):
-        world, agent = scripted_world([(target, 0)], rows)
+        world, agent = make_scripted_world([(target, 0)], rows)
         world.advance(1)
         assert agent.told == ["refused on 0"] and world.walkers[0].position == 0
 
 
-def test_an_agent_over_the_budget_is_marked() -> None:
-    rows = random_rows(1, 12, 12, 0.2)
+def test_agent_over_budget_is_counted() -> None:
+    rows = random_map_rows(1, 12, 12, 0.2)
     rows[0] = "." * 12
     for mode, is_over in (("instant", True), ("sliced", False)):
         world, walker = solo(rows, 0, 11, "astar", 2, mode=mode)
         world.advance(200)
-        m = world.metrics(walker)
+        m = world.metrics_of_walker(walker)
         assert walker.agent.status is Status.AT_GOAL and m.expansions > 2
         assert (m.over_budget > 0, m.max_expansions > 2) == (is_over, is_over)
 
 
-def test_counting_non_optimal_moves_may_be_left_out() -> None:
-    rows = random_rows(2, 14, 14, 0.3)
+def test_measures_off_skips_nonoptimal_moves() -> None:
+    rows = random_map_rows(2, 14, 14, 0.3)
     start, goal = rows[0].index("."), 13 * 14 + rows[13].index(".")
     counts, digests = [], set()
     for measures in (True, False):
         world = make_world(rows, start, goal, ("tb-wa", {}), budget=1, measures=measures)
         world.advance(1000)
-        counts.append(world.metrics(world.walkers[0]).nonoptimal_moves)
+        counts.append(world.metrics_of_walker(world.walkers[0]).nonoptimal_moves)
         digests.add((world.digest(), world.optimal, world.true_distance(5)))
     assert counts[0] is not None and counts[0] > 0 and counts[1] is None and len(digests) == 1
 
@@ -143,17 +143,17 @@ def test_counting_non_optimal_moves_may_be_left_out() -> None:
 # --- commands -----------------------------------------------------------------------------------------------
 
 
-def test_commands_are_applied_at_their_tick_and_in_their_order() -> None:
-    world, agent = scripted_world([])
+def test_commands_are_applied_at_their_tick_in_order() -> None:
+    world, agent = make_scripted_world([])
     world.submit(EditCells(blocked=(7,)), 3)
     world.submit(MoveGoal(30), 3)
     world.submit(EditCells(freed=(7,)), 5)
     world.submit(MoveGoal(29), 2)
     world.advance(3)
     assert world.tick == 3 and world.goal == 29 and world.grid.is_free(7), "those of tick 3 have not come yet"
-    world.apply_now()
+    world.apply_due_changes()
     assert world.goal == 30 and not world.grid.is_free(7) and world.tick == 3
-    world.apply_now()
+    world.apply_due_changes()
     world.advance(10)
     kinds = [type(told).__name__ for told in agent.told]
     assert kinds == ["int", "MapChange", "int", "MapChange"]
@@ -162,7 +162,7 @@ def test_commands_are_applied_at_their_tick_and_in_their_order() -> None:
         world.submit(MoveGoal(1), world.tick - 1)
 
 
-def test_switches_terrain_and_agents_come_and_go_by_command() -> None:
+def test_commands_change_switches_terrain_and_agents() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}), switches={"bridge": (14, 15)})
     assert world.switch_states() == {"bridge": False}
     for command in (
@@ -173,7 +173,7 @@ def test_switches_terrain_and_agents_come_and_go_by_command() -> None:
         SetBudget(7, 1),
     ):
         world.submit(command)
-    world.apply_now()
+    world.apply_due_changes()
     assert world.switch_states() == {"bridge": True}
     assert world.grid.rows()[3] == "..TW.." and not world.grid.is_free(20) and world.grid.is_free(21)
     assert [(w.id, w.label, w.position) for w in world.walkers] == [(0, "TB-WA*", 0), (1, "late", 0)]
@@ -201,10 +201,10 @@ def test_switches_terrain_and_agents_come_and_go_by_command() -> None:
         (EditCells(blocked=(35,)), "the goal is blocked"),
     ],
 )
-def test_commands_that_cannot_be_obeyed_leave_a_note(command: Any, words: str) -> None:
+def test_invalid_commands_leave_a_note(command: Any, words: str) -> None:
     world = make_world(["......", ".@....", *OPEN[2:]], 0, 35, ("tba", {}), budget=10)
     world.submit(command)
-    world.apply_now()
+    world.apply_due_changes()
     assert len(world.notes) == 1
     note = world.notes[0]
     assert re.search(words, note.text) and note.tick == 0
@@ -213,14 +213,14 @@ def test_commands_that_cannot_be_obeyed_leave_a_note(command: Any, words: str) -
     world.advance(100)
 
 
-def test_putting_ground_under_an_agent_is_no_blocking() -> None:
+def test_passable_terrain_can_be_set_under_an_agent() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}))
     world.submit(SetTerrain((0, 35), "GS"))
-    world.apply_now()
+    world.apply_due_changes()
     assert world.notes == [] and world.grid.rows()[0] == "G....."
 
 
-def test_bad_ends_are_refused_by_name() -> None:
+def test_invalid_start_and_goal_are_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         make_world(["@."], 0, 7)
     assert len(caught.value.problems) == 2
@@ -228,16 +228,16 @@ def test_bad_ends_are_refused_by_name() -> None:
     assert "goal: expected a cell of the map, got 7" in caught.value.problems[1]
 
 
-@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
-def test_an_agent_put_on_a_blocked_start_waits_for_it_to_be_freed(spec: AgentSpec) -> None:
-    world = make_world(OPEN, 7, 35, budget=budget_for(spec, {}, 5))
+@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+def test_agent_on_blocked_start_waits_until_it_is_freed(spec: AgentSpec) -> None:
+    world = make_world(OPEN, 7, 35, budget=smallest_budget(spec, {}, 5))
     world.submit(EditCells(blocked=(7,)))
     world.submit(AddAgent(AgentConfig(spec.key)), 1)
     world.submit(EditCells(freed=(7,)), 40)
     world.advance(1000)
     walker = world.walkers[0]
     assert walker.agent.status is Status.AT_GOAL or not spec.is_complete
-    assert world.tick > 40 and world.metrics(walker).first_move == 40
+    assert world.tick > 40 and world.metrics_of_walker(walker).first_move == 40
 
 
 def ring_around(world: World, cell: int) -> tuple[int, ...]:
@@ -245,7 +245,7 @@ def ring_around(world: World, cell: int) -> tuple[int, ...]:
     return tuple(world.grid.cell(x + dx, y + dy) for dx, dy in naive.STEPS if world.grid.contains(x + dx, y + dy))
 
 
-def wall_in(world: World, cell: int) -> None:
+def enclose_and_free_cell(world: World, cell: int) -> None:
     """Wall a cell in at tick 1; see all agents stop, stay and wait; free it at tick 600; see them arrive."""
     walker = world.walkers[0]
     ring = ring_around(world, cell)
@@ -254,9 +254,9 @@ def wall_in(world: World, cell: int) -> None:
     world.submit(EditCells(freed=ring), 600)
     world.advance(570 - world.tick)  # RIBS walks its proof
     assert walker.agent.status is Status.NO_PATH or not walker.spec.proves_no_path
-    before = world.metrics(walker)
+    before = world.metrics_of_walker(walker)
     world.advance(30)
-    after = world.metrics(walker)
+    after = world.metrics_of_walker(walker)
     if walker.spec.proves_no_path:
         assert (after.waits, after.expansions, after.restarts) == (
             before.waits + 30,
@@ -267,22 +267,22 @@ def wall_in(world: World, cell: int) -> None:
     assert walker.agent.status is Status.AT_GOAL or not walker.spec.is_complete
 
 
-@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
-def test_a_goal_walled_in_and_freed_wakes_the_agents(spec: AgentSpec) -> None:
-    wall_in(make_world(["......."] * 5, 14, 19, (spec.key, {}), budget=budget_for(spec, {}, 3)), 19)
+@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+def test_freeing_an_enclosed_goal_wakes_the_agents(spec: AgentSpec) -> None:
+    enclose_and_free_cell(make_world(["......."] * 5, 14, 19, (spec.key, {}), budget=smallest_budget(spec, {}, 3)), 19)
 
 
-@pytest.mark.parametrize("spec", BY_KEY.values(), ids=BY_KEY)
-def test_an_enclosed_agent_wakes_when_it_is_let_out(spec: AgentSpec) -> None:
-    world = make_world(["......."] * 5, 14, 20, (spec.key, {}), budget=budget_for(spec, {}, 3))
+@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+def test_enclosed_agent_wakes_when_freed(spec: AgentSpec) -> None:
+    world = make_world(["......."] * 5, 14, 20, (spec.key, {}), budget=smallest_budget(spec, {}, 3))
     world.advance(1)
-    wall_in(world, world.walkers[0].position)
+    enclose_and_free_cell(world, world.walkers[0].position)
 
 
 # --- random changes -----------------------------------------------------------------------------------------
 
 
-def crowd(rows: list[str], every: int, rate: float, **more: Any) -> World:
+def make_crowd_world(rows: list[str], every: int, rate: float, **more: Any) -> World:
     free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
     agents: list[tuple[str, dict[str, Value]]] = [("rtb-wa", {}), ("tba", {}), ("astar", {})]
     return make_world(
@@ -292,14 +292,14 @@ def crowd(rows: list[str], every: int, rate: float, **more: Any) -> World:
 
 @pytest.mark.parametrize("rate", [1.0, 10.0, 60.0])
 def test_random_changes_are_drawn_from_the_original_map(rate: float) -> None:
-    rows = random_rows(9, 30, 30, 0.2)
-    world = crowd(rows, 4, rate)
+    rows = random_map_rows(9, 30, 30, 0.2)
+    world = make_crowd_world(rows, 4, rate)
     original = np.array([letter == "." for letter in "".join(rows)])
     seen = set()
     for event in range(1, 20):
         world.advance(4 * event - world.tick)
         kept = {w.position for w in world.walkers} | {world.goal}
-        world.apply_now()
+        world.apply_due_changes()
         free = world.grid.free
         blocked, freed = np.flatnonzero(original & ~free), np.flatnonzero(~original & free)
         share = rate / 200.0
@@ -311,7 +311,7 @@ def test_random_changes_are_drawn_from_the_original_map(rate: float) -> None:
     assert len(seen) == 19, "every event draws anew"
 
 
-def test_random_changes_never_block_an_agents_own_goal() -> None:
+def test_random_changes_never_block_own_goals_of_agents() -> None:
     rows = ["." * 20] * 20
     world = make_world(rows, 0, 399, random_changes=RandomChanges(1, 100.0), seed=5)
     goals = [30 + 17 * i for i in range(8)]
@@ -319,20 +319,20 @@ def test_random_changes_never_block_an_agents_own_goal() -> None:
         world.add(AgentConfig("lrta", goal=(goal % 20, goal // 20)))
     for _ in range(20):
         world.advance(1)
-        world.apply_now()
+        world.apply_due_changes()
         assert not world.grid.free.all(), "half of all other cells are blocked"
         assert all(world.grid.is_free(goal) for goal in [*goals, world.goal])
 
 
-def test_cells_freed_under_an_agent_are_blocked_again_when_it_has_left() -> None:
+def test_freed_cell_is_blocked_again_once_the_agent_leaves_it() -> None:
     """Such a cell misses the undoing of its event, and must not stay free for good."""
-    rows = random_rows(3, 16, 16, 0.4)
-    world = crowd(rows, 1, 40.0)
+    rows = random_map_rows(3, 16, 16, 0.4)
+    world = make_crowd_world(rows, 1, 40.0)
     original = np.array([letter == "." for letter in "".join(rows)])
     late = 0
     for _ in range(150):
         world.advance(1)
-        world.apply_now()
+        world.apply_due_changes()
         positions = {w.position for w in world.walkers} | {world.goal}
         freed = set(np.flatnonzero(~original & world.grid.free).tolist())
         late += len(freed) > round((~original).sum() * 0.2)
@@ -340,18 +340,18 @@ def test_cells_freed_under_an_agent_are_blocked_again_when_it_has_left() -> None
     assert late > 0, "it never came to this"
 
 
-def test_what_a_user_drew_outlives_random_changes() -> None:
-    rows = random_rows(9, 20, 20, 0.3)
-    world = crowd(rows, 2, 50.0)
+def test_user_edits_survive_random_changes() -> None:
+    rows = random_map_rows(9, 20, 20, 0.3)
+    world = make_crowd_world(rows, 2, 50.0)
     mine = [c for c in range(100, 140) if c not in {w.position for w in world.walkers} | {world.goal}]
     blocked, freed = tuple(mine[::2]), tuple(mine[1::2])
     world.submit(EditCells(blocked=blocked, freed=freed), 1)
-    world.submit(SetChanges(2, 0.0), 31)
+    world.submit(SetRandomChanges(2, 0.0), 31)
     world.advance(30)
-    world.apply_now()
+    world.apply_due_changes()
     last_event = {c for c in mine if world.grid.is_free(c) != (c in freed)}
     assert last_event, "events do draw over what a user drew"
-    world.submit(SetChanges(1, 0.001), 33)  # an event that changes nothing, but takes the last one back
+    world.submit(SetRandomChanges(1, 0.001), 33)  # an event that changes nothing, but takes the last one back
     world.submit(EditCells(), 40)
     world.advance(40 - world.tick)
     stood_on = {w.position for w in world.walkers}
@@ -359,23 +359,23 @@ def test_what_a_user_drew_outlives_random_changes() -> None:
     assert [c for c in freed if not world.grid.is_free(c)] == []
 
 
-def test_each_tick_has_one_event_whoever_looks() -> None:
+def test_each_tick_has_one_change_event_regardless_of_apply_now() -> None:
     """Changes that are switched on in the very tick in which they would be due begin with the next."""
 
     def run(looks: bool) -> str:
-        world = crowd(random_rows(9, 20, 20, 0.2), 10, 0.0)
-        world.submit(SetChanges(5, 20.0), 10)
+        world = make_crowd_world(random_map_rows(9, 20, 20, 0.2), 10, 0.0)
+        world.submit(SetRandomChanges(5, 20.0), 10)
         for _ in range(40):
             if looks:
-                world.apply_now()
-                world.apply_now()
+                world.apply_due_changes()
+                world.apply_due_changes()
             world.advance(1)
         return world.digest()
 
     assert run(looks=True) == run(looks=False)
 
 
-def test_a_world_without_a_path_lives_on_while_changes_may_open_one() -> None:
+def test_world_without_path_continues_while_changes_may_open_one() -> None:
     rows = ["..@..", "..@..", "..@.."]
     for rate, lives in ((0.0, False), (70.0, True)):
         world = make_world(rows, 0, 4, ("rtb-wa", {}), budget=5, random_changes=RandomChanges(5, rate))
@@ -386,13 +386,13 @@ def test_a_world_without_a_path_lives_on_while_changes_may_open_one() -> None:
 
 @settings(max_examples=80)
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([5.0, 30.0, 100.0]))
-def test_agents_are_told_exactly_the_arcs_that_an_event_changed(
+def test_agents_are_notified_of_exactly_the_changed_arcs(
     problem: tuple[list[str], int, int], seed: int, rate: float
 ) -> None:
     rows, start, goal = problem
     kind = AgentSpec("scripted", "Scripted", "", "For tests.", Scripted)
     world = World(
-        Grid.from_rows(rows), start, goal, {"scripted": kind}, seed=seed, random_changes=RandomChanges(1, rate)
+        Grid.from_text_rows(rows), start, goal, {"scripted": kind}, seed=seed, random_changes=RandomChanges(1, rate)
     )
     agent = world.add(AgentConfig("scripted")).agent
     assert isinstance(agent, Scripted)
@@ -402,7 +402,7 @@ def test_agents_are_told_exactly_the_arcs_that_an_event_changed(
         before, was_free = board.arcs(), world.grid.free.copy()
         agent.told.clear()
         world.advance(1)
-        world.apply_now()
+        world.apply_due_changes()
         want = naive.arc_difference(before, board_of(world.grid).arcs())
         assert len(agent.told) <= 1
         change = agent.told[0] if agent.told else None
@@ -430,15 +430,13 @@ SCRIPT = [
 @pytest.mark.parametrize("kind", ["shared", "own", "own start", "goals of their own", "a common goal", "moved by all"])
 @pytest.mark.parametrize("measures", [True, False])
 @pytest.mark.parametrize("tick", [0, 7])
-def test_what_is_drawn_in_the_tick_in_which_a_goal_is_set_belongs_to_its_map(
-    kind: str, measures: bool, tick: int
-) -> None:
+def test_edits_in_the_tick_of_a_goal_change_count_for_its_optimum(kind: str, measures: bool, tick: int) -> None:
     """By a script at tick 0 or by hand before the first tick: as if the map had been opened so."""
     rows, drawn = ["......", "......", "......"], ["......", ".@@@@.", ".....@"]
     walls = EditCells(tuple(i for i, letter in enumerate("".join(drawn)) if letter == "@"))
 
-    def optima(rows: list[str], edits: list[Command]) -> list[object]:
-        world = World(Grid.from_rows(rows), 0, 10 if tick else 16, BY_KEY, budget=50, measures=measures)
+    def optima_after(rows: list[str], edits: list[Command]) -> list[object]:
+        world = World(Grid.from_text_rows(rows), 0, 10 if tick else 16, SPECS_BY_KEY, budget=50, measures=measures)
         ends = {"own": ((0, 2), (4, 2)), "own start": ((5, 0), None)}.get(kind, (None, None))
         walkers = [world.add(AgentConfig("tb-wa", start=ends[0], goal=ends[1])) for _ in range(2)]
         for _ in range(2 if "goal" in kind or "all" in kind else 0):
@@ -449,26 +447,26 @@ def test_what_is_drawn_in_the_tick_in_which_a_goal_is_set_belongs_to_its_map(
         world.advance(tick + 1)
         world.submit(EditCells((), (8, 9, 17)))
         world.advance(3)
-        return [world.optimal, world.optimal_moves, *(walker.own_optimal for walker in walkers)]
+        return [world.optimal, world.optimal_moves, *(walker.own_optimum for walker in walkers)]
 
     moves: list[Command] = [MoveGoal(16), *(MoveGoal(16, agent) for agent in range(2) if kind == "own")] if tick else []
-    moves += [ToGroup("units", MoveGoal(16))] if tick or kind == "moved by all" else []
-    assert optima(rows, [*moves, walls]) == optima(rows, [walls, *moves]) != optima(rows, moves)
+    moves += [ApplyToGroup("units", MoveGoal(16))] if tick or kind == "moved by all" else []
+    assert optima_after(rows, [*moves, walls]) == optima_after(rows, [walls, *moves]) != optima_after(rows, moves)
     if not tick:
-        assert optima(rows, [walls, *moves]) == optima(drawn, moves)
+        assert optima_after(rows, [walls, *moves]) == optima_after(drawn, moves)
 
 
-def test_the_optimum_is_looked_for_a_little_in_each_frame_while_somebody_draws() -> None:
+def test_optimum_search_is_spread_over_frames_while_drawing() -> None:
     line = Timeline(partial(make_world, ["." * 300] * 300, 0, 90_000 - 1, ("tb-wa", {})))
-    line.world.measuring.allowance = 50
+    line.world.optimality.expansion_limit = 50
     line.do(EditCells(tuple(range(300 * 150, 300 * 151 - 1))))
     before, frames = line.world.optimal, 0
-    while line.go_on_measuring():
+    while line.continue_measuring():
         frames += 1
-    assert frames > 1 and line.world.optimal > before and not line.go_on_measuring()
+    assert frames > 1 and line.world.optimal > before and not line.continue_measuring()
 
 
-def test_those_between_own_ends_are_looked_for_one_in_each_frame_and_only_where_the_wall_may_matter() -> None:
+def test_own_optima_are_refreshed_one_per_frame_and_only_if_affected() -> None:
     rows = ["." * 40] * 40
     crossing, beside = ((5, 10), (5, 30)), ((30, 2), (38, 2))
     configs = [AgentConfig("tb-wa", start=start, goal=goal) for start, goal in (crossing, beside, crossing[::-1])]
@@ -481,20 +479,20 @@ def test_those_between_own_ends_are_looked_for_one_in_each_frame_and_only_where_
         return world
 
     line, at_once = Timeline(make), make()
-    line.world.measuring.allowance = 50
-    line.go_on_measuring()
+    line.world.optimality.expansion_limit = 50
+    line.continue_measuring()
     line.do(wall)
-    before = [walker.own_optimal for walker in line.world.walkers]
+    before = [walker.own_optimum for walker in line.world.walkers]
     left = []
-    while line.go_on_measuring():
-        left.append(sum(a.own_optimal == b for a, b in zip(line.world.walkers, before, strict=True)))
+    while line.continue_measuring():
+        left.append(sum(a.own_optimum == b for a, b in zip(line.world.walkers, before, strict=True)))
     assert left[-1] == 1 and set(left) >= {1, 2}, "the two that cross it, one after the other"
     at_once.submit(wall)
     at_once.advance(1)
-    assert [w.own_optimal for w in line.world.walkers] == [w.own_optimal for w in at_once.walkers]
+    assert [w.own_optimum for w in line.world.walkers] == [w.own_optimum for w in at_once.walkers]
 
 
-def test_the_optimum_is_that_of_the_map_on_which_the_goal_was_set() -> None:
+def test_optimum_is_measured_on_the_map_when_the_goal_was_set() -> None:
     world = make_world(["....", ".@@.", "...."], 0, 3, ("tb-wa", {}), budget=50)
     assert world.optimal == 3.0
     world.submit(EditCells(blocked=(1, 9)), 2)
@@ -504,22 +502,22 @@ def test_the_optimum_is_that_of_the_map_on_which_the_goal_was_set() -> None:
     world.advance(50)
     assert world.walkers[0].has_arrived
     assert not np.isfinite(world.optimal), "from the start nothing leads there any more"
-    assert world.metrics(world.walkers[0]).suboptimality is None
+    assert world.metrics_of_walker(world.walkers[0]).suboptimality is None
 
 
-def everything(changes: bool = True, watched: bool = False) -> World:
+def make_world_with_all_agents(changes: bool = True, watched: bool = False) -> World:
     """A small world with every agent in several settings, edits, a moving goal and random changes."""
-    rows = random_rows(21, 12, 12, 0.22)
+    rows = random_map_rows(21, 12, 12, 0.22)
     rows[0], rows[-1] = "." * 12, "." * 12
-    agents: list[tuple[str, Mapping[str, Value]]] = [(key, {}) for key in BY_KEY]
-    agents += [(spec.key, setting) for spec in BY_KEY.values() for setting in settings_of(spec) if setting]
+    agents: list[tuple[str, Mapping[str, Value]]] = [(key, {}) for key in SPECS_BY_KEY]
+    agents += [(spec.key, setting) for spec in SPECS_BY_KEY.values() for setting in parameter_sets(spec) if setting]
     agents += [("tba", {"open_list": "buckets"}), ("tba", {"shortcut": True, "switch": "longer", "trace_rate": 100.0})]
     agents += [("rtb-wa", {"restart": "lazy", "reopen": True}), ("rtb-wa", {"lazy_rule": "printed", "weight": 1.37})]
     world = World(
-        Grid.from_rows(rows),
+        Grid.from_text_rows(rows),
         3,
         140,
-        BY_KEY,
+        SPECS_BY_KEY,
         budget=5,
         seed=11,
         random_changes=RandomChanges(7, 6.0) if changes else None,
@@ -531,51 +529,54 @@ def everything(changes: bool = True, watched: bool = False) -> World:
         if key == "oracle-lrta":  # which tries every depth before each move: four seconds for 20
             params = {**params, "dmax": min(int(params.get("dmax", 5)), 5)}
         least = (5, 2000)[number % 2]  # the second cuts no lookahead
-        world.add(AgentConfig(key, params=params, budget=budget_for(BY_KEY[key], params, least)))
-    world.submit_all(SCRIPT)
+        world.add(AgentConfig(key, params=params, budget=smallest_budget(SPECS_BY_KEY[key], params, least)))
+    world.queue_commands(SCRIPT)
     return world
 
 
-def facts(world: World) -> list[str]:
-    return [world.digest(), *(f"{w.label} {world.walker_digest(w)} {world.metrics(w)}" for w in world.walkers)]
+def digests_and_metrics(world: World) -> list[str]:
+    return [
+        world.digest(),
+        *(f"{w.label} {world.walker_digest(w)} {world.metrics_of_walker(w)}" for w in world.walkers),
+    ]
 
 
 def run_everything(watched: bool) -> str:
     """What comes of them all."""
-    world = everything(watched=watched)
+    world = make_world_with_all_agents(watched=watched)
     world.advance(45)  # the script has come to its end, and the map has changed six times
-    return "\n".join(facts(world))
+    return "\n".join(digests_and_metrics(world))
 
 
 @pytest.mark.parametrize("watched", [False, True])
-def test_same_digests_with_the_jit_off(watched: bool) -> None:
+def test_digests_are_equal_without_the_jit(watched: bool) -> None:
     """Also that the uncompiled kernels overflow nowhere: warnings are errors there."""
     code = f"from tests.test_world import run_everything; print(run_everything({watched}))"
     assert run_python(code, NUMBA_DISABLE_JIT="1").strip() == run_everything(watched)
 
 
-def test_same_digests_tick_by_tick_in_bulk_and_after_pickling() -> None:
-    bulk = everything()
+def test_digests_are_equal_for_single_ticks_bulk_and_pickling() -> None:
+    bulk = make_world_with_all_agents()
     bulk.advance(300)
     stops = []
-    world = everything()
+    world = make_world_with_all_agents()
     for ticks in itertools.cycle((1, 1, 3, 11, 2)):
         if not world.advance(min(ticks, bulk.tick - world.tick)):
             break  # at the end of the world, or where the other stopped: a map may change faster than some can plan
         stops.append(world.tick)
         if len(stops) in (2, 8, 13):
             world = pickle.loads(pickle.dumps(world))
-    assert facts(world) == facts(bulk)
+    assert digests_and_metrics(world) == digests_and_metrics(bulk)
     assert world.tick == bulk.tick and len(stops) > 13
 
 
-def test_digest_constants() -> None:
+def test_digests_match_stored_constants() -> None:
     """One fixed world for good: a change of these numbers breaks recordings, and must be meant."""
-    rows = random_rows(21, 12, 12, 0.22)
+    rows = random_map_rows(21, 12, 12, 0.22)
     rows[0], rows[-1] = "." * 12, "." * 12
     agents = ("astar", "wastar", "gbfs", "delayed-astar", "tba", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs")
     world = make_world(rows, 3, 140, *((key, {}) for key in agents), budget=5, seed=11)
-    world.submit_all(SCRIPT)
+    world.queue_commands(SCRIPT)
     digests = []
     for ticks in (6, 12, 50):
         world.advance(ticks)
@@ -595,13 +596,13 @@ def test_digest_constants() -> None:
 
 
 def test_adding_an_agent_does_not_change_the_others() -> None:
-    one, many = everything(), everything()
+    one, many = make_world_with_all_agents(), make_world_with_all_agents()
     for agent in many.walkers[1::2]:
         one.submit(RemoveAgent(agent.id))
     for world in (one, many):
         world.random_changes = RandomChanges(7, 0.0)  # events spare the cells that agents stand on
-        waiting = world.replace_queue([])
-        world.submit_all((tick, command) for tick, command in waiting if not isinstance(command, EditCells))
+        waiting = world.replace_queued_commands([])
+        world.queue_commands((tick, command) for tick, command in waiting if not isinstance(command, EditCells))
     one.submit(AddAgent(AgentConfig("delayed-astar")), 3)
     one.advance(300)
     many.advance(300)
@@ -612,8 +613,8 @@ def test_adding_an_agent_does_not_change_the_others() -> None:
 
 
 @pytest.mark.parametrize("what", ["map", "seed", "budget", "goal"])
-def test_digests_tell_runs_apart(what: str) -> None:
-    rows = random_rows(21, 12, 12, 0.22)
+def test_digest_depends_on_map_goal_budget_and_seed(what: str) -> None:
+    rows = random_map_rows(21, 12, 12, 0.22)
     rows[0], rows[-1] = "." * 12, "." * 12
     digests = set()
     for other in (False, True):
@@ -635,24 +636,24 @@ def test_digests_tell_runs_apart(what: str) -> None:
 # --- looking ------------------------------------------------------------------------------------------------
 
 
-def test_snapshots_show_what_is() -> None:
+def test_snapshot_matches_the_world() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {"weight": 1.0}), ("astar", {}), budget=2, switches={"s": (8,)})
     world.advance(2)
     shot = world.snapshot()
     assert (shot.tick, shot.start, shot.goal, shot.budget, shot.switches) == (2, 0, 35, 2, {"s": False})
     runner, waiter = shot.walkers
-    assert (runner.position, runner.status, len(runner.rows), runner.rows_tick) == (14, Status.ACTIVE, 2, 0)
+    assert (runner.position, runner.status, len(runner.rows), runner.first_row_tick) == (14, Status.ACTIVE, 2, 0)
     assert runner.metrics.moves == 2 and waiter.metrics.waits == 2 and waiter.state_word == "searching"
     world.advance(100)
     assert [w.state_word for w in world.snapshot().walkers] == ["arrived", "arrived"]
     assert world.is_over and world.advance(5) == 0
 
 
-def test_a_snapshot_knows_the_budget_of_the_last_tick() -> None:
+def test_snapshot_contains_the_budget_of_the_last_tick() -> None:
     world, _ = solo(OPEN, 0, 35, "tba", budget=8)
     world.advance(2)
     world.submit(SetBudget(2))
-    world.apply_now()
+    world.apply_due_changes()
     view = world.snapshot().walkers[0]
     assert (view.budget, view.last_budget) == (2, 8)
     world.submit(SetBudget(5, agent=0))
@@ -660,35 +661,35 @@ def test_a_snapshot_knows_the_budget_of_the_last_tick() -> None:
     assert world.snapshot().walkers[0].last_budget == 5
 
 
-def test_rows_of_an_advance_are_those_of_its_ticks() -> None:
+def test_rows_of_bulk_advance_equal_rows_of_single_ticks() -> None:
     """Also over commands and random changes in between, which end a call of the kernel but not the rows."""
 
-    def fresh() -> World:
-        rows = random_rows(21, 12, 12, 0.22)
+    def make_fresh_world() -> World:
+        rows = random_map_rows(21, 12, 12, 0.22)
         rows[0], rows[-1] = "." * 12, "." * 12
         world = make_world(rows, 3, 140, ("tb-wa", {}), ("astar", {}), random_changes=RandomChanges(7, 5.0), budget=2)
         world.submit(EditCells(blocked=(60, 61)), 5)
         world.advance(2)
         return world
 
-    bulk, single = fresh(), fresh()
+    bulk, single = make_fresh_world(), make_fresh_world()
     bulk.advance(10)
     ticks: list[list[tuple[int, ...]]] = [[], []]
     for _ in range(10):
         single.advance(1)
         for walker, rows in zip(single.walkers, ticks, strict=True):
-            assert (len(walker.rows), walker.rows_tick) == (1, single.tick - 1)
+            assert (len(walker.rows), walker.first_row_tick) == (1, single.tick - 1)
             rows += walker.rows.tolist()
     assert [walker.rows.tolist() for walker in bulk.walkers] == ticks
-    assert [walker.rows_tick for walker in bulk.walkers] == [2, 2]
+    assert [walker.first_row_tick for walker in bulk.walkers] == [2, 2]
 
 
-def test_true_distances_follow_edits_and_the_goal() -> None:
+def test_true_distance_follows_edits_and_the_goal() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}))
     for command in (None, EditCells(blocked=(28, 29, 34)), MoveGoal(30), EditCells(freed=(28,))):
         if command:
             world.submit(command)
-            world.apply_now()
+            world.apply_due_changes()
         board = board_of(world.grid)
         away = board.distances(board.at(world.goal))
         for cell in range(world.grid.cells):
@@ -696,7 +697,7 @@ def test_true_distances_follow_edits_and_the_goal() -> None:
             assert world.true_distance(cell) == want
 
 
-def test_the_stopwatch_times_planning_only() -> None:
+def test_stopwatch_times_only_planning() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}), stopwatch=time.perf_counter)
     world.advance(100)
-    assert world.referee.planning_s.keys() == {0} and world.referee.planning_s[0] > 0.0
+    assert world.referee.planning_seconds.keys() == {0} and world.referee.planning_seconds[0] > 0.0

@@ -7,15 +7,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetSwitch
 from sim.files.map_source import MapRows
 from sim.files.scenario import Scenario
-from sim.files.session import Saved
+from sim.files.session import SavedSession
 from sim.time.branches import BranchTree
-from sim.time.worst_block import NEVER, Block, WorstBlock, open_what_if, path_tasks, spread_ticks, switch_tasks
+from sim.time.worst_block import (
+    NEVER,
+    BlockCandidate,
+    WorstBlockSearch,
+    open_result_as_branch,
+    path_tasks,
+    spread_ticks,
+    switch_tasks,
+)
 
 from .conftest import make_world
 from .runs import setups
@@ -40,11 +48,11 @@ BRIDGES = Scenario(
 )
 
 
-def tree_of(scenario: Scenario = BRIDGES) -> BranchTree:
-    return BranchTree(Saved(scenario, ()).setup(BY_KEY))
+def make_branch_tree(scenario: Scenario = BRIDGES) -> BranchTree:
+    return BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
 
 
-def search_all(search: WorstBlock, work: float = 1e9) -> WorstBlock:
+def search_all(search: WorstBlockSearch, work: float = 1e9) -> WorstBlockSearch:
     steps = 0
     while not search.step(work):
         steps += 1
@@ -66,27 +74,27 @@ def arrival(tree: BranchTree, number: int, agent: int, most_ticks: int) -> tuple
     return (float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER), line.tick
 
 
-def test_the_middle_bridge_is_the_one_to_block():
-    tree = tree_of()
+def test_worst_block_is_the_middle_bridge():
+    tree = make_branch_tree()
     line = tree[0].timeline
     line.advance(100)
-    search = search_all(WorstBlock(line, 0, switch_tasks(line, [0, 4, 8, 12])))
+    search = search_all(WorstBlockSearch(line, 0, switch_tasks(line, [0, 4, 8, 12])))
     assert search.total == 12
     assert search.baseline is not None
     assert search.baseline.cost == 19.0
     results = search.results()
-    assert [result.extra for result in results] == sorted((r.extra for r in results), reverse=True)
+    assert [result.extra_cost for result in results] == sorted((r.extra_cost for r in results), reverse=True)
     worst = results[0]
     assert worst.block.name == "middle"
     assert worst.tick > 0, "the further it has come, the longer the way back"
-    assert worst.extra > 4.0
-    assert all(r.extra == 0.0 for r in results if r.block.name != "middle")
+    assert worst.extra_cost > 4.0
+    assert all(r.extra_cost == 0.0 for r in results if r.block.name != "middle")
     later = [r for r in results if r.block.name == "middle" and r.tick == 12]
-    assert not later or later[0].extra == 0.0
+    assert not later or later[0].extra_cost == 0.0
 
 
-def test_a_result_opens_as_the_branch_that_it_tells_of():
-    tree = tree_of(replace(BRIDGES, changes=RandomChanges(6, 5.0), seed=3))
+def test_opened_result_branch_has_the_predicted_outcome():
+    tree = make_branch_tree(replace(BRIDGES, changes=RandomChanges(6, 5.0), seed=3))
     line = tree[0].timeline
     line.do(SetSwitch("north", True))
     line.advance(9)
@@ -95,11 +103,11 @@ def test_a_result_opens_as_the_branch_that_it_tells_of():
     ticks = spread_ticks(0, line.recorded_end, 4)
     for agent in (0, 1):
         search = search_all(
-            WorstBlock(line, agent, [*switch_tasks(line, ticks), *path_tasks(line, [agent], ticks)], 400)
+            WorstBlockSearch(line, agent, [*switch_tasks(line, ticks), *path_tasks(line, [agent], ticks)], 400)
         )
         assert len(search.results()) > 10
         for result in search.results()[::5]:
-            branch = open_what_if(tree, 0, result)
+            branch = open_result_as_branch(tree, 0, result)
             assert branch.timeline.tick == result.tick
             while branch.timeline.tick <= 9 and branch.timeline.advance(1):
                 pass  # the goal moves on at tick 9: arriving before that is not the end
@@ -110,7 +118,7 @@ def test_a_result_opens_as_the_branch_that_it_tells_of():
 
 @settings(max_examples=15)
 @given(setup=setups(), data=st.data())
-def test_any_result_is_what_its_branch_shows(setup, data):
+def test_random_results_match_their_branches(setup, data):
     tree = BranchTree(setup)
     line = tree[0].timeline
     line.advance(60)
@@ -119,12 +127,12 @@ def test_any_result_is_what_its_branch_shows(setup, data):
     ticks = spread_ticks(0, max(1, line.recorded_end // 2), 2)
     tasks = [*switch_tasks(line, ticks), *path_tasks(line, [agent], ticks)]
     last_goal = max([e.tick for e in line.entries() if isinstance(e.command, MoveGoal)], default=0)
-    for result in search_all(WorstBlock(line, agent, tasks, 150)).results()[:4]:
-        branch = open_what_if(tree, 0, result)
-        branch.timeline.apply_now()
+    for result in search_all(WorstBlockSearch(line, agent, tasks, 150)).results()[:4]:
+        branch = open_result_as_branch(tree, 0, result)
+        branch.timeline.apply_due_commands()
         if result.tick < last_goal:
             branch.timeline.advance(min(150, last_goal - result.tick))
-            branch.timeline.apply_now()
+            branch.timeline.apply_due_commands()
         left = 150 - (branch.timeline.tick - result.tick)
         walker = branch.timeline.world.walker(agent)
         if walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done:
@@ -134,12 +142,12 @@ def test_any_result_is_what_its_branch_shows(setup, data):
         tree.delete(branch.number)
 
 
-def test_in_pieces_it_finds_the_same_and_tells_how_far_it_is():
-    line = tree_of()[0].timeline
+def test_incremental_search_gives_the_same_results_with_progress():
+    line = make_branch_tree()[0].timeline
     line.advance(100)
     tasks = switch_tasks(line, [0, 3, 6])
-    whole = search_all(WorstBlock(line, 1, tasks))
-    pieces = WorstBlock(line, 1, tasks)
+    whole = search_all(WorstBlockSearch(line, 1, tasks))
+    pieces = WorstBlockSearch(line, 1, tasks)
     seen = [pieces.done]
     while not pieces.step(30.0):
         seen.append(pieces.done)
@@ -148,12 +156,12 @@ def test_in_pieces_it_finds_the_same_and_tells_how_far_it_is():
     assert pieces.results() == whole.results()
 
 
-def test_it_runs_in_a_thread_while_the_timeline_goes_on():
-    line = tree_of()[0].timeline
+def test_search_in_a_thread_is_independent_of_timeline_changes():
+    line = make_branch_tree()[0].timeline
     line.advance(60)
     tasks = switch_tasks(line, [0, 2, 4, 6]) + path_tasks(line, [0, 1], [0, 5])
-    expected = search_all(WorstBlock(line, 0, tasks)).results()
-    search = WorstBlock(line, 0, tasks)
+    expected = search_all(WorstBlockSearch(line, 0, tasks)).results()
+    search = WorstBlockSearch(line, 0, tasks)
     thread = threading.Thread(target=search_all, args=(search, 50.0))
     thread.start()
     for tick in (3, 20, 9, 30, 1):
@@ -164,29 +172,29 @@ def test_it_runs_in_a_thread_while_the_timeline_goes_on():
     assert 0 < line.store.held <= line.store.budget, "the search keeps its own"
 
 
-def test_what_changes_nothing_is_no_result():
-    line = tree_of()[0].timeline
+def test_blocks_without_effect_are_not_results():
+    line = make_branch_tree()[0].timeline
     line.advance(60)
-    wall = Block("wall", EditCells((25,)))
-    start = Block("where it stands", EditCells((60,)))
-    search = search_all(WorstBlock(line, 0, [(0, wall), (0, start), (900, wall)]))
+    wall = BlockCandidate("wall", EditCells((25,)))
+    start = BlockCandidate("where it stands", EditCells((60,)))
+    search = search_all(WorstBlockSearch(line, 0, [(0, wall), (0, start), (900, wall)]))
     assert search.results() == []
 
 
-def test_a_block_for_ever_is_the_worst_there_is():
+def test_permanent_block_is_the_worst_result():
     world = make_world(["..@..", ".....", "..@.."], 5, 9, ("tb-wa", {}), budget=4)
     assert world.goal == 9
     tree = BranchTree(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("tb-wa", {}), budget=4))
     line = tree[0].timeline
     line.advance(50)
-    results = search_all(WorstBlock(line, 0, path_tasks(line, [0], [0, 2]))).results()
+    results = search_all(WorstBlockSearch(line, 0, path_tasks(line, [0], [0, 2]))).results()
     assert results[0].never_arrives
-    assert results[0].extra == NEVER
+    assert results[0].extra_cost == NEVER
     assert {r.block.name for r in results if r.never_arrives} <= {"(1, 1)", "(2, 1)", "(3, 1)"}
 
 
 @pytest.mark.parametrize(
     ("span", "count", "expected"), [((0, 10), 3, [0, 5, 10]), ((3, 3), 5, [3]), ((0, 1), 4, [0, 1])]
 )
-def test_ticks_are_spread(span, count, expected):
+def test_spread_ticks_returns_evenly_spaced_ticks(span, count, expected):
     assert spread_ticks(*span, count) == expected

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sim.files import yaml as yaml_file
-from sim.files.telling import telling
-from sim.files.yaml import Document, Inline, InlineMap, path_text, plain_value, read_yaml, write_yaml
+from sim.files.load_progress import send_progress_to
+from sim.files.yaml import InlineList, InlineMap, YamlDocument, parse_scalar, path_text, read_yaml, write_yaml
 from sim.params import ConfigError
 
 SAMPLE = """\
@@ -37,8 +37,8 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("loader")
-class TestReading:
-    def test_plain_data(self) -> None:
+class TestReadYaml:
+    def test_read_yaml_gives_plain_data(self) -> None:
         document = read_yaml(SAMPLE.encode(), "x.yaml")
         assert document.data == {
             "title": "A title",
@@ -63,7 +63,7 @@ class TestReading:
             (("nothing",), 1),
         ],
     )
-    def test_every_path_has_its_line(self, path: tuple[Any, ...], line: int) -> None:
+    def test_every_yaml_path_has_its_line(self, path: tuple[Any, ...], line: int) -> None:
         assert read_yaml(SAMPLE, "x").line_of(path) == line
 
     @pytest.mark.parametrize(
@@ -84,18 +84,18 @@ class TestReading:
             (b"a: 1\nb: \xff\n", "x:2: expected UTF-8 text, got the byte 0xff"),
         ],
     )
-    def test_what_is_refused(self, text: str | bytes, message: str) -> None:
+    def test_unsupported_yaml_is_refused(self, text: str | bytes, message: str) -> None:
         with pytest.raises(ConfigError) as caught:
             read_yaml(text, "x")
         assert str(caught.value) == message
 
     @pytest.mark.parametrize("text", ["a: [1, 2", "a: b: c", "a:\n  - [\tb", "'", "%YAML 9e9\n--- 1", "}", "- a\nb"])
-    def test_broken_syntax_names_its_line(self, text: str) -> None:
+    def test_broken_yaml_syntax_names_its_line(self, text: str) -> None:
         with pytest.raises(ConfigError, match=r"^x:\d+: not YAML: "):
             read_yaml(text, "x")
 
     @pytest.mark.parametrize("text", ["a: \0", '"\\UFFFFFFFF"', "%YAML 99999999999999999999.1\n--- 1", "a: \ud800"])
-    def test_characters_that_trip_the_parsers(self, text: str) -> None:
+    def test_problematic_characters_are_refused(self, text: str) -> None:
         with pytest.raises(ConfigError, match=r"^x:"):
             read_yaml(text, "x")
 
@@ -104,13 +104,13 @@ class TestReading:
     @example("&a [*a]")
     @example("? ? ? ?")
     @example("%TAG ! tag:x,2000:\n--- !y 1")
-    def test_anything_is_a_document_or_a_config_error(self, source: bytes | str) -> None:
+    def test_any_text_gives_a_document_or_config_error(self, source: bytes | str) -> None:
         try:
             document = read_yaml(source, "x")
         except ConfigError as error:
             assert str(error).startswith("x:") and "\n" not in str(error)
         else:
-            assert isinstance(document, Document) and document.line_of(()) >= 1
+            assert isinstance(document, YamlDocument) and document.line_of(()) >= 1
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ class TestReading:
     ],
     ids=["lists", "mappings", "dashes", "values", "nulls", "quotes", "key", "colons", "anchors", "lines", "size"],
 )
-def test_hostile_files_end_soon(source: str) -> None:
+def test_hostile_yaml_is_refused_quickly(source: str) -> None:
     """Two seconds at most here; what this fails on is a hang, or memory that runs out."""
     begin = time.perf_counter()
     with pytest.raises(ConfigError):
@@ -164,11 +164,11 @@ def test_hostile_files_end_soon(source: str) -> None:
         ("9" * 50, "9" * 50),
     ],
 )
-def test_plain_values(text: str, value: object) -> None:
-    assert plain_value(text) == value and type(plain_value(text)) is type(value)
+def test_plain_value_parses_scalars(text: str, value: object) -> None:
+    assert parse_scalar(text) == value and type(parse_scalar(text)) is type(value)
 
 
-def test_paths_as_text() -> None:
+def test_path_text_formats_and_quotes_paths() -> None:
     assert path_text(("agents", 0, "kind")) == "agents[0].kind"
     assert path_text(("a\nb",)) == "'a\\nb'"
     assert len(path_text(("x" * 1000,))) < 80
@@ -195,13 +195,13 @@ plain_data = st.recursive(
 @example(1e-07)
 @example("x" * 300)
 @example({"k" * 200: 1})
-def test_what_is_written_reads_back_equal(data: object) -> None:
+def test_written_yaml_is_read_back_equal(data: object) -> None:
     assert repr(read_yaml(write_yaml(data), "x").data) == repr(data)  # also 1 and True differ
-    for value in (Inline([data]), InlineMap(a=data)):
+    for value in (InlineList([data]), InlineMap(a=data)):
         assert read_yaml(write_yaml(value), "x").data == value
 
 
-def test_the_lines_of_what_stands_on_one_are_those_of_its_parts() -> None:
+def test_line_of_flow_collections_gives_lines_of_their_parts() -> None:
     text = "a: [1, [2, 3]]\nb:\n  [4,\n   5]\nc:\n  [6, {d: 7}]\ne: {f: 8,\n  g: 9}\n"
     document = read_yaml(text, "x.yaml")
     places = {("a", 1, 0): 1, ("b",): 2, ("b", 0): 3, ("b", 1): 4, ("c",): 5, ("c", 0): 6, ("c", 1, "d"): 6}
@@ -209,10 +209,10 @@ def test_the_lines_of_what_stands_on_one_are_those_of_its_parts() -> None:
     assert {path: document.line_of(path) for path in places} == places
 
 
-def test_the_reading_of_a_large_file_is_told_and_can_be_given_up() -> None:
+def test_reading_a_large_file_reports_progress_and_can_be_cancelled() -> None:
     text = "".join(f"- {{tick: {i}, block: [[{i}, 4]]}}\n" for i in range(20_000))
     shares: list[float] = []
-    with telling(shares.append):
+    with send_progress_to(shares.append):
         document = read_yaml(text, "x.yaml")
     assert len(document.data) == 20_000 and len(shares) > 5
     assert shares == sorted(shares) and 0.0 <= shares[0] < 0.1 and 0.8 < shares[-1] <= 1.0
@@ -224,6 +224,6 @@ def test_the_reading_of_a_large_file_is_told_and_can_be_given_up() -> None:
         if share > 0.5:
             raise GivenUpError
 
-    with telling(give_up), pytest.raises(GivenUpError):
+    with send_progress_to(give_up), pytest.raises(GivenUpError):
         read_yaml(text, "x.yaml")
     read_yaml("a: 1", "x.yaml")  # nobody listens any more

@@ -8,7 +8,7 @@ import pytest
 
 from sim.files.scenario import Scenario
 from ui.app import App
-from ui.draw.fonts import Fonts
+from ui.draw.fonts import FontCache
 from ui.model import job
 from ui.model.session import Session
 from ui.model.settings import Settings
@@ -28,7 +28,9 @@ _SIGNS = {
     "]": pygame.K_RIGHTBRACKET,
     "?": pygame.K_SLASH,
 }
-job.PATIENCE_S = 60.0  # work that takes longer than a frame is waited for, so that tests are the same on any machine
+job.PROGRESS_DELAY_S = (
+    60.0  # work that takes longer than a frame is waited for, so that tests are the same on any machine
+)
 
 _NAMED = {
     "Space": pygame.K_SPACE,
@@ -111,8 +113,8 @@ def type_text(app: App, text: str) -> None:
 
 def at_cell(app: App, x: int, y: int, panel: int = 0) -> tuple[int, int]:
     """Where the middle of a cell is in the window."""
-    shown, boxes = app.window.scene.panels()[panel]
-    px, py = app.window.scene.camera(shown.key, boxes).to_px(x + 0.5, y + 0.5)
+    shown, boxes = app.window.map_view.panels_with_boxes()[panel]
+    px, py = app.window.map_view.camera_of_panel(shown.key, boxes).map_to_px(x + 0.5, y + 0.5)
     return boxes.map[0] + int(px), boxes.map[1] + int(py)
 
 
@@ -134,7 +136,7 @@ def click(app: App, place: tuple[int, int], button: int = 1) -> None:
 
 
 def middle_of(app: App, name: str) -> tuple[int, int]:
-    x, y, width, height = app.window.canvas.spot_named(name).box
+    x, y, width, height = app.window.canvas.hit_region_named(name).box
     return x + width // 2, y + height // 2
 
 
@@ -162,13 +164,13 @@ class DrawnTexts:
         self._patch = pytest.MonkeyPatch()
 
     def __enter__(self) -> "DrawnTexts":
-        render = Fonts.render
+        render = FontCache.render_text
 
-        def listen(fonts: Fonts, text: str, *how: Any) -> pygame.Surface:
+        def listen(fonts: FontCache, text: str, *how: Any) -> pygame.Surface:
             self.texts.setdefault(text, self.doing)
             return render(fonts, text, *how)
 
-        self._patch.setattr(Fonts, "render", listen)
+        self._patch.setattr(FontCache, "render_text", listen)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -179,13 +181,13 @@ class DrawnTexts:
         self.doing = doing
         self.app.draw()
         window = self.app.window
-        for spot in window.canvas.spots:
+        for spot in window.canvas.hit_regions:
             self.texts.setdefault(spot.tip, f"{doing}: {spot.id}")
             for key in spot.key.split():
                 self.keys.setdefault(key, f"{doing}: {spot.id}")
-        for text in window.state.messages.texts():
+        for text in window.state.messages.queued_texts():
             self.texts.setdefault(text, doing)
-        dialog = window.dialogs.dialog
+        dialog = window.dialogs.open_one
         while dialog is not None:
             for control in dialog.controls:
                 self.texts.setdefault(str(getattr(control, "tip", "")), f"{doing}: {type(dialog).__name__}")

@@ -14,21 +14,21 @@ import pygame
 from sim.params import ConfigError
 from ui import safety
 from ui.commands.table import COMMANDS
-from ui.commands.window import Window
-from ui.input.drops import Drops
-from ui.input.keyboard import Keyboard
-from ui.input.pointer import Pointer
-from ui.model.keeper import AutosaveJournal
+from ui.commands.window import AppContext
+from ui.input.drops import DropQueue
+from ui.input.keyboard import KeyDispatcher
+from ui.input.pointer import MouseDispatcher
+from ui.model.autosave import AutosaveJournal
+from ui.model.keyframe_reader import KEYFRAME_READER
 from ui.model.layout import MAX_PANELS
 from ui.model.player import TICKING_SHARE
-from ui.model.reader import READER
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels import lesson_card, maps, menu, overlay, pointing, selected
-from ui.panels.minimap import Minimap
+from ui.panels import context_menu, highlights, lesson_card, overlay, panels_and_bars, selection_drawing
+from ui.panels.minimap import MinimapDrawer
 from ui.panels.note_bubble import NoteBubble
-from ui.preparation import Preparation, needed_by
-from ui.safety import Safety
+from ui.preparation import KernelPreparation, agent_kinds_of_panels
+from ui.safety import ErrorRecovery
 
 FRAMES_PER_SECOND = 60
 
@@ -40,21 +40,21 @@ class App:
     """
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface) -> None:
-        self.window = Window(session, settings, surface, COMMANDS)
+        self.window = AppContext(session, settings, surface, COMMANDS)
         self.window.apply_limits()
-        self.keyboard = Keyboard(self.window)
-        self.pointer = Pointer(self.window)
-        self.drops = Drops(self.window)
+        self.keyboard = KeyDispatcher(self.window)
+        self.pointer = MouseDispatcher(self.window)
+        self.drops = DropQueue(self.window)
         self.tooltip = overlay.Tooltip()
-        self.minimap = Minimap()
-        self.note = NoteBubble()
-        self._corners = overlay.Corners()
-        self.preparation = Preparation()
-        self.safety = Safety(self.window, self._is_kept)
-        self.keeper: AutosaveJournal | None = None  # autosave journal; None: the session is not saved
+        self.minimap = MinimapDrawer()
+        self.note_bubble = NoteBubble()
+        self._corners = overlay.SavedCorners()
+        self.kernel_preparation = KernelPreparation()
+        self.recovery = ErrorRecovery(self.window, self._is_journaled)
+        self.autosave_journal: AutosaveJournal | None = None  # autosave journal; None: the session is not saved
         self.frame_ms = self.longest_frame_ms = 0.0
         self._had_events = True  # whether any event (mouse, keyboard, window system) arrived in the last frame
-        self._hidden = 0  # number of panels that did not fit into the window in the last frame
+        self._hidden_panel_count = 0  # number of panels that did not fit into the window in the last frame
         # Cache key of the last frame: all inputs of its drawing except the state of the run; None: no key.
         # If the next frame has an equal key, it reuses cached regions of the window; otherwise it draws everything.
         self._frame_key: object = None
@@ -65,9 +65,9 @@ class App:
     def session(self) -> Session:
         return self.window.session
 
-    def _is_kept(self) -> bool:
+    def _is_journaled(self) -> bool:
         """Return whether the session is being written to a journal, so that it survives a crash."""
-        return self.keeper is not None and self.keeper.is_writing
+        return self.autosave_journal is not None and self.autosave_journal.is_writing
 
     def frame(self, seconds: float) -> None:
         """Run one frame: handle events, advance the run, draw the window.
@@ -75,18 +75,18 @@ class App:
         Args:
             seconds: Time since the previous frame; with 0, as in many tests, the frame is always a full redraw.
         """
-        run = self.safety.run
+        run = self.recovery.run
         is_untouched = seconds > 0.0  # set to False by any event that may change the look of bars or panels
         self._had_events = False
         for event in pygame.event.get():
             self._had_events = True
             is_untouched = is_untouched and self._is_motion_over_maps(event)
-            run(safety.COMMAND, self.handle, event)
-        run(safety.COMMAND, self.drops.open)
+            run(safety.COMMAND, self.handle_event, event)
+        run(safety.COMMAND, self.drops.open_next_file)
         before = time.perf_counter()
-        run(safety.TICK, self.pass_time, seconds)
+        run(safety.TICK, self.update_state, seconds)
         run(safety.DRAW, self.draw, is_untouched)
-        self.safety.end_frame()
+        self.recovery.end_frame()
         self.frame_ms = (time.perf_counter() - before) * 1000.0
         self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
 
@@ -96,33 +96,33 @@ class App:
         window = self.window
         is_changing = (
             self._had_events
-            or window.player.is_going
+            or window.player.is_in_motion
             or window.state.preparing
             or window.state.selection is not None  # the outline of a selection is animated
             or window.recording.is_busy
             or self.session.run.is_measuring
             or self.session.run.is_recording
         )
-        return not is_changing and window.dialogs.is_still
+        return not is_changing and window.dialogs.is_unchanging
 
     # --- events -----------------------------------------------------------------------------------
 
-    def handle(self, event: pygame.event.Event) -> None:
+    def handle_event(self, event: pygame.event.Event) -> None:
         window = self.window
         if event.type == pygame.QUIT and getattr(event, "is_forced", False):
             window.terminate()
         elif event.type == pygame.QUIT:
             window.run("quit")
         elif event.type == pygame.VIDEORESIZE:
-            window.resized(pygame.display.get_surface() or window.surface)
+            window.on_resized(pygame.display.get_surface() or window.surface)
         elif event.type == pygame.DROPFILE:
-            self.drops.take(event.file)
+            self.drops.add_file(event.file)
         elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
-            self.keyboard.handle(event)
-        elif not window.dialogs.handle(event):
-            self.pointer.handle(event)
+            self.keyboard.handle_event(event)
+        elif not window.dialogs.handle_event(event):
+            self.pointer.handle_event(event)
         elif event.type == pygame.MOUSEBUTTONUP:
-            self.pointer.let_go()
+            self.pointer.end_press()
 
     def _is_motion_over_maps(self, event: pygame.event.Event) -> bool:
         """Return whether an event is a mouse motion from one map position to another with no button pressed.
@@ -132,36 +132,36 @@ class App:
         if event.type != pygame.MOUSEMOTION or any(event.buttons):
             return False
         both_pos = event.pos, self.window.canvas.mouse
-        return all(self.window.scene.panel_at(pos) is not None for pos in both_pos)
+        return all(self.window.map_view.panel_at(pos) is not None for pos in both_pos)
 
     # --- time -------------------------------------------------------------------------------------
 
-    def pass_time(self, seconds: float) -> None:
+    def update_state(self, seconds: float) -> None:
         """Compute the ticks that are due, then update what depends on them: journal, notifications, open dialog."""
         window = self.window
-        self._advance_time(seconds)
+        self._advance_run(seconds)
         self._update_notes_and_lesson()
         window.recording.keep()
-        if self.keeper is not None:
-            self.keeper.keep()
-        window.documents.look_at_agents()
+        if self.autosave_journal is not None:
+            self.autosave_journal.keep()
+        window.documents.reload_changed_agents()
         self._notify_hidden_panels()
         self._flush_notifications()
         window.dialogs.update(seconds)
 
-    def _advance_time(self, seconds: float) -> None:
+    def _advance_run(self, seconds: float) -> None:
         window, session = self.window, self.session
-        window.state.preparing = tuple(self.preparation.missing(needed_by(session.run.panels)))
+        window.state.preparing = tuple(self.kernel_preparation.missing_kinds(agent_kinds_of_panels(session.run.panels)))
         tick = session.tick
         if not window.recording.must_wait and not window.state.preparing:
             # The run waits while a video recording is behind, so that no frame of the video is dropped.
             # It also waits until the kernels of all agents are compiled, so that no agent starts before the others.
-            window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
+            window.player.update_frame(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
             if not session.run.is_seeking and session.tick == tick:
                 session.run.continue_recording()
         # Ticks also compute optimality numbers (cost / optimal cost). In a frame without a tick, compute them here.
         if not session.run.is_seeking and session.tick == tick:
-            session.run.go_on_measuring()
+            session.run.continue_measuring()
 
     def _update_notes_and_lesson(self) -> None:
         """Update the explanatory notes and the lesson to the state of the run, then pause the run if it is over.
@@ -170,42 +170,42 @@ class App:
         """
         window, session = self.window, self.session
         if window.state.notes is not None:
-            window.state.notes.look(session)
+            window.state.notes.update_shown_note(session)
         if window.state.lesson is not None:
-            window.state.lesson.look(session, window.player)
-        if message := window.player.look_for_the_end():
-            window.say(message)
+            window.state.lesson.pause_at_step(session, window.player)
+        if message := window.player.pause_at_end():
+            window.notify(message)
 
     def _flush_notifications(self) -> None:
         """Show the notifications queued by the session since the last frame, and clear the queue."""
-        window, told = self.window, self.session.told
-        for text in told.messages:
-            window.tell(text)
-        told.messages.clear()
-        for text in told.lasting:
-            window.say(text)
-        told.lasting.clear()
-        if told.alarms and window.dialogs.dialog is None:
-            window.dialogs.complain(ConfigError(told.alarms), "Replay does not match the saved run")
-            told.alarms.clear()
+        window, told = self.window, self.session.user_messages
+        for text in told.until_next_edit:
+            window.notify_until_next_edit(text)
+        told.until_next_edit.clear()
+        for text in told.persistent:
+            window.notify(text)
+        told.persistent.clear()
+        if told.alerts and window.dialogs.open_one is None:
+            window.dialogs.show_error(ConfigError(told.alerts), "Replay does not match the saved run")
+            told.alerts.clear()
 
     def _notify_hidden_panels(self) -> None:
         """Notify the user if more panels than in the last frame do not fit into the window."""
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
-        if hidden > self._hidden:
-            self.window.say(
+        if hidden > self._hidden_panel_count:
+            self.window.notify(
                 f"{hidden} of {MAX_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden. "
                 "To see more of them, hide a branch ({key:hide_branch}) or remove an agent ({key:remove_agent})."
             )
-        self._hidden = hidden
+        self._hidden_panel_count = hidden
 
     def _draw_lesson(self) -> None:
         """Draw the highlights of the current lesson step; draw its text over the maps if no sidebar shows it."""
         desk = self.window.desk
         if desk.state.lesson is not None:
-            pointing.draw(desk, desk.state.lesson.step.highlights)
-            if desk.state.is_bare or not desk.scene.layout.sidebar:
-                lesson_card.draw_over_maps(desk, desk.scene.layout, desk.state.lesson)
+            highlights.draw_highlights(desk, desk.state.lesson.step.highlights)
+            if desk.state.is_bare or not desk.map_view.layout.sidebar:
+                lesson_card.draw_card_over_maps(desk, desk.map_view.layout, desk.state.lesson)
 
     # --- drawing ----------------------------------------------------------------------------------
 
@@ -222,29 +222,31 @@ class App:
         before, self._frame_key = self._frame_key, None
         frame_key = self._current_frame_key()
         reuses_regions = is_untouched and frame_key is not None and frame_key == before
-        canvas.takes_mouse = not window.dialogs.takes_all
+        canvas.accepts_mouse = not window.dialogs.is_modal
         mouse, is_busy = pygame.mouse.get_pos(), self._has_map_changed()
-        canvas.begin(surface, desk.palette, desk.scene.scale, mouse, rests=reuses_regions, is_busy=is_busy)
+        canvas.begin_frame(surface, desk.palette, desk.map_view.scale, mouse, rests=reuses_regions, is_busy=is_busy)
         if reuses_regions:
-            self._corners.put_back(surface)
+            self._corners.restore_pixels(surface)
         else:
             surface.fill(desk.palette.window)
-        maps.draw_panels(desk, self.pointer.hand)
-        selected.draw(desk, window.editor.selecting)
-        self.minimap.draw(desk, window.centre_on)
+        panels_and_bars.draw_panels(desk, self.pointer.tool_preview)
+        selection_drawing.draw_selection(desk, window.editor.selecting)
+        self.minimap.draw(desk, window.centre_panel_on)
         if not desk.state.is_bare:
-            maps.draw_bars(desk, window.recording.draw)
-        canvas.draw_focus()
+            panels_and_bars.draw_bars(desk, window.recording.draw)
+        canvas.draw_focused_control()
         self._draw_lesson()
-        if desk.state.notes is not None and desk.state.notes.shown is not None and not desk.state.is_bare:
-            self.note.draw(desk, desk.state.notes.shown)
-        overlay.draw_messages(desk, desk.scene.layout)
-        menu.draw(desk)
-        if window.dialogs.takes_all:
+        if desk.state.notes is not None and desk.state.notes.shown_note is not None and not desk.state.is_bare:
+            self.note_bubble.draw(desk, desk.state.notes.shown_note)
+        overlay.draw_messages(desk, desk.map_view.layout)
+        context_menu.draw_context_menu(desk)
+        if window.dialogs.is_modal:
             # Only redrawn regions are dimmed, because reused regions were dimmed in earlier frames.
-            overlay.dim(desk, canvas.renewed if reuses_regions else None)
-        dialog = window.dialogs.dialog
-        self._corners.keep(surface, dialog.places() if dialog is not None else (), canvas.px(overlay.CORNER))
+            overlay.dim_window(desk, canvas.dirty_rects if reuses_regions else None)
+        dialog = window.dialogs.open_one
+        self._corners.keep(
+            surface, dialog.card_rects() if dialog is not None else (), canvas.px(overlay.SAVED_CORNER_SIDE)
+        )
         if dialog is not None:
             window.dialogs.gui.draw_ui(surface)
         elif not self._draw_tooltip() and reuses_regions:
@@ -261,7 +263,7 @@ class App:
         before = self.tooltip.box
         self.tooltip.draw(self.window.canvas)
         if self.tooltip.box is not None:
-            self.window.canvas.renewed.append(self.tooltip.box)
+            self.window.canvas.dirty_rects.append(self.tooltip.box)
         return before is None or self.tooltip.box == before
 
     def _has_map_changed(self) -> bool:
@@ -283,14 +285,14 @@ class App:
         window, session = self.window, self.session
         if overlay.has_overlay(window.desk):
             return None
-        look = window.surface, window.desk.palette, window.desk.scene.layout, window.dialogs.dialog
-        activity = window.player.doing(), window.state.preparing
+        look = window.surface, window.desk.palette, window.desk.map_view.layout, window.dialogs.open_one
+        activity = window.player.playback_state(), window.state.preparing
         return look, activity, session.generation, session.focused_key, len(session.run.panels)
 
-    def present(self) -> None:
+    def present_frame(self) -> None:
         """Copy the frame to the screen: the whole window after a full redraw, else only the redrawn rectangles."""
         if self._full_redraw:
             pygame.display.flip()
         else:
-            pygame.display.update(self.window.canvas.renewed)
-        READER.let_go()
+            pygame.display.update(self.window.canvas.dirty_rects)
+        KEYFRAME_READER.end_separation()

@@ -8,15 +8,15 @@ import time
 
 import pygame
 
-from sim.kernels.loading import Loader
+from sim.kernels.loading import KernelLoader
 from ui.app import FRAMES_PER_SECOND
 
 FRAME_S = 1.0 / FRAMES_PER_SECOND
 
-RESTING_S = 0.2
+IDLE_FRAME_S = 0.2
 """Seconds between two frames of an idle window."""
 
-AWAKE_S = 1.0
+FULL_RATE_S = 1.0
 """Seconds for which the full frame rate is kept after the last activity. They are enough for a tooltip to appear, for
 the settings to be saved, and for each of the bars and numbers that are redrawn in turn to be redrawn once."""
 
@@ -24,7 +24,7 @@ _MIN_LOAD_S = 0.008
 """Seconds that must remain until the next frame for another kernel to be loaded; nine kernels in ten load faster."""
 
 
-def wait_until(deadline: float, loader: Loader) -> None:
+def wait_until(deadline: float, loader: KernelLoader) -> None:
     """Sleep until the deadline; while there is enough time left, load cached kernels that may be needed later.
 
     Args:
@@ -36,21 +36,21 @@ def wait_until(deadline: float, loader: Loader) -> None:
     time.sleep(max(0.0, deadline - time.perf_counter()))
 
 
-class Pace:
+class FramePacer:
     """Timer that keeps the window at an even frame rate, by sleeping until the next frame is due.
 
     `pygame.time.Clock.tick` is not used because it rounds to whole milliseconds; a frame lasts 16.7 ms.
     """
 
     def __init__(self) -> None:
-        self._loader = Loader("ui.draw")
+        self._loader = KernelLoader("ui.draw")
         # start of the last frame, due time of the next frame, end of the last busy frame, in time.perf_counter seconds
-        self._last = self._deadline = self._last_activity = time.perf_counter()
+        self._frame_start = self._deadline = self._last_activity = time.perf_counter()
 
     def begin_frame(self) -> float:
         """Return the seconds since the previous frame began."""
         now = time.perf_counter()
-        seconds, self._last = now - self._last, now
+        seconds, self._frame_start = now - self._frame_start, now
         return seconds
 
     def end_frame(self, *, is_idle: bool) -> None:
@@ -60,8 +60,8 @@ class Pace:
             self._last_activity = now
         self._deadline = max(self._deadline + FRAME_S, now)
         wait_until(self._deadline, self._loader)
-        if now - self._last_activity >= AWAKE_S:
-            self._wait_while_idle(now + RESTING_S)
+        if now - self._last_activity >= FULL_RATE_S:
+            self._wait_while_idle(now + IDLE_FRAME_S)
 
     def _wait_while_idle(self, end: float) -> None:
         """Wait until the time `end`, but return at once when an event arrives.
@@ -74,6 +74,6 @@ class Pace:
         """
         while time.perf_counter() < end:
             if pygame.event.peek():
-                self._last = time.perf_counter() - FRAME_S
+                self._frame_start = time.perf_counter() - FRAME_S
                 return
             wait_until(time.perf_counter() + FRAME_S, self._loader)

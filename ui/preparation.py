@@ -4,22 +4,22 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from agents.warm import CROWD, has_kernels, part_key
-from sim.kernels.ready import is_ready
-from ui import child
+from agents.warm_up import CROWD_KIND, has_kernels, kernel_set_key
+from sim.kernels.ready import is_compiled
+from ui import subprocesses
 from ui.model.run import Panel
-from ui.warmup import is_all_ready
+from ui.warmup import is_everything_compiled
 
 
-def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
-    """Yield the agent kinds whose kernels these panels need, including `CROWD` if a panel shows a crowd."""
+def agent_kinds_of_panels(panels: Iterable[Panel]) -> Iterator[str]:
+    """Yield the agent kinds whose kernels these panels need, including `CROWD_KIND` if a panel shows a crowd."""
     for panel in panels:
         yield panel.view.spec.key
         if panel.crowd is not None:
-            yield CROWD
+            yield CROWD_KIND
 
 
-class Preparation:
+class KernelPreparation:
     """Background process that compiles the kernels of agents, with a record of the kernels that are ready.
 
     While no process is running, the kernels of all agents count as ready, because each kernel is then compiled at its
@@ -28,19 +28,19 @@ class Preparation:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._ready: set[str] = set()  # keys of compiled parts; a part is a group of kernels compiled together
+        self._ready_keys: set[str] = set()  # keys of compiled parts; a part is a group of kernels compiled together
         self._requested_keys: set[str] = set()  # keys of kernel groups that the process was asked to compile next
 
-    def begin(self) -> None:
+    def start_process(self) -> None:
         """Start a process at idle priority that compiles all missing kernels."""
-        if is_all_ready():
+        if is_everything_compiled():
             return
         with suppress(OSError):  # without the process each kernel is compiled at its first call
-            self._process = child.start(
+            self._process = subprocesses.start_module(
                 "ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
 
-    def missing(self, kinds: Iterable[str]) -> list[str]:
+    def missing_kinds(self, kinds: Iterable[str]) -> list[str]:
         """Return those of the given agent kinds whose kernels are not compiled yet, and request them next."""
         if self._process is None:
             return []
@@ -50,14 +50,14 @@ class Preparation:
         return [kind for kind in dict.fromkeys(kinds) if has_kernels(kind) and not self._is_kind_ready(kind)]
 
     def _is_kind_ready(self, kind: str) -> bool:
-        key = part_key(kind, watched=True)
-        if key not in self._ready and is_ready(key):
-            self._ready.add(key)
-        if key not in self._ready and key not in self._requested_keys:
-            self._ask_for(key)
-        return key in self._ready
+        key = kernel_set_key(kind, watched=True)
+        if key not in self._ready_keys and is_compiled(key):
+            self._ready_keys.add(key)
+        if key not in self._ready_keys and key not in self._requested_keys:
+            self._request_kernels(key)
+        return key in self._ready_keys
 
-    def _ask_for(self, key: str) -> None:
+    def _request_kernels(self, key: str) -> None:
         self._requested_keys.add(key)
         pipe = self._process.stdin if self._process else None
         with suppress(OSError):

@@ -11,9 +11,17 @@ from contextlib import suppress
 from typing import Any
 
 from sim.params import ConfigError
-from ui.commands.window import Window
-from ui.dialogs.fault import FaultBox
-from ui.model.faults import MAX_IN_A_ROW, Fault, ThreadFaults, complain_on_terminal, fault_of, keep_report, report
+from ui.commands.window import AppContext
+from ui.dialogs.fault_box import FaultBox
+from ui.model.faults import (
+    MAX_CONSECUTIVE_FAULTS,
+    Fault,
+    ThreadFaults,
+    fault_from_exception,
+    fault_report,
+    print_final_message,
+    write_report,
+)
 
 COMMAND = "carrying out a command"
 TICK = "advancing the run"
@@ -21,27 +29,27 @@ DRAW = "drawing the window"
 THREAD = "working in the background"
 
 
-class Safety:
+class ErrorRecovery:
     """Recovery from errors in the phases of a frame, with the faults caught so far."""
 
-    def __init__(self, window: Window, is_kept: Callable[[], bool]) -> None:
+    def __init__(self, window: AppContext, is_kept: Callable[[], bool]) -> None:
         """Create the error recovery, which does nothing until it is switched on.
 
         Args:
             window: Window in which errors are shown.
             is_kept: Callback that returns whether the session is being written to a journal.
         """
-        self.window, self.is_kept = window, is_kept
+        self.window, self.is_journaled = window, is_kept
         self.is_on = False
         self.faults: list[Fault] = []
-        self.threads = ThreadFaults()
+        self.thread_faults = ThreadFaults()
         self._failed_frames_in_a_row = 0  # number of consecutive failed frames up to the previous frame
         self._has_frame_failed = False  # whether an error was caught in the current frame
 
-    def begin(self) -> None:
+    def switch_on(self) -> None:
         """Switch recovery on: catch errors in frames, and collect the errors of background threads."""
         self.is_on = True
-        self.threads.listen()
+        self.thread_faults.install_hook()
 
     def run(self, doing: str, do: Callable[..., object], *given: Any) -> None:
         """Run one phase of a frame; catch and report its errors if recovery is on.
@@ -57,25 +65,25 @@ class Safety:
         try:
             do(*given)
         except ConfigError as error:  # invalid user input that no dialog has reported, so it is no bug
-            self.window.complain(error)
+            self.window.show_error(error)
         except Exception as error:
-            self.caught(doing, error)
+            self.handle_error(doing, error)
 
     def end_frame(self) -> None:
         """Report the errors that threads raised during the frame, and update the count of consecutive failed frames."""
-        while (text := self.threads.take_agent_error()) is not None:
-            self.window.say(f"A thread of an agent failed: {text}")
-        error = self.threads.take()
+        while (text := self.thread_faults.next_agent_error()) is not None:
+            self.window.notify(f"A thread of an agent failed: {text}")
+        error = self.thread_faults.next_exception()
         if error is not None and self.is_on:
-            self.caught(THREAD, error)
+            self.handle_error(THREAD, error)
         self._failed_frames_in_a_row = self._failed_frames_in_a_row + 1 if self._has_frame_failed else 0
         self._has_frame_failed = False
 
     @property
     def should_abort(self) -> bool:
-        return self._failed_frames_in_a_row >= MAX_IN_A_ROW
+        return self._failed_frames_in_a_row >= MAX_CONSECUTIVE_FAULTS
 
-    def caught(self, doing: str, error: BaseException) -> None:
+    def handle_error(self, doing: str, error: BaseException) -> None:
         """Record an error of the program, restore the run, and show a report of the error.
 
         Further errors during this are ignored, because the frame counts as failed anyway.
@@ -84,13 +92,13 @@ class Safety:
             doing: Description of the phase in which the error occurred.
             error: The error.
         """
-        fault = fault_of(doing, error)
+        fault = fault_from_exception(doing, error)
         self.faults.append(fault)
         self._has_frame_failed = True
         with suppress(Exception):
             self._restore_run()
         with suppress(Exception):
-            self._tell(fault)
+            self._show_fault_dialog(fault)
 
     def _restore_run(self) -> None:
         """Pause the run and recompute its last complete tick."""
@@ -98,19 +106,19 @@ class Safety:
         player.pause()
         player.is_slow_motion, player.until_command = False, None
         window.session.until = None
-        window.scene.cells.clear()
-        window.session.make_whole()
+        window.map_view.cells.clear()
+        window.session.recover_worlds()
 
-    def _tell(self, fault: Fault) -> None:
+    def _show_fault_dialog(self, fault: Fault) -> None:
         """Show the error dialog, after closing the open dialog, which may have caused the error."""
         dialogs, session = self.window.dialogs, self.window.session
         try:
             dialogs.close_dialog()
         except Exception:
-            dialogs.rebuild(dialogs.window_size)
-        dialogs.show(FaultBox(dialogs, fault, lambda: report(fault, session), self.is_kept()))
+            dialogs.rebuild_widgets(dialogs.window_size)
+        dialogs.open_dialog(FaultBox(dialogs, fault, lambda: fault_report(fault, session), self.is_journaled()))
 
-    def last_words(self) -> None:
+    def write_crash_report(self) -> None:
         """Write the report of the last fault to disk and a message to the terminal, before the window closes."""
         fault = self.faults[-1]
-        complain_on_terminal(fault.words, keep_report(report(fault, self.window.session)), self.is_kept())
+        print_final_message(fault.words, write_report(fault_report(fault, self.window.session)), self.is_journaled())

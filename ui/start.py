@@ -13,31 +13,31 @@ from pathlib import Path
 
 import pygame
 
-from agents.warm import CROWD, world_part
+from agents.warm_up import CROWD_KIND, world_kernel_set
 from sim.commands import AddAgent
 from sim.files.scenario import Scenario
-from sim.kernels.ready import Part, make_ready
+from sim.kernels.ready import KernelSet, compile_missing
 from sim.params import ConfigError
-from sim.prepared import give_up_ahead
-from sim.program import NAME, ROOT
+from sim.prepared import cancel_prefetching
+from sim.program import PROGRAM_COMMAND, ROOT
 from ui.app import App
 from ui.draw.theme import PALETTES
 from ui.model import files
-from ui.model.job import Job, give_up_all
-from ui.model.keeper import AutosaveJournal, SettingsKeeper
-from ui.model.notes import Notes
-from ui.model.preparing import agents_of, needs_data, prepare
+from ui.model.autosave import AutosaveJournal, SettingsAutosave
+from ui.model.job import BackgroundJob, cancel_all_jobs
+from ui.model.notes import TutorialNotes
+from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_scenario
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
-from ui.pace import Pace
+from ui.pace import FramePacer
 from ui.status import StatusFile
-from ui.warmup import Painter, first_parts
+from ui.warmup import PictureCompiler, first_frame_parts
 from ui.widgets.canvas import Canvas
 
 _DESKTOP_RESERVE_PX = 72
 """Pixels of screen height reserved for the title bar of the window and the taskbar of the desktop."""
 
-MIN_WINDOW = (480, 360)
+MIN_WINDOW_SIZE = (480, 360)
 """Minimum width and height of the window in pixels; in a smaller window the text is unreadable."""
 
 WINDOW_CLASS = "backmove"  # window class (WM_CLASS), by which desktops group windows and choose the icon
@@ -45,10 +45,10 @@ _REDRAW_EVENTS = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
 """Events after which the window has to be redrawn, because the system may have discarded its contents."""
 
 TERMINATED = 128 + signal.SIGTERM
-"""Exit code of the window after SIGTERM, equal to the exit code of the commands `solve` and `run` in that case."""
+"""Exit code of the window after SIGTERM, equal to that of the commands `solve` and `run`."""
 
 _SCREENLESS_DRIVERS = ("dummy", "offscreen")  # names of the video drivers that SDL falls back to without a screen
-_WINDOWLESS_HINT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
+_WINDOWLESS_HINT = f"; `{PROGRAM_COMMAND} run FILE` and `{PROGRAM_COMMAND} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:
@@ -78,7 +78,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
     pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
-    _set_minimum_size((min(MIN_WINDOW[0], size[0]), min(MIN_WINDOW[1], size[1])))
+    _set_minimum_size((min(MIN_WINDOW_SIZE[0], size[0]), min(MIN_WINDOW_SIZE[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
 
@@ -103,7 +103,7 @@ def _set_minimum_size(least: tuple[int, int]) -> None:
 
 
 @dataclass
-class Progress:
+class CompilationProgress:
     """Progress of compiling the kernels of the opened run, written by the thread that compiles them."""
 
     done: int = 0  # number of kernel groups compiled so far
@@ -111,14 +111,14 @@ class Progress:
     title: str = ""  # name of the kernel group that is being compiled
     error: BaseException | None = None  # exception that ended the compiling thread
 
-    def tell(self, part: Part, done: int, total: int) -> None:
-        """Store the progress of the compilation, which `make_ready` reports before each group of kernels."""
+    def on_progress(self, part: KernelSet, done: int, total: int) -> None:
+        """Store the progress of the compilation, which `compile_missing` reports before each group of kernels."""
         self.title, self.done, self.total = part.title, done, total
 
-    def make(self, parts: Sequence[Part]) -> None:
+    def compile_parts(self, parts: Sequence[KernelSet]) -> None:
         """Compile groups of kernels in a thread; store an exception for the main thread instead of raising it."""
         try:
-            make_ready(parts, self.tell)
+            compile_missing(parts, self.on_progress)
         except BaseException as error:
             self.error = error
 
@@ -148,7 +148,7 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
         share: Completed fraction for the progress bar; None: no bar.
     """
     palette = PALETTES[settings.theme]
-    canvas.begin(window, palette, settings.ui_scale, (-1, -1))
+    canvas.begin_frame(window, palette, settings.ui_scale, (-1, -1))
     window.fill(palette.window)
     width, height = window.get_size()
     canvas.text(
@@ -165,20 +165,20 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
     if share is not None:
         long, high = canvas.px(320), canvas.px(6)
         left, top = (width - long) // 2, height // 2 + canvas.px(38)
-        canvas.fill((left, top, long, high), palette.surface, 3)
-        canvas.fill((left, top, max(high, round(long * share)), high), palette.accent, 3)
+        canvas.fill_box((left, top, long, high), palette.surface, 3)
+        canvas.fill_box((left, top, max(high, round(long * share)), high), palette.accent, 3)
     pygame.display.flip()
 
 
-def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) -> None:
+def _compile_with_splash(window: pygame.Surface, settings: Settings, parts: Sequence[KernelSet]) -> None:
     """Compile the missing kernels in a thread while the window shows the splash screen and handles events.
 
     Raises:
         SystemExit: The user closed the window.
         BaseException: The exception that ended the thread.
     """
-    canvas, progress = Canvas(), Progress()
-    worker = threading.Thread(target=progress.make, args=(parts,), daemon=True)
+    canvas, progress = Canvas(), CompilationProgress()
+    worker = threading.Thread(target=progress.compile_parts, args=(parts,), daemon=True)
     worker.start()
     shown = None
     while worker.is_alive():
@@ -193,14 +193,16 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
         raise progress.error
 
 
-def _compile_run_parts(window: pygame.Surface, settings: Settings, painter: Painter, kinds: Sequence[str]) -> None:
+def _compile_run_kernels(
+    window: pygame.Surface, settings: Settings, painter: PictureCompiler, kinds: Sequence[str]
+) -> None:
     """Compile the kernels that the first frames of a run with these kinds of agents call."""
-    painter.want(kinds)
-    _prepare(window, settings, first_parts(kinds))
+    painter.request_kinds(kinds)
+    _compile_with_splash(window, settings, first_frame_parts(kinds))
     painter.end()
 
 
-def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
+def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
     """Compute the prepared data (such as databases of the map) of the agents while a splash screen is shown.
 
     Returns:
@@ -209,34 +211,34 @@ def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) ->
     Raises:
         SystemExit: The user closed the window.
     """
-    if not needs_data(agents_of(scenario)):
+    if not needs_prepared_data(agents_of_scenario(scenario)):
         return True
-    canvas, job = Canvas(), Job(lambda job: prepare(scenario, job.told))
+    canvas, job = Canvas(), BackgroundJob(lambda job: prepare_scenario(scenario, job.report_progress))
     while not job.wait(0.05):
         _draw_splash(window, canvas, settings, "Computing what the agents need (Esc cancels)", job.share or 0.0)
         for event in pygame.event.get((pygame.QUIT, pygame.KEYDOWN)):
             if event.type == pygame.QUIT:
                 raise SystemExit(0)
             if event.key == pygame.K_ESCAPE:
-                job.give_up()
+                job.cancel()
                 return False
     job.result()
     return True
 
 
-def kinds_of(opened: "files.Opened") -> list[str]:
-    """Return the kinds of all agents of a run, including agents that join later, and `CROWD` if there are groups."""
+def agent_kinds_of(opened: "files.OpenedFile") -> list[str]:
+    """Return the kinds of all agents of a run, also of those that join later, and `CROWD_KIND` if there are groups."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
     has_crowds = any(config.group for config in opened.scenario.agents)
-    return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD] if has_crowds else [])]
+    return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD_KIND] if has_crowds else [])]
 
 
-def first_setup(path: Path | None) -> "files.Opened":
+def open_first_file(path: Path | None) -> "files.OpenedFile":
     """Open the given file, or the first example of the gallery if none is given."""
-    return files.open_any(path if path is not None else files.examples()[0])
+    return files.open_any_file(path if path is not None else files.example_files()[0])
 
 
-def run(path: Path | None = None) -> int:
+def run_until_closed(path: Path | None = None) -> int:
     """Open the window and run its main loop until it is closed.
 
     Args:
@@ -250,41 +252,41 @@ def run(path: Path | None = None) -> int:
     """
     settings, complaint = load_settings()
     surface = open_window(settings)  # opened before kernels are compiled, to show the splash screen meanwhile
-    with _closing_on_sigterm():
-        return _run(surface, settings, path, complaint)
+    with _close_on_sigterm():
+        return _run_on_surface(surface, settings, path, complaint)
 
 
-def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
+def _run_on_surface(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
     """Open the first file, run the main loop, and shut down cleanly; return the exit code."""
     try:
         opened, path, stopped = _open_first_run(surface, settings, path)
     except (ConfigError, SystemExit):
         pygame.quit()
-        give_up_all()
+        cancel_all_jobs()
         raise
     app = App(Session(opened.scenario), settings, surface)
-    _begin(app, opened, path, stopped or complaint)
-    kept_settings = SettingsKeeper(settings, app.window.collect_settings, say=app.window.say)
+    _begin_session(app, opened, path, stopped or complaint)
+    kept_settings = SettingsAutosave(settings, app.window.collect_settings, say=app.window.notify)
     try:
-        _loop(app, kept_settings)
+        _run_main_loop(app, kept_settings)
     except Exception as error:
-        app.safety.caught("finishing a frame", error)
+        app.recovery.handle_error("finishing a frame", error)
         return _exit_after_crash(app)
     except KeyboardInterrupt:  # Ctrl+C in the terminal: the journal stays on disk, so the session can be restored
         _close_background_work(app)
         raise
-    if app.safety.should_abort:
+    if app.recovery.should_abort:
         return _exit_after_crash(app)
     kept_settings.close()
-    is_journal_needed = app.window.is_terminated and app.session.unsaved.is_any
-    if app.keeper is not None and not is_journal_needed:
-        app.keeper.close()
+    is_journal_needed = app.window.is_terminated and app.session.unsaved.has_changes
+    if app.autosave_journal is not None and not is_journal_needed:
+        app.autosave_journal.close()
     _close_background_work(app)
     return TERMINATED if app.window.is_terminated else 0
 
 
 @contextmanager
-def _closing_on_sigterm() -> Iterator[None]:
+def _close_on_sigterm() -> Iterator[None]:
     """Make SIGTERM close the window without a dialog.
 
     SDL's own handler would ask about unsaved work when there may be no user to answer. The event is handled between
@@ -300,29 +302,31 @@ def _closing_on_sigterm() -> Iterator[None]:
 
 def _open_first_run(
     surface: pygame.Surface, settings: Settings, path: Path | None
-) -> tuple["files.Opened", Path | None, str]:
+) -> tuple["files.OpenedFile", Path | None, str]:
     """Open the first file and make its kernels and prepared data ready.
 
     Returns:
         The opened file, its path (None for an example), and a message that explains why another file than the given
         one was opened ("" if the given file was opened).
     """
-    painter, stopped = Painter(), ""
+    painter, stopped = PictureCompiler(), ""
     try:
-        _prepare(surface, settings, [world_part()])  # kernels of the world, some of which are needed to open a file
-        opened = first_setup(path)
-        _compile_run_parts(surface, settings, painter, kinds_of(opened))
-        if not made_data(surface, settings, opened.scenario):
+        _compile_with_splash(
+            surface, settings, [world_kernel_set()]
+        )  # kernels of the world, some of which are needed to open a file
+        opened = open_first_file(path)
+        _compile_run_kernels(surface, settings, painter, agent_kinds_of(opened))
+        if not prepare_agent_data(surface, settings, opened.scenario):
             stopped = f"{opened.path.name} was not opened, because you cancelled the computation for its agents"
-            path, opened = None, first_setup(None)
-            _compile_run_parts(surface, settings, painter, kinds_of(opened))
-            made_data(surface, settings, opened.scenario)
+            path, opened = None, open_first_file(None)
+            _compile_run_kernels(surface, settings, painter, agent_kinds_of(opened))
+            prepare_agent_data(surface, settings, opened.scenario)
     finally:
         painter.end()
     return opened, path, stopped
 
 
-def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str | None) -> None:
+def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, complaint: str | None) -> None:
     """Prepare the opened run for the main loop: apply the file, offer unsaved work, start journal and compilation.
 
     Args:
@@ -332,24 +336,24 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
         complaint: Message to show; None or "": no message.
     """
     window, settings = app.window, app.window.settings
-    window.documents.complete(opened)
-    window.documents.own_agents.put_named()
+    window.documents.apply_opened_parts(opened)
+    window.documents.own_agents.add_named_agents()
     app.session.path = path
     if complaint:
-        window.say(complaint)
-    window.documents.offer_crashed()
-    window.recording.offer_leftovers(is_busy=window.dialogs.dialog is not None)
-    app.keeper = AutosaveJournal(app.session)
+        window.notify(complaint)
+    window.documents.offer_crashed_session()
+    window.recording.offer_interrupted_recordings(is_busy=window.dialogs.open_one is not None)
+    app.autosave_journal = AutosaveJournal(app.session)
     if path is not None:
-        settings.remember(path)
-    elif window.dialogs.dialog is None:
+        settings.add_recent_file(path)
+    elif window.dialogs.open_one is None:
         window.player.play()
-        window.state.notes = Notes(settings.closed_notes)
+        window.state.notes = TutorialNotes(settings.closed_notes)
     gc.collect()
     gc.freeze()  # else a full garbage collection, which visits the compiler's objects, takes 25 ms of a frame
-    window.player.may_put_off = True
-    app.preparation.begin()
-    app.safety.begin()
+    window.player.may_postpone_ticks = True
+    app.kernel_preparation.start_process()
+    app.recovery.switch_on()
 
 
 def _exit_after_crash(app: App) -> int:
@@ -357,29 +361,29 @@ def _exit_after_crash(app: App) -> int:
 
     The journal stays on disk, so that the next start offers to restore the session.
     """
-    app.safety.last_words()
+    app.recovery.write_crash_report()
     _close_background_work(app)
     return 1
 
 
 def _close_background_work(app: App) -> None:
     """Close the window and stop background work; the process of a recording finishes its file by itself."""
-    in_background = app.preparation.close, app.window.stop_study, app.window.recording.close
-    for end in (*in_background, pygame.quit, give_up_ahead, give_up_all):
+    in_background = app.kernel_preparation.close, app.window.stop_study, app.window.recording.close
+    for end in (*in_background, pygame.quit, cancel_prefetching, cancel_all_jobs):
         with suppress(Exception):  # the component that caused a crash may fail again while it is closed
             end()
 
 
-def _loop(app: App, kept_settings: SettingsKeeper) -> None:
+def _run_main_loop(app: App, kept_settings: SettingsAutosave) -> None:
     """Run one frame after another until the window is closed or too many frames in a row have failed."""
     app.draw()  # the first drawing shows the run before its first tick
-    pace, status = Pace(), StatusFile()
-    while app.window.is_open and not app.safety.should_abort:
+    pace, status = FramePacer(), StatusFile()
+    while app.window.is_open and not app.recovery.should_abort:
         app.frame(pace.begin_frame())
         status.write(app)
         kept_settings.keep()
         pygame.display.set_caption(
             f"Backmove - {app.session.run.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )
-        app.present()
+        app.present_frame()
         pace.end_frame(is_idle=app.is_idle)

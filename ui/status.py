@@ -12,12 +12,12 @@ import pygame
 
 from ui.app import App
 
-VARIABLE = "BACKMOVE_STATUS"  # environment variable with the path of the status file
+STATUS_VARIABLE = "BACKMOVE_STATUS"  # environment variable with the path of the status file
 
 
-def status_of(app: App) -> dict[str, Any]:
+def status_of_window(app: App) -> dict[str, Any]:
     window, session, grid = app.window, app.session, app.session.run.world.grid
-    scene, dialog = window.scene, window.dialogs.dialog
+    scene, dialog = window.map_view, window.dialogs.open_one
     return {
         "title": session.run.scenario.title,
         "tick": session.tick,
@@ -34,7 +34,7 @@ def status_of(app: App) -> dict[str, Any]:
         "switches": session.run.world.switch_states(),
         "unsaved": session.has_unsaved_edits,
         "blocked": int((~grid.free).sum()),
-        "messages": window.state.messages.texts(),
+        "messages": window.state.messages.queued_texts(),
         "agents": [
             {
                 "label": w.label,
@@ -46,7 +46,10 @@ def status_of(app: App) -> dict[str, Any]:
             }
             for w in session.run.world.walkers
         ],
-        "panels": [{"map": list(boxes.map), **vars(scene.camera(panel.key, boxes))} for panel, boxes in scene.panels()],
+        "panels": [
+            {"map": list(boxes.map), **vars(scene.camera_of_panel(panel.key, boxes))}
+            for panel, boxes in scene.panels_with_boxes()
+        ],
     }
 
 
@@ -54,7 +57,7 @@ class StatusFile:
     """Writer of the status file; without the environment variable it writes nothing."""
 
     def __init__(self) -> None:
-        name = os.environ.get(VARIABLE)
+        name = os.environ.get(STATUS_VARIABLE)
         self.path = Path(name) if name else None
         self.last = ""  # status written last, as JSON; an unchanged status is not written again
 
@@ -62,7 +65,7 @@ class StatusFile:
         """Write the status to the file if it has changed since the last call."""
         if self.path is None:
             return
-        text = json.dumps(status_of(app))
+        text = json.dumps(status_of_window(app))
         if text != self.last:
             self.last = text
             part = self.path.with_suffix(".part")  # temporary name, so that no reader sees an incomplete file

@@ -20,24 +20,31 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TextIO
 
-from agents.registry import BY_KEY
-from agents.warm import CROWD, agent_parts, all_agent_parts, beginnings_part, tiny_world, world_part
+from agents.registry import SPECS_BY_KEY
+from agents.warm_up import (
+    CROWD_KIND,
+    agent_creation_kernel_set,
+    agent_kernel_sets,
+    all_agent_kernel_sets,
+    tiny_world,
+    world_kernel_set,
+)
 from sim.commands import EditCells
-from sim.kernels.jit import DRAWS_ONLY_VARIABLE
-from sim.kernels.ready import Part, is_ready, make_ready
+from sim.kernels.jit import ONLY_DRAWING_VARIABLE
+from sim.kernels.ready import KernelSet, compile_missing, is_compiled
 from sim.time.timeline import Timeline
-from ui import child
-from ui.draw.warm_pictures import warm_crowd_picture, warm_first_picture, warm_pictures
+from ui import subprocesses
+from ui.draw.warm_pictures import warm_all_pictures, warm_crowd_picture, warm_first_picture
 
 
-def _first_picture_part(kind: str, key: str) -> Part:
-    return Part(key, "map drawing", lambda: warm_first_picture(kind))
+def _first_picture_part(kind: str, key: str) -> KernelSet:
+    return KernelSet(key, "map drawing", lambda: warm_first_picture(kind))
 
 
-FIRST_PICTURE = _first_picture_part("tb-wa", "first-picture")
-LEARNERS_PICTURE = _first_picture_part("lrta", "first-picture-learning")
-CROWD_PICTURE = Part("crowd-picture", "crowd drawing", warm_crowd_picture)
-DRAWING = Part("drawing", "all other drawing", warm_pictures)
+FIRST_PICTURE_PART = _first_picture_part("tb-wa", "first-picture")
+LEARNERS_PICTURE_PART = _first_picture_part("lrta", "first-picture-learning")
+CROWD_PICTURE_PART = KernelSet("crowd-picture", "crowd drawing", warm_crowd_picture)
+DRAWING_PART = KernelSet("drawing", "all other drawing", warm_all_pictures)
 
 
 def _warm_timeline() -> None:
@@ -47,23 +54,27 @@ def _warm_timeline() -> None:
     line.advance(3)
 
 
-TIME = Part("time", "the timeline", _warm_timeline)
+TIMELINE_PART = KernelSet("time", "the timeline", _warm_timeline)
 
 
-def first_pictures(kinds: Iterable[str]) -> list[Part]:
+def first_picture_parts(kinds: Iterable[str]) -> list[KernelSet]:
     """Return the groups of drawing kernels that the first frame of a run with these agents needs."""
     kinds = list(kinds)
-    learns = any(BY_KEY[kind].keeps_h for kind in kinds if kind in BY_KEY)
-    return [FIRST_PICTURE, *([LEARNERS_PICTURE] if learns else []), *([CROWD_PICTURE] if CROWD in kinds else [])]
+    learns = any(SPECS_BY_KEY[kind].keeps_h for kind in kinds if kind in SPECS_BY_KEY)
+    return [
+        FIRST_PICTURE_PART,
+        *([LEARNERS_PICTURE_PART] if learns else []),
+        *([CROWD_PICTURE_PART] if CROWD_KIND in kinds else []),
+    ]
 
 
-def first_parts(kinds: Iterable[str]) -> list[Part]:
+def first_frame_parts(kinds: Iterable[str]) -> list[KernelSet]:
     """Return all groups of kernels that a run with these agents needs for its first frames."""
     kinds = list(kinds)
-    return [world_part(), TIME, *agent_parts(kinds, watched=True), *first_pictures(kinds)]
+    return [world_kernel_set(), TIMELINE_PART, *agent_kernel_sets(kinds, watched=True), *first_picture_parts(kinds)]
 
 
-class Painter:
+class PictureCompiler:
     """Subprocess that compiles the drawing kernels of the first frame while this process compiles the simulation.
 
     The subprocess starts before the run is known, because every run draws a map. Once the file is open, it gets the
@@ -74,7 +85,7 @@ class Painter:
         self._process: subprocess.Popen[bytes] | None = None
         self._start_if_useful(())
 
-    def want(self, kinds: Iterable[str]) -> None:
+    def request_kinds(self, kinds: Iterable[str]) -> None:
         """Send the subprocess the kinds of the opened run's agents, after starting it if it is not running yet."""
         kinds = list(kinds)
         if self._process is None:
@@ -94,12 +105,12 @@ class Painter:
 
     def _start_if_useful(self, kinds: Sequence[str]) -> None:
         """Start the subprocess if drawing kernels are missing, and so are other kernels for this process to compile."""
-        missing = [part.key for part in first_parts(kinds) if not is_ready(part.key)]
-        pictures = [part.key for part in first_pictures(kinds) if part.key in missing]
+        missing = [part.key for part in first_frame_parts(kinds) if not is_compiled(part.key)]
+        pictures = [part.key for part in first_picture_parts(kinds) if part.key in missing]
         if pictures and len(missing) > len(pictures):
-            self._process = child.start(
+            self._process = subprocesses.start_module(
                 *("ui.warmup", "pictures"),
-                variables={DRAWS_ONLY_VARIABLE: "1"},
+                variables={ONLY_DRAWING_VARIABLE: "1"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -112,29 +123,36 @@ def compile_pictures(wanted: TextIO) -> None:
     Args:
         wanted: Stream with one line of agent kinds, separated by spaces.
     """
-    make_ready(first_pictures(()))
-    make_ready(first_pictures(wanted.readline().split()))
+    compile_missing(first_picture_parts(()))
+    compile_missing(first_picture_parts(wanted.readline().split()))
 
 
-def all_parts() -> list[Part]:
+def all_kernel_parts() -> list[KernelSet]:
     """Return all groups of kernels that the window may need, in the order in which they are compiled."""
-    pictures = [FIRST_PICTURE, LEARNERS_PICTURE, CROWD_PICTURE]
-    return [world_part(), TIME, beginnings_part(), *pictures, *all_agent_parts(watched=True), DRAWING]
+    pictures = [FIRST_PICTURE_PART, LEARNERS_PICTURE_PART, CROWD_PICTURE_PART]
+    return [
+        world_kernel_set(),
+        TIMELINE_PART,
+        agent_creation_kernel_set(),
+        *pictures,
+        *all_agent_kernel_sets(watched=True),
+        DRAWING_PART,
+    ]
 
 
-def is_all_ready() -> bool:
-    return all(is_ready(part.key) for part in all_parts())
+def is_everything_compiled() -> bool:
+    return all(is_compiled(part.key) for part in all_kernel_parts())
 
 
-def compile_beside(wanted: TextIO) -> None:
+def compile_in_background(wanted: TextIO) -> None:
     """Compile all missing groups of kernels, first those whose keys arrive on `wanted`; stop when it is closed.
 
     Args:
         wanted: Stream with one key in each line, such as standard input.
     """
     asked: SimpleQueue[str | None] = SimpleQueue()
-    threading.Thread(target=_listen, args=(wanted, asked), daemon=True).start()
-    missing = {part.key: part for part in all_parts() if not is_ready(part.key)}
+    threading.Thread(target=_read_requested_keys, args=(wanted, asked), daemon=True).start()
+    missing = {part.key: part for part in all_kernel_parts() if not is_compiled(part.key)}
     while missing:
         key = next(iter(missing))
         try:
@@ -142,10 +160,10 @@ def compile_beside(wanted: TextIO) -> None:
                 key = asked_for if asked_for in missing else key
             return
         except Empty:
-            make_ready([missing.pop(key)])
+            compile_missing([missing.pop(key)])
 
 
-def _listen(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
+def _read_requested_keys(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
     """Put each key that is read from the stream `wanted` into a queue, and None when the stream is closed."""
     for line in wanted:
         asked.put(line.strip())
@@ -156,5 +174,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["pictures"]:
         compile_pictures(sys.stdin)
     else:
-        child.be_idle()
-        compile_beside(sys.stdin)
+        subprocesses.set_idle_priority()
+        compile_in_background(sys.stdin)

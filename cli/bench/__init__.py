@@ -4,16 +4,16 @@ import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.registry import BY_KEY
-from cli.arguments import MAPS, Arguments, add_maps, option
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import BENCHMARK_MAPS, CommandParser, add_maps_option, param_arguments
 from cli.bench import problems
-from cli.bench.setup import Setup
-from cli.bench.table import Table, lines_of, write_csv
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchTable, table_lines, write_csv
 from cli.outputs import check_outputs
-from cli.progress import Progress
-from cli.warm import warm_up
+from cli.progress import ProgressBar
+from cli.warm import warm_up_agents
 from sim.commands import AgentConfig
-from sim.params import ConfigError, Param, did_you_mean
+from sim.params import ConfigError, Param, did_you_mean_hint
 
 ROUNDS = Param("rounds", int, 3, "how often each measurement is repeated; the best counts", low=1, high=100)
 
@@ -41,38 +41,42 @@ open a window, and the others must not load the modules for it.
 
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
-    chosen = _chosen(given.benches)
+    chosen = _benches_to_run(given.benches)
     check_outputs({"--csv": given.csv}, ())
-    progress = Progress()
-    warm_up([AgentConfig(key) for key in BY_KEY], progress)
-    setup = Setup(problems.load(Path(given.maps)), given.rounds, progress)
+    progress = ProgressBar()
+    warm_up_agents([AgentConfig(key) for key in SPECS_BY_KEY], progress)
+    setup = BenchSetup(problems.load_problems(Path(given.maps)), given.rounds, progress)
     if not setup.problems.is_listed:
-        lacking = "no benchmark maps (--maps DIR)" if given.maps == MAPS else f"{given.maps}: no search-set.tsv there"
-        progress.say(f"{lacking}; using generated maps, so targets do not apply")
+        lacking = (
+            "no benchmark maps (--maps DIR)"
+            if given.maps == BENCHMARK_MAPS
+            else f"{given.maps}: no search-set.tsv there"
+        )
+        progress.print_line(f"{lacking}; using generated maps, so targets do not apply")
     tables = []
     for name in chosen:
-        table: Table = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
+        table: BenchTable = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
         tables.append((name, table))
         progress.clear()
-        print("\n".join([*lines_of(table), ""]), flush=True)
+        print("\n".join([*table_lines(table), ""]), flush=True)
     if given.csv:
         write_csv(given.csv, tables)
     return 0
 
 
-def _parser() -> Arguments:
+def _parser() -> CommandParser:
     names = ", ".join(BENCHES)
-    parser = Arguments("bench", "Measure speed and memory. A missed target is marked NO; it is not an error.")
+    parser = CommandParser("bench", "Measure speed and memory. A missed target is marked NO; it is not an error.")
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names} (default: all)")
     parser.add_argument("--csv", metavar="FILE", help="write all rows to FILE")
-    parser.add_argument("--rounds", metavar="N", **option(ROUNDS))
-    add_maps(parser, "folder of maps with search-set.tsv; without it, maps are generated")
+    parser.add_argument("--rounds", metavar="N", **param_arguments(ROUNDS))
+    add_maps_option(parser, "folder of maps with search-set.tsv; without it, maps are generated")
     return parser
 
 
-def _chosen(names: Sequence[str]) -> list[str]:
+def _benches_to_run(names: Sequence[str]) -> list[str]:
     """Return the named benches in the order of BENCHES, or all benches if none is named."""
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
-        raise ConfigError([f"bench: no bench '{name}'{did_you_mean(name, BENCHES)}" for name in unknown])
+        raise ConfigError([f"bench: no bench '{name}'{did_you_mean_hint(name, BENCHES)}" for name in unknown])
     return [name for name in BENCHES if not names or name in names]

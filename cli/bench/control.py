@@ -18,7 +18,7 @@ class FramedMap:
         self.width = grid.width + 2
         blocked_row = [False] * self.width
         self.free = list(blocked_row)
-        for row in grid.free_map.tolist():
+        for row in grid.free_mask_2d.tolist():
             self.free += [False, *row, False]
         self.free += blocked_row
 

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.registry import BY_KEY
-from agents.warm import walk_together
+from agents.registry import SPECS_BY_KEY
+from agents.warm_up import warm_up_batches
 from cli.bench.memory import resident_mb
-from cli.bench.problems import by_map
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
+from cli.bench.problems import grouped_by_map
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells
-from sim.crowd import peopled
-from sim.generate import generate
+from sim.crowd import build_crowd_world
+from sim.generate import generate_map
 from sim.grid import Grid
-from sim.kernels.memory import POOL
+from sim.kernels.memory import BUFFER_POOL
 from sim.params import Value
-from sim.placing import Drawn, spread
+from sim.placing import RandomPlacing, place_group
 
 SIZES = (10, 100, 500, 1000)  # numbers of units on the map, one run each
 TICKS = 220  # number of ticks of a measured run
@@ -30,14 +30,14 @@ SIDE = 512  # side of a generated map in cells
 MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
 BUDGET_MS = 3.0  # target: maximum median time of a tick of all units, in milliseconds
 _GROUP = "bg512"  # set of problems from which the map is taken
-_MEMORY_TARGET = Target(0.6, is_upper=True)  # maximum megabytes per unit
-_BULK_TARGET = Target(1.3, is_upper=True)  # maximum ratio: time of single ticks / time in one call
+_MEMORY_TARGET = BenchTarget(0.6, is_upper=True)  # maximum megabytes per unit
+_BULK_TARGET = BenchTarget(1.3, is_upper=True)  # maximum ratio: time of single ticks / time in one call
 EDITS = (3, 300, 3000)
 """Numbers of cells to edit. For each number, one edit that blocks cells and one that frees them are measured."""
 
 
 @dataclass(frozen=True)
-class Case:
+class CrowdCase:
     """Agent and settings of the units that are measured."""
 
     name: str
@@ -48,34 +48,36 @@ class Case:
 
 
 CASES = (
-    Case("TB-WA* w=2.5 k=25", "tb-wa", {"weight": 2.5}, 25, 500),
-    Case("TBA* R=25", "tba", {}, 25),
-    Case("LRTA* d=1", "lrta", {}, 1, 1000),
-    Case("D* Lite k=25", "dstar-lite", {}, 25),
+    CrowdCase("TB-WA* w=2.5 k=25", "tb-wa", {"weight": 2.5}, 25, 500),
+    CrowdCase("TBA* R=25", "tba", {}, 25),
+    CrowdCase("LRTA* d=1", "lrta", {}, 1, 1000),
+    CrowdCase("D* Lite k=25", "dstar-lite", {}, 25),
 )
 
 
-def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Table:
-    grid = _grid(setup)
-    table = Table(
+def run(setup: BenchSetup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> BenchTable:
+    grid = _choose_map(setup)
+    table = BenchTable(
         f"crowd: time of a tick of units with own starts and goals on {grid.name}, paths of cost {MIN_COST:g} and more"
     )
-    setup.progress.show("crowd: preparing")
-    walk_together()  # compile the kernels first, as every command and the window do
+    setup.progress.update_bar("crowd: preparing")
+    warm_up_batches()  # compile the kernels first, as every command and the window do
     for case in CASES:
         medians = []
         for size in sizes:
-            setup.progress.show(f"crowd: {case.name}, {size} units")
-            ms, megabytes = measured(case, grid, size, ticks)
+            setup.progress.update_bar(f"crowd: {case.name}, {size} units")
+            ms, megabytes = measure_ticks(case, grid, size, ticks)
             medians.append(float(np.median(ms)))
             name = f"{case.name}, {size:,} units"
-            table.rows += _rows(name, case, size, ms, megabytes)
+            table.rows += _result_rows(name, case, size, ms, megabytes)
             if size == max(sizes[:3]):
-                bulk, total = _bulk_ms(case, grid, size, ticks), float(ms.sum())
+                bulk, total = _single_call_ms(case, grid, size, ticks), float(ms.sum())
                 target = _BULK_TARGET if case.fits else None
-                table.rows.append(Row(f"{name}: all ticks", total, "ms", bulk, total / bulk, target))
-        table.rows.append(Row(f"{case.name}: fit into {BUDGET_MS:g} ms", fitting(sizes, medians), "units"))
-    setup.progress.show("crowd: edits")
+                table.rows.append(BenchRow(f"{name}: all ticks", total, "ms", bulk, total / bulk, target))
+        table.rows.append(
+            BenchRow(f"{case.name}: fit into {BUDGET_MS:g} ms", units_within_budget(sizes, medians), "units")
+        )
+    setup.progress.update_bar("crowd: edits")
     table.rows += _edit_rows(grid, max(sizes[:3]))
     table.notes.append("all ticks: the control runs the same ticks in one call, all ticks of one unit after the other")
     table.notes.append("edits: time to edit the map and to notify all lazy RTB-WA* units, which are on their way")
@@ -85,32 +87,34 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
     return table
 
 
-def _grid(setup: Setup) -> Grid:
+def _choose_map(setup: BenchSetup) -> Grid:
     """Return a map of the search set, or a generated map of SIDE x SIDE cells if there is none."""
     groups = dict(setup.problems.groups())
     if setup.problems.is_listed and _GROUP in groups:
-        return by_map(groups[_GROUP])[0][0].grid
-    return generate("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 3}).grid
+        return grouped_by_map(groups[_GROUP])[0][0].grid
+    return generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 3}).grid
 
 
-def _rows(name: str, case: Case, size: int, ms: np.ndarray, megabytes: float | None) -> list[Row]:
+def _result_rows(name: str, case: CrowdCase, size: int, ms: np.ndarray, megabytes: float | None) -> list[BenchRow]:
     has_target = size == case.fits
     rows = [
-        Row(f"{name}: median", float(np.median(ms)), "ms", target=Target(BUDGET_MS, True) if has_target else None),
-        Row(
+        BenchRow(
+            f"{name}: median", float(np.median(ms)), "ms", target=BenchTarget(BUDGET_MS, True) if has_target else None
+        ),
+        BenchRow(
             f"{name}: p99",
             float(np.percentile(ms, 99)),
             "ms",
-            target=Target(2 * BUDGET_MS, True) if has_target else None,
+            target=BenchTarget(2 * BUDGET_MS, True) if has_target else None,
         ),
-        Row(f"{name}: first tick", float(ms[0]), "ms"),
+        BenchRow(f"{name}: first tick", float(ms[0]), "ms"),
     ]
     if megabytes is not None:
-        rows.append(Row(f"{name}: a unit", megabytes, "MB", target=_MEMORY_TARGET if has_target else None))
+        rows.append(BenchRow(f"{name}: a unit", megabytes, "MB", target=_MEMORY_TARGET if has_target else None))
     return rows
 
 
-def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray, float | None]:
+def measure_ticks(case: CrowdCase, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray, float | None]:
     """Run a number of units for some ticks, and measure their time and memory.
 
     Returns:
@@ -119,9 +123,9 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
     """
     placed = _placed_units(case, grid, size)
     gc.collect()
-    POOL.empty()  # free cached memory: if units reused it, they would seem to take no memory
+    BUFFER_POOL.release_free_blocks()  # free cached memory: if units reused it, they would seem to take no memory
     before = resident_mb()
-    world = peopled(grid, BY_KEY, placed, case.budget)
+    world = build_crowd_world(grid, SPECS_BY_KEY, placed, case.budget)
     ms = np.zeros(ticks)
     for tick in range(ticks):
         begun = time.thread_time()
@@ -132,20 +136,23 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
     return ms, None if before is None or after is None else (after - before) / size
 
 
-def _bulk_ms(case: Case, grid: Grid, size: int, ticks: int) -> float:
+def _single_call_ms(case: CrowdCase, grid: Grid, size: int, ticks: int) -> float:
     """Return the milliseconds of all ticks in a single call of `advance`.
 
     In such a call each unit may run all of its ticks before the next unit does.
     """
-    world = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget)
-    return _measured_ms(lambda: world.advance(ticks))
+    world = build_crowd_world(grid, SPECS_BY_KEY, _placed_units(case, grid, size), case.budget)
+    return _time_ms(lambda: world.advance(ticks))
 
 
-def _edit_rows(grid: Grid, size: int) -> list[Row]:
+def _edit_rows(grid: Grid, size: int) -> list[BenchRow]:
     """Return rows with the time of map edits: for each of EDITS, an edit that blocks cells and one that frees them."""
-    case = Case("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
+    case = CrowdCase("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
-    world, chance = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget), np.random.default_rng(7)
+    world, chance = (
+        build_crowd_world(grid, SPECS_BY_KEY, _placed_units(case, grid, size), case.budget),
+        np.random.default_rng(7),
+    )
     rows = []
     for count in EDITS:
         world.advance(20)
@@ -153,22 +160,24 @@ def _edit_rows(grid: Grid, size: int) -> list[Row]:
         for word, edit in (("blocked", EditCells(blocked=cells)), ("freed", EditCells(freed=cells))):
             world.submit(edit)
             name = f"{case.name}, {size:,} units: {len(cells):,} cells {word}"
-            rows.append(Row(name, _measured_ms(world.apply_now), "ms", target=Target(BUDGET_MS, True)))
+            rows.append(BenchRow(name, _time_ms(world.apply_due_changes), "ms", target=BenchTarget(BUDGET_MS, True)))
             world.advance(3)
     return rows
 
 
-def _measured_ms(work: Callable[[], object]) -> float:
+def _time_ms(work: Callable[[], object]) -> float:
     begun = time.thread_time()
     work()
     return (time.thread_time() - begun) * 1000.0
 
 
-def _placed_units(case: Case, grid: Grid, size: int) -> list[AgentConfig]:
-    return spread(AgentConfig(case.kind, params=case.params, budget=case.budget), size, Drawn(7, MIN_COST), grid)
+def _placed_units(case: CrowdCase, grid: Grid, size: int) -> list[AgentConfig]:
+    return place_group(
+        AgentConfig(case.kind, params=case.params, budget=case.budget), size, RandomPlacing(7, MIN_COST), grid
+    )
 
 
-def fitting(sizes: tuple[int, ...], medians: list[float]) -> float:
+def units_within_budget(sizes: tuple[int, ...], medians: list[float]) -> float:
     """Return the number of units whose median tick takes BUDGET_MS, interpolated between the measured sizes.
 
     If even the largest size takes less, the largest size is returned.

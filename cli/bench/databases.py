@@ -6,20 +6,20 @@ from functools import partial
 
 import numpy as np
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from cli.bench import plain
 from cli.bench.control import FramedMap, astar
-from cli.bench.problems import MapProblem, by_map
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
-from cli.bench.ticks import Case, case_work, control_rate
-from cli.bench.timing import best_of
+from cli.bench.problems import MapProblem, grouped_by_map
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from cli.bench.ticks import TickCase, case_runner, control_rate
+from cli.bench.timing import best_times
 from sim import abstraction, databases
 from sim import records as recipes
 from sim.commands import AgentConfig
 from sim.grid import Grid
-from sim.kernels.records import Records, find_similar, new_similar
-from sim.prepared import Prepared, Recipe, fetch, made_now
+from sim.kernels.records import ProblemRecords, find_similar_records, new_similar_records
+from sim.prepared import DataRecipe, PreparedData, build_uncached, fetch_data
 from sim.world import World
 
 _COLUMN_LEVEL = 3  # abstraction level of the database of which one column is computed and timed
@@ -27,24 +27,24 @@ _MAX_MAPS = 3  # maximum number of maps of each size, because the plain versions
 _RECORD_COUNT, _SIMILAR_COUNT = 1000, 10  # number of records per map, and of similar records to find
 # number of problems that the control solves; all problems of the records would take it minutes
 _PLAIN_RECORD_COUNT = 8
-WALKERS = (
-    Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
-    Case("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
-    Case("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORD_COUNT}, 1),
-    Case("PR LRTA*, level 4, depth 5", "pr-lrta", {"depth": 5}, 1, every=4),
-    Case("PRA*", "pra", {"mode": "instant"}, 1, every=4),
-    Case("DT LRTA*", "dt-lrta", {}, 1, every=16, most_ticks=20_000),
+WALKER_CASES = (
+    TickCase("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
+    TickCase("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
+    TickCase("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORD_COUNT}, 1),
+    TickCase("PR LRTA*, level 4, depth 5", "pr-lrta", {"depth": 5}, 1, every=4),
+    TickCase("PRA*", "pra", {"mode": "instant"}, 1, every=4),
+    TickCase("DT LRTA*", "dt-lrta", {}, 1, every=16, most_ticks=20_000),
 )
 
 
-ONE_STATE = ("d-lrta", "knn-lrta")
+ONE_STATE_AGENTS = ("d-lrta", "knn-lrta")
 """Agents that expand one state per move. Creating a world takes as long as a run of such an agent, so walking is also
 measured without the creation of the world."""
 
 
-def run(setup: Setup) -> Table:
-    table = Table("databases: abstraction, columns of subgoals, records, and the agents that use them")
-    problems = by_map(setup.problems.problems)
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable("databases: abstraction, columns of subgoals, records, and the agents that use them")
+    problems = grouped_by_map(setup.problems.problems)
     for side, limit in ((512, 0.3), (1024, 1.2)):
         chosen = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == side]
         if chosen or not setup.problems.is_listed:
@@ -52,12 +52,12 @@ def run(setup: Setup) -> Table:
     _measure_column(setup, table, problems[:_MAX_MAPS])
     of_512 = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == 512]
     _measure_records(setup, table, (of_512 or problems)[:_MAX_MAPS])
-    batches = by_map(next(iter(dict(setup.problems.groups()).values())))
+    batches = grouped_by_map(next(iter(dict(setup.problems.groups()).values())))
     rate = control_rate(setup, batches)
-    for case in WALKERS:
+    for case in WALKER_CASES:
         _measure_walker(setup, table, case, batches, rate)
-        if case.kind in ONE_STATE and not case.every > 1:
-            _measure_walk(setup, table, case, batches, rate)
+        if case.kind in ONE_STATE_AGENTS and not case.every > 1:
+            _measure_walking_alone(setup, table, case, batches, rate)
     table.notes.append(
         "walking alone: agent and referee, without the time to create a world, its optimum and its measures"
     )
@@ -65,68 +65,78 @@ def run(setup: Setup) -> Table:
     return table
 
 
-def _measure_abstraction(setup: Setup, table: Table, batches: list[list[MapProblem]], side: int, limit: float) -> None:
+def _measure_abstraction(
+    setup: BenchSetup, table: BenchTable, batches: list[list[MapProblem]], side: int, limit: float
+) -> None:
     name = f"abstraction of {side} x {side}" if side else "abstraction of generated maps"
     ours, plainly = 0.0, 0.0
     for batch in batches:
-        setup.progress.show(f"databases: {name}, {batch[0].map_name}")
+        setup.progress.update_bar(f"databases: {name}, {batch[0].map_name}")
         grid, board = batch[0].grid, FramedMap(batch[0].grid)
-        made: Prepared = made_now(abstraction.RECIPE, grid)
-        assert np.diff(made.tables.first).tolist() == plain.abstraction(board), "they disagree"
-        own, other = best_of(setup.rounds, (_making(abstraction.RECIPE, grid), partial(plain.abstraction, board)))
+        made: PreparedData = build_uncached(abstraction.RECIPE, grid)
+        assert np.diff(made.tables.first).tolist() == plain.region_counts(board), "they disagree"
+        own, other = best_times(
+            setup.rounds, (_computation(abstraction.RECIPE, grid), partial(plain.region_counts, board))
+        )
         ours, plainly = ours + own, plainly + other
-    _add(table, name, ours / len(batches), plainly / len(batches), limit if side else None)
+    _add_result_rows(table, name, ours / len(batches), plainly / len(batches), limit if side else None)
 
 
-def _measure_column(setup: Setup, table: Table, batches: list[list[MapProblem]]) -> None:
+def _measure_column(setup: BenchSetup, table: BenchTable, batches: list[list[MapProblem]]) -> None:
     ours, plainly = 0.0, 0.0
     for batch in batches:
-        setup.progress.show(f"databases: column, {batch[0].map_name}")
+        setup.progress.update_bar(f"databases: column, {batch[0].map_name}")
         grid, board = batch[0].grid, FramedMap(batch[0].grid)
-        levels = fetch(abstraction.RECIPE, grid).tables
-        region = databases.region_of(levels, batch[0].ends[1], _COLUMN_LEVEL)
-        column = databases.recipe(databases.clipped(levels, _COLUMN_LEVEL), region, 0, "subgoals")
+        levels = fetch_data(abstraction.RECIPE, grid).tables
+        region = databases.region_of_cell(levels, batch[0].ends[1], _COLUMN_LEVEL)
+        column = databases.database_column_recipe(databases.clipped_level(levels, _COLUMN_LEVEL), region, 0, "subgoals")
         source = board.cell(*grid.xy(int(levels.rep[region])))
-        own, other = best_of(setup.rounds, (_making(column, grid), partial(plain.distances, board, source)))
+        own, other = best_times(
+            setup.rounds, (_computation(column, grid), partial(plain.true_distances, board, source))
+        )
         ours, plainly = ours + own, plainly + other
     limit = 0.006 if setup.problems.is_listed else None
-    _add(table, f"column of level {_COLUMN_LEVEL}", ours / len(batches), plainly / len(batches), limit)
+    _add_result_rows(table, f"column of level {_COLUMN_LEVEL}", ours / len(batches), plainly / len(batches), limit)
 
 
-def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]) -> None:
+def _measure_records(setup: BenchSetup, table: BenchTable, batches: list[list[MapProblem]]) -> None:
     """Add rows with the time to compute the records of a map, and to find the records similar to each problem.
 
     Records are computed only once, because this takes seconds on all processor cores.
     """
     making, plainly, finding, looking, asked = 0.0, 0.0, 0.0, 0.0, 0
     for batch in batches:
-        setup.progress.show(f"databases: records, {batch[0].map_name}")
+        setup.progress.update_bar(f"databases: records, {batch[0].map_name}")
         grid, ends = batch[0].grid, [problem.ends for problem in batch]
         before = time.perf_counter()
-        records = made_now(recipes.recipe({"records": _RECORD_COUNT, "seed": 1}), grid).tables
+        records = build_uncached(recipes.records_recipe({"records": _RECORD_COUNT, "seed": 1}), grid).tables
         # elapsed time instead of processor time, because several threads do the work
         making += time.perf_counter() - before
-        pairs = recipes.draw_pairs(grid, _PLAIN_RECORD_COUNT, 1)
-        plainly += best_of(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORD_COUNT / len(pairs)
-        ours, other = partial(_find_similar, grid, records, ends), partial(_find_plainly, grid, records, ends)
+        pairs = recipes.draw_problem_pairs(grid, _PLAIN_RECORD_COUNT, 1)
+        plainly += (
+            best_times(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORD_COUNT / len(pairs)
+        )
+        ours, other = partial(_find_similar, grid, records, ends), partial(_find_similar_plainly, grid, records, ends)
         assert ours() == other(), "they disagree"
-        own, control = best_of(setup.rounds, (ours, other))
+        own, control = best_times(setup.rounds, (ours, other))
         finding, looking, asked = finding + own, looking + control, asked + len(ends)
     is_listed, maps = setup.problems.is_listed, len(batches)
-    _add(
+    _add_result_rows(
         table,
         f"{_RECORD_COUNT:,} records of solved problems",
         making / maps,
         plainly / maps,
         4.0 if is_listed else None,
     )
-    _add(table, f"{_SIMILAR_COUNT} similar records", finding / asked, looking / asked, 60e-6 if is_listed else None)
+    _add_result_rows(
+        table, f"{_SIMILAR_COUNT} similar records", finding / asked, looking / asked, 60e-6 if is_listed else None
+    )
 
 
-def _find_similar(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
-    similar, found = new_similar(_SIMILAR_COUNT), []
+def _find_similar(grid: Grid, records: ProblemRecords, pairs: list[tuple[int, int]]) -> list[list[int]]:
+    similar, found = new_similar_records(_SIMILAR_COUNT), []
     for pair in pairs:
-        find_similar(grid.ground, records, *pair, similar)
+        find_similar_records(grid.ground, records, *pair, similar)
         found.append(similar.records.tolist())
     return found
 
@@ -137,51 +147,55 @@ def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -
         astar(board, *(board.cell(*grid.xy(cell)) for cell in pair))
 
 
-def _find_plainly(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
+def _find_similar_plainly(grid: Grid, records: ProblemRecords, pairs: list[tuple[int, int]]) -> list[list[int]]:
     ends = records.ends.tolist()
-    return [plain.similar(ends, grid.xy(start), grid.xy(goal), _SIMILAR_COUNT) for start, goal in pairs]
+    return [plain.most_similar_records(ends, grid.xy(start), grid.xy(goal), _SIMILAR_COUNT) for start, goal in pairs]
 
 
-def _making(recipe: Recipe, grid: Grid) -> Callable[[], object]:
-    return partial(made_now, recipe, grid)
+def _computation(recipe: DataRecipe, grid: Grid) -> Callable[[], object]:
+    return partial(build_uncached, recipe, grid)
 
 
-def _add(table: Table, name: str, ours: float, plainly: float, limit: float | None) -> None:
+def _add_result_rows(table: BenchTable, name: str, ours: float, plainly: float, limit: float | None) -> None:
     """Add rows with the time of a computation (`ours`, in seconds), and its ratio to the control (`plainly`)."""
-    target = None if limit is None else Target(1000.0 * limit, is_upper=True)
-    table.rows.append(Row(name, 1000.0 * ours, "ms", target=target))
-    table.rows.append(Row(f"{name}, how often a second", 1.0 / ours, "1/s", 1.0 / plainly, plainly / ours))
+    target = None if limit is None else BenchTarget(1000.0 * limit, is_upper=True)
+    table.rows.append(BenchRow(name, 1000.0 * ours, "ms", target=target))
+    table.rows.append(BenchRow(f"{name}, how often a second", 1.0 / ours, "1/s", 1.0 / plainly, plainly / ours))
 
 
-def _measure_walker(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], rate: float) -> None:
+def _measure_walker(
+    setup: BenchSetup, table: BenchTable, case: TickCase, batches: list[list[MapProblem]], rate: float
+) -> None:
     seconds, expansions = 0.0, 0
     for batch in batches:
-        setup.progress.show(f"databases: {case.name}, {batch[0].map_name}")
-        work = case_work(case, batch[:: case.every])
+        setup.progress.update_bar(f"databases: {case.name}, {batch[0].map_name}")
+        work = case_runner(case, batch[:: case.every])
         expansions += work()[0]  # the first call also prepares data, which is not timed
-        seconds += best_of(setup.rounds, (work,))[0]
+        seconds += best_times(setup.rounds, (work,))[0]
     own = expansions / seconds
     target = case.target if setup.problems.is_listed else None
-    table.rows.append(Row(case.name, own, "expansions/s", rate, own / rate, target))
+    table.rows.append(BenchRow(case.name, own, "expansions/s", rate, own / rate, target))
 
 
-def _measure_walk(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], rate: float) -> None:
-    setup.progress.show(f"databases: {case.name}, walking alone")
+def _measure_walking_alone(
+    setup: BenchSetup, table: BenchTable, case: TickCase, batches: list[list[MapProblem]], rate: float
+) -> None:
+    setup.progress.update_bar(f"databases: {case.name}, walking alone")
     problems = [problem for batch in batches for problem in batch]
-    walks = [_walk(case, problems) for _ in range(setup.rounds)]
+    walks = [_walk_problems(case, problems) for _ in range(setup.rounds)]
     own = walks[0][0] / min(seconds for _, seconds in walks)
-    target = Target(5.0) if setup.problems.is_listed else None
-    table.rows.append(Row(f"{case.name}, walking alone", own, "expansions/s", rate, own / rate, target))
+    target = BenchTarget(5.0) if setup.problems.is_listed else None
+    table.rows.append(BenchRow(f"{case.name}, walking alone", own, "expansions/s", rate, own / rate, target))
 
 
-def _walk(case: Case, problems: list[MapProblem]) -> tuple[int, float]:
+def _walk_problems(case: TickCase, problems: list[MapProblem]) -> tuple[int, float]:
     """Return the expansions of a case on some problems, and the processor time of its ticks in seconds."""
     expansions, seconds = 0, 0.0
     for problem in problems:
-        world = World(problem.grid, *problem.ends, BY_KEY, budget=case.budget, measures=False)
+        world = World(problem.grid, *problem.ends, SPECS_BY_KEY, budget=case.budget, measures=False)
         walker = world.add(AgentConfig(case.kind, params=case.params))
         before = time.thread_time()
         world.advance(case.most_ticks)
         seconds += time.thread_time() - before
-        expansions += world.metrics(walker).expansions
+        expansions += world.metrics_of_walker(walker).expansions
     return expansions, seconds

@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agents.registry import BY_KEY
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
+from agents.registry import SPECS_BY_KEY
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine
-from cli.progress import Progress
+from cli.progress import ProgressBar
 from cli.report import NAMES
-from sim.experiments.charts import usual
-from sim.experiments.columns import MEASURED, TIMES
-from sim.experiments.files import write_tables
-from sim.experiments.plan import planned_rows, tasks
-from sim.experiments.spec import Specification, parse_experiment
-from sim.experiments.store import Store, open_for_writing
-from sim.experiments.summary import comparison_table, settings_table
+from sim.experiments.columns import MEASURED_COLUMNS, PROCESSOR_TIME_COLUMNS
+from sim.experiments.export import write_tables
+from sim.experiments.plan import iter_tasks, planned_rows
+from sim.experiments.report_charts import standard_charts
+from sim.experiments.report_tables import comparison_table, settings_table
+from sim.experiments.specification import Specification, parse_experiment
+from sim.experiments.store import ResultStore, open_for_writing
 
 # specification of the measured experiment, with placeholders for the sides of the maps
-WORK = """format: backmove-experiment
+WORK_SPECIFICATION = """format: backmove-experiment
 version: 1
 problems: {generate: {kind: caves, width: %d, height: %d, seed: [1, 2, 3, 4, 5]}, random: 100}
 agents: [{kind: tb-wa, weight: [1, 1.4, 1.8, 2.2, 3]}]
@@ -33,7 +33,7 @@ SIDE, SHORT_SIDE = 768, 192
 """Sides of the maps in cells: SIDE gives twenty seconds of work, like the smallest experiments that come with the
 program; SHORT_SIDE gives three seconds, for which the time to start processes matters."""
 # specification of an experiment with invented results, with a placeholder for the weights
-ROWS = """format: backmove-experiment
+INVENTED_SPECIFICATION = """format: backmove-experiment
 version: 1
 problems: {generate: {kind: rooms, width: 64, height: 64, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, random: 100}
 agents: [{kind: tb-wa, weight: [%s]}]
@@ -41,83 +41,91 @@ budgets: [1, 4, 16, 64, 256]
 """
 
 
-def run(setup: Setup) -> Table:
-    table = Table("experiment: 50 tasks of 100 problems, results of 100,000 and of 300,000 runs")
-    setup.progress.show("experiment: in this process")
-    spec, short = _work(SIDE), _work(SHORT_SIDE)
-    bare = _seconds(lambda: _bare(spec), time.process_time)
-    alone, alone_s = _engine_seconds(spec, lambda folder: pools.choose(None, 1, folder))
-    table.rows.append(Row("engine over the bare loop", alone, "s", bare, alone / bare, Target(1.05, is_upper=True)))
-    setup.progress.show("experiment: two processes")
-    _, pair_s = _engine_seconds(spec, lambda folder: pools.choose(None, 2, folder))
-    table.rows.append(Row("two processes", pair_s, "s", alone_s, alone_s / pair_s, Target(1.8)))
-    _, short_alone_s = _engine_seconds(short, lambda folder: pools.choose(None, 1, folder))
-    _, short_pair_s = _engine_seconds(short, lambda folder: pools.choose(None, 2, folder))
-    table.rows.append(Row("two processes, a short job", short_pair_s, "s", short_alone_s, short_alone_s / short_pair_s))
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable("experiment: 50 tasks of 100 problems, results of 100,000 and of 300,000 runs")
+    setup.progress.update_bar("experiment: in this process")
+    spec, short = _parse_work(SIDE), _parse_work(SHORT_SIDE)
+    bare = _time_call_s(lambda: _run_without_engine(spec), time.process_time)
+    alone, alone_s = _engine_seconds(spec, lambda folder: pools.choose_executor(None, 1, folder))
+    table.rows.append(
+        BenchRow("engine over the bare loop", alone, "s", bare, alone / bare, BenchTarget(1.05, is_upper=True))
+    )
+    setup.progress.update_bar("experiment: two processes")
+    _, pair_s = _engine_seconds(spec, lambda folder: pools.choose_executor(None, 2, folder))
+    table.rows.append(BenchRow("two processes", pair_s, "s", alone_s, alone_s / pair_s, BenchTarget(1.8)))
+    _, short_alone_s = _engine_seconds(short, lambda folder: pools.choose_executor(None, 1, folder))
+    _, short_pair_s = _engine_seconds(short, lambda folder: pools.choose_executor(None, 2, folder))
+    table.rows.append(
+        BenchRow("two processes, a short job", short_pair_s, "s", short_alone_s, short_alone_s / short_pair_s)
+    )
     table.rows += _scheduler_rows(spec, short, pair_s, setup.progress)
-    setup.progress.show("experiment: finished rows")
-    table.rows += [_resume_row(20), _report(60)]
+    setup.progress.update_bar("experiment: finished rows")
+    table.rows += [_resume_row(20), _report_row(60)]
     table.notes.append("rows of processes and the scheduler: elapsed time with their start; other rows: processor time")
     return table
 
 
-def _work(side: int) -> Specification:
-    return parse_experiment(WORK % (side, side), "bench.yaml", BY_KEY)
+def _parse_work(side: int) -> Specification:
+    return parse_experiment(WORK_SPECIFICATION % (side, side), "bench.yaml", SPECS_BY_KEY)
 
 
-def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
+def _time_call_s(work: Callable[[], object], clock: Callable[[], float]) -> float:
     before = clock()
     work()
     return clock() - before
 
 
-def _bare(spec: Specification) -> None:
+def _run_without_engine(spec: Specification) -> None:
     """Compute all tasks of an experiment in a plain loop, without the engine."""
-    for task in tasks(spec, set()):
-        worker.work(task)
+    for task in iter_tasks(spec, set()):
+        worker.compute_task(task)
 
 
 @contextmanager
-def _folder() -> Iterator[Store]:
+def _temporary_store() -> Iterator[ResultStore]:
     """Open a results folder that is deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder, open_for_writing(Path(folder)) as store:
         yield store
 
 
-def _engine_seconds(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[float, float]:
+def _engine_seconds(spec: Specification, pool: Callable[[Path], pools.ExecutorFactory]) -> tuple[float, float]:
     """Run an experiment; return the processor time of this process and the elapsed time, both in seconds."""
-    with _folder() as store:
+    with _temporary_store() as store:
         store.set_plan(spec)
         began_s, began = time.monotonic(), time.process_time()
-        Engine(store, pool(store.folder), Progress(), tasks(spec, set()), spec.count).run()
+        Engine(store, pool(store.folder), ProgressBar(), iter_tasks(spec, set()), spec.count).run()
         return time.process_time() - began, time.monotonic() - began_s
 
 
-def _scheduler_rows(spec: Specification, short: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
+def _scheduler_rows(
+    spec: Specification, short: Specification, pair_s: float, progress: ProgressBar
+) -> Iterator[BenchRow]:
     """Yield the row about a Dask scheduler, or nothing if Dask is not installed."""
     try:
         from distributed import LocalCluster
     except ImportError:
         return
-    progress.show("experiment: a scheduler with two workers")
+    progress.update_bar("experiment: a scheduler with two workers")
     start: Any = LocalCluster
     with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         # first an untimed run, in which the workers import the program
-        _engine_seconds(short, lambda folder: pools.choose(address, 1, folder))
-        _, seconds = _engine_seconds(spec, lambda folder: pools.choose(address, 1, folder))
-    yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
+        _engine_seconds(short, lambda folder: pools.choose_executor(address, 1, folder))
+        _, seconds = _engine_seconds(spec, lambda folder: pools.choose_executor(address, 1, folder))
+    yield BenchRow(
+        "a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, BenchTarget(1.15, is_upper=True)
+    )
 
 
 # --- resuming and reporting many runs -------------------------------------------------------------
 
 
-def _filled(store: Store, weights: int) -> Specification:
+def _fill_with_invented_results(store: ResultStore, weights: int) -> Specification:
     """Fill a store with invented results of 5,000 runs for each weight, and return their specification."""
-    text = ROWS % ", ".join(f"{1 + i / 100}" for i in range(weights))
-    spec = parse_experiment(text, "bench.yaml", BY_KEY)
+    text = INVENTED_SPECIFICATION % ", ".join(f"{1 + i / 100}" for i in range(weights))
+    spec = parse_experiment(text, "bench.yaml", SPECS_BY_KEY)
     store.set_plan(spec)
-    names = [column.name for column in (*MEASURED, *TIMES)]
+    names = [column.name for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)]
     usual_cells: dict[str, Any] = dict.fromkeys(names, 1) | {"outcome": "reached", "digest": "0" * 16}
     lines = []
     for row, key, *_ in planned_rows(spec):
@@ -131,29 +139,29 @@ def _filled(store: Store, weights: int) -> Specification:
     return spec
 
 
-def _resume_row(weights: int) -> Row:
-    with _folder() as store:
-        spec = _filled(store, weights)
+def _resume_row(weights: int) -> BenchRow:
+    with _temporary_store() as store:
+        spec = _fill_with_invented_results(store, weights)
         write_tables(store)
 
         def again() -> None:
             store.set_plan(spec)
             store.count()
-            assert not list(tasks(spec, store.done()))
+            assert not list(iter_tasks(spec, store.done()))
 
-        seconds = _seconds(again, time.process_time)
-    return Row(f"going on with {spec.count:,} finished runs", seconds, "s", target=Target(2.0, is_upper=True))
+        seconds = _time_call_s(again, time.process_time)
+    return BenchRow(f"going on with {spec.count:,} finished runs", seconds, "s", target=BenchTarget(2.0, is_upper=True))
 
 
-def _report(weights: int) -> Row:
-    with _folder() as store:
-        spec = _filled(store, weights)
+def _report_row(weights: int) -> BenchRow:
+    with _temporary_store() as store:
+        spec = _fill_with_invented_results(store, weights)
 
         def report() -> None:
             frame = store.frame()
             settings_table(frame, NAMES)
             comparison_table(frame, NAMES)
-            usual(frame, NAMES)
+            standard_charts(frame, NAMES)
 
-        seconds = _seconds(report, time.process_time)
-    return Row(f"tables and charts of {spec.count:,} runs", seconds, "s", target=Target(20.0, is_upper=True))
+        seconds = _time_call_s(report, time.process_time)
+    return BenchRow(f"tables and charts of {spec.count:,} runs", seconds, "s", target=BenchTarget(20.0, is_upper=True))

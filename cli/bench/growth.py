@@ -13,15 +13,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-from agents.registry import BY_KEY
-from cli.bench.frames import Case, make_app
+from agents.registry import SPECS_BY_KEY
+from cli.bench.frames import FrameCase, create_app
 from cli.bench.memory import resident_mb
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.files.map_source import rows_of
+from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.program import ROOT
@@ -31,29 +31,29 @@ from ui.model import branching, painting
 from ui.model.session import Session
 
 TICKS, BRANCHES, HEATS = 1_000_000, 300, 500  # number of repetitions of each load
-TARGET = Target(8.0, is_upper=True)  # megabytes by which memory may grow in the second half of a load
+TARGET = BenchTarget(8.0, is_upper=True)  # megabytes by which memory may grow in the second half of a load
 SIDE = 48  # side of the map in cells
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa"), AgentConfig("lrta"))
 _GOAL_EVERY = 2000  # ticks between two moves of the goal
-_BLOCK = 10_000  # number of ticks advanced in one call
+_TICKS_PER_CALL = 10_000  # number of ticks advanced in one call
 _BUDGET = 8  # expansions per tick
 _PARTS = 20  # number of parts of a load; garbage is collected after each part
 
 
-def run(setup: Setup) -> Table:
-    table = Table("growth: resident megabytes that the second half of a load adds")
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable("growth: resident megabytes that the second half of a load adds")
     if resident_mb() is None:
         table.notes.append("not measured: this system has no /proc/self/statm")
         return table
     for key, words in NAMES.items():
-        setup.progress.show(f"growth: {words}")
-        added, held = _probe_apart(key)
-        table.rows.append(Row(words, added, "MB", held, target=TARGET))
+        setup.progress.update_bar(f"growth: {words}")
+        added, held = _probe_in_subprocess(key)
+        table.rows.append(BenchRow(words, added, "MB", held, target=TARGET))
     table.notes.append("control: megabytes of the process at the end")
     return table
 
 
-def _probe_apart(key: str) -> tuple[float, float]:
+def _probe_in_subprocess(key: str) -> tuple[float, float]:
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     command = [sys.executable, "-m", "cli.bench.growth", key]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -63,7 +63,7 @@ def _probe_apart(key: str) -> tuple[float, float]:
     return added, held
 
 
-def probe(key: str, count: int) -> tuple[float, float]:
+def measure_load(key: str, count: int) -> tuple[float, float]:
     """Run a load and measure the resident memory of this process.
 
     Args:
@@ -80,13 +80,13 @@ def probe(key: str, count: int) -> tuple[float, float]:
             collected = done * _PARTS // count
             gc.collect()
         if not middle and done * 2 >= count:
-            middle = _collected_mb()
+            middle = _resident_mb_after_gc()
         if done >= count:  # measured inside the loop, because a load frees its objects after its last repetition
-            held = _collected_mb()
+            held = _resident_mb_after_gc()
     return held - middle - KEPT_MB.get(key, 0.0) * (count - count // 2), held
 
 
-def _collected_mb() -> float:
+def _resident_mb_after_gc() -> float:
     gc.collect()
     return resident_mb() or 0.0
 
@@ -96,39 +96,39 @@ def _collected_mb() -> float:
 
 def advance_ticks(count: int) -> Iterator[int]:
     """Let agents walk between two corners, with a timeline that records the run as in the window."""
-    made = generate("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
+    made = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
     ends = made.grid.cell(*made.start), made.grid.cell(*made.goal)
     goals = [(tick, MoveGoal(ends[tick // _GOAL_EVERY % 2 - 1])) for tick in range(_GOAL_EVERY, count, _GOAL_EVERY)]
 
     def build() -> World:
-        world = World(made.grid.copy(), *ends, BY_KEY, budget=_BUDGET, watched=True)
+        world = World(made.grid.copy(), *ends, SPECS_BY_KEY, budget=_BUDGET, watched=True)
         for config in AGENTS:
             world.add(config)
-        world.submit_all(goals)
+        world.queue_commands(goals)
         world.submit(EditCells(), count)  # an empty edit at the last tick, so that the run does not end before it
         return world
 
     line = Timeline(build)
-    while line.tick < count and line.advance(min(_BLOCK, count - line.tick)):
+    while line.tick < count and line.advance(min(_TICKS_PER_CALL, count - line.tick)):
         yield line.tick
 
 
-def make_branches(count: int) -> Iterator[int]:
+def create_and_delete_branches(count: int) -> Iterator[int]:
     """Create a branch, edit the map in it, advance, and delete the branch; repeat this `count` times."""
     session = Session(_scenario())
     session.advance(60)
     for done in range(1, count + 1):
         session.seek(30)
-        number = branching.branch_here(session).number
-        painting.paint(session, [SIDE * 20 + done % SIDE], block=True)
+        number = branching.create_branch_here(session).number
+        painting.block_or_free_cells(session, [SIDE * 20 + done % SIDE], block=True)
         session.advance(10)
-        branching.delete(session, number)
+        branching.delete_branch(session, number)
         yield done
 
 
-def change_heat(count: int) -> Iterator[int]:
+def change_heat_map(count: int) -> Iterator[int]:
     """Switch through the kinds of heat map in a window, and draw a frame with each."""
-    app = make_app(Case(len(AGENTS), 256, (1280, 720), agents=AGENTS))
+    app = create_app(FrameCase(len(AGENTS), 256, (1280, 720), agents=AGENTS))
     app.session.advance(200)
     for done in range(1, count + 1):
         app.window.run("next_heat")
@@ -137,14 +137,14 @@ def change_heat(count: int) -> Iterator[int]:
 
 
 def _scenario() -> Scenario:
-    made = generate("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
-    return Scenario(rows_of(made.grid), made.start, made.goal, AGENTS, budget=_BUDGET, grid=made.grid)
+    made = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
+    return Scenario(map_rows_of_grid(made.grid), made.start, made.goal, AGENTS, budget=_BUDGET, grid=made.grid)
 
 
 LOADS: dict[str, Callable[[int], Iterator[int]]] = {
     "ticks": advance_ticks,
-    "branches": make_branches,
-    "heat": change_heat,
+    "branches": create_and_delete_branches,
+    "heat": change_heat_map,
 }
 # name of a load -> megabytes kept on purpose per repetition: the record of one tick of each agent
 KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}
@@ -156,4 +156,4 @@ NAMES = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(probe(sys.argv[1], COUNTS[sys.argv[1]])))
+    print(json.dumps(measure_load(sys.argv[1], COUNTS[sys.argv[1]])))

@@ -6,37 +6,37 @@ import os
 import subprocess
 import sys
 
-from agents.registry import BY_KEY, SPECS
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
+from agents.registry import SPECS, SPECS_BY_KEY
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.params import ConfigError
 from sim.program import ROOT
 from sim.world import World
 
 SIDE = 1024  # side of the map in cells
-TARGET = Target(2.0, is_upper=True)  # maximum megabytes of an agent before its first tick
+TARGET = BenchTarget(2.0, is_upper=True)  # maximum megabytes of an agent before its first tick
 _AGENTS = 16  # number of agents over which the memory is averaged
 _TICKS = 100  # number of ticks before the second measurement
 _BUDGET = 64  # expansions per tick
 
 
-def run(setup: Setup) -> Table:
-    table = Table(f"memory: resident megabytes of one agent on {SIDE} x {SIDE}, mean of {_AGENTS}")
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable(f"memory: resident megabytes of one agent on {SIDE} x {SIDE}, mean of {_AGENTS}")
     if resident_mb() is None:
         table.notes.append("not measured: this system has no /proc/self/statm")
         return table
     for spec in SPECS:
-        setup.progress.show(f"memory: {spec.name}")
-        idle, later = _probe_apart(spec.key)
-        table.rows.append(Row(f"{spec.name}, idle", idle, "MB", target=TARGET))
-        table.rows.append(Row(f"{spec.name}, after {_TICKS} ticks of {_BUDGET}", later, "MB"))
+        setup.progress.update_bar(f"memory: {spec.name}")
+        idle, later = _probe_in_subprocess(spec.key)
+        table.rows.append(BenchRow(f"{spec.name}, idle", idle, "MB", target=TARGET))
+        table.rows.append(BenchRow(f"{spec.name}, after {_TICKS} ticks of {_BUDGET}", later, "MB"))
     table.notes.append("in a watched world, as in a window, after an earlier world was created and deleted")
     return table
 
 
-def _probe_apart(key: str) -> tuple[float, float]:
+def _probe_in_subprocess(key: str) -> tuple[float, float]:
     done = subprocess.run(
         [sys.executable, "-m", "cli.bench.memory", key], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -46,14 +46,14 @@ def _probe_apart(key: str) -> tuple[float, float]:
     return idle, later
 
 
-def probe(key: str, side: int = SIDE) -> tuple[float, float]:
+def measure_agent_mb(key: str, side: int = SIDE) -> tuple[float, float]:
     """Return the megabytes that one agent of a kind adds: right after it was added, and after some ticks."""
-    made = generate("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
+    made = generate_map("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
     free = made.grid.free.nonzero()[0]
     middle = int(free[free.size // 2])  # a start in a corner would hide the memory that large pages waste
 
     def new_world() -> World:
-        return World(made.grid, middle, made.grid.cell(*made.goal), BY_KEY, budget=_BUDGET, watched=True)
+        return World(made.grid, middle, made.grid.cell(*made.goal), SPECS_BY_KEY, budget=_BUDGET, watched=True)
 
     first = new_world()  # compiles the kernels, and leaves memory that the measured world may reuse
     first.add(AgentConfig(key))
@@ -79,4 +79,4 @@ def resident_mb() -> float | None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(probe(sys.argv[1])))
+    print(json.dumps(measure_agent_mb(sys.argv[1])))

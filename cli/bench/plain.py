@@ -7,7 +7,7 @@ from cli.bench.control import FramedMap, neighbours
 from sim.kernels.octile import DIAGONAL
 
 
-def distances(board: FramedMap, source: int) -> dict[int, float]:
+def true_distances(board: FramedMap, source: int) -> dict[int, float]:
     """Return the true distances of all reachable cells to one cell, by Dijkstra's algorithm."""
     found: dict[int, float] = {}
     queue = [(0.0, source)]
@@ -21,14 +21,14 @@ def distances(board: FramedMap, source: int) -> dict[int, float]:
     return found
 
 
-def abstraction(board: FramedMap) -> list[int]:
+def region_counts(board: FramedMap) -> list[int]:
     """Return the number of regions on each level of the clique abstraction."""
     cells = [cell for cell, free in enumerate(board.free) if free]
     number = {cell: i for i, cell in enumerate(cells)}
     arcs = [{number[t] for t, _ in neighbours(board.free, board.width, cell)} for cell in cells]
     counts = [len(arcs)]
     while any(arcs):
-        parent = _grouped(arcs)
+        parent = _group_into_cliques(arcs)
         joined: list[set[int]] = [set() for _ in range(max(parent) + 1)]
         for u, p in enumerate(parent):
             joined[p].update(parent[v] for v in arcs[u] if parent[v] != p)
@@ -37,13 +37,13 @@ def abstraction(board: FramedMap) -> list[int]:
     return counts
 
 
-def _grouped(arcs: list[set[int]]) -> list[int]:
+def _group_into_cliques(arcs: list[set[int]]) -> list[int]:
     parent = [-1] * len(arcs)
     made, aside = 0, []
     for u, around in enumerate(arcs):
         if parent[u] >= 0:
             continue
-        members = _clique(arcs, sorted(v for v in around if parent[v] < 0)) if len(around) > 1 else []
+        members = _first_clique(arcs, sorted(v for v in around if parent[v] < 0)) if len(around) > 1 else []
         if not members and around:
             aside.append(u)
             continue
@@ -63,7 +63,7 @@ def _grouped(arcs: list[set[int]]) -> list[int]:
     return parent
 
 
-def _clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
+def _first_clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
     """Return the first three nodes that are neighbours of each other, else the first two, else none."""
     pair: list[int] = []
     for x, y in combinations(waiting, 2):
@@ -75,7 +75,7 @@ def _clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
     return pair
 
 
-def similar(ends: list[list[int]], start: tuple[int, int], goal: tuple[int, int], count: int) -> list[int]:
+def most_similar_records(ends: list[list[int]], start: tuple[int, int], goal: tuple[int, int], count: int) -> list[int]:
     """Return the indices of the records most similar to a problem, by comparing all records.
 
     The distance of a record is the larger of the octile distances between both starts and between both goals.

@@ -7,8 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from random import Random
 
-from sim.files.map import read_map
-from sim.generate import generate
+from sim.files.movingai import read_map
+from sim.generate import generate_map
 from sim.grid import Grid
 from sim.params import ConfigError
 
@@ -46,12 +46,12 @@ class ProblemSet:
             yield name, list(group)
 
 
-def by_map(problems: Iterable[MapProblem]) -> list[list[MapProblem]]:
+def grouped_by_map(problems: Iterable[MapProblem]) -> list[list[MapProblem]]:
     """Return the problems grouped by map."""
     return [list(group) for _, group in groupby(problems, key=lambda problem: problem.map_name)]
 
 
-def load(maps: Path) -> ProblemSet:
+def load_problems(maps: Path) -> ProblemSet:
     """Return the search set in a folder of benchmark maps, or generated problems if the folder has none.
 
     Raises:
@@ -60,10 +60,10 @@ def load(maps: Path) -> ProblemSet:
     listing = maps / "search-set.tsv"
     if not listing.is_file():
         return ProblemSet(tuple(_generated_problems()), is_listed=False)
-    return ProblemSet(tuple(_listed(maps, listing)), is_listed=True)
+    return ProblemSet(tuple(_read_problem_list(maps, listing)), is_listed=True)
 
 
-def _listed(maps: Path, listing: Path) -> Iterator[MapProblem]:
+def _read_problem_list(maps: Path, listing: Path) -> Iterator[MapProblem]:
     grids: dict[str, Grid] = {}
     with open(listing, newline="", encoding="utf-8") as file:
         for line, row in enumerate(csv.DictReader(file, delimiter="\t"), start=2):
@@ -81,12 +81,12 @@ def _listed(maps: Path, listing: Path) -> Iterator[MapProblem]:
 
 def _generated_problems() -> Iterator[MapProblem]:
     for kind, values in _GENERATED_KINDS:
-        made = generate(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
-        for start, goal in drawn_ends(made.grid, _GENERATED_PROBLEMS, Random(kind)):
+        made = generate_map(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
+        for start, goal in random_ends(made.grid, _GENERATED_PROBLEMS, Random(kind)):
             yield MapProblem(f"{kind} (generated)", kind, made.grid, start, goal, None)
 
 
-def drawn_ends(grid: Grid, count: int, chance: Random) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def random_ends(grid: Grid, count: int, chance: Random) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield random pairs of free cells that are at least a quarter of the map's larger side apart."""
     free = grid.free.nonzero()[0].tolist()
     while count:

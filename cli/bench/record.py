@@ -12,30 +12,30 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import numpy as np
 import pygame
 
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig
-from sim.files.map_source import rows_of
+from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
-from sim.generate import generate
+from sim.generate import generate_map
 from ui.app import App
 from ui.film import video
-from ui.film.film import Film, export, make_stage
-from ui.film.messages import Report
+from ui.film.film import Film, create_renderer, export_video
+from ui.film.messages import WorkerReport
 from ui.film.options import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
-from ui.film.pictures import surface_pixels
-from ui.film.replay import Replay
-from ui.film.studio import Studio
-from ui.model.look import Look
+from ui.film.pictures import copied_pixels
+from ui.film.replay import ReplaySpec
+from ui.film.worker_handle import WorkerHandle
+from ui.model.appearance import Appearance
 from ui.model.session import Session
 from ui.model.settings import Settings
 
 SIDE = 512
 SIZE = (1920, 1080)
 FPS = 60
-HEADLESS = Target(100.0)  # minimum frames per second of filming without a window
-UNCHANGED = Target(1.2, is_upper=True)  # maximum ratio: frame time while recording / without
-NONE_DROPPED = Target(0.0, is_upper=True)  # maximum number of dropped frames
+HEADLESS_TARGET = BenchTarget(100.0)  # minimum frames per second of filming without a window
+FRAME_TIME_TARGET = BenchTarget(1.2, is_upper=True)  # maximum ratio: frame time while recording / without
+DROPPED_TARGET = BenchTarget(0.0, is_upper=True)  # maximum number of dropped frames
 
 _FRAME_COUNT = 240  # number of frames filmed without a window
 _PROFILED_FRAMES = 60  # number of frames over which the steps of a frame are averaged
@@ -51,26 +51,28 @@ _AGENTS = (
 )
 
 
-def run(setup: Setup) -> Table:
-    table = Table(f"record: {SIZE[0]}x{SIZE[1]} at {FPS}, four panels of {SIDE} x {SIDE}")
-    begin = make_setup()
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable(f"record: {SIZE[0]}x{SIZE[1]} at {FPS}, four panels of {SIDE} x {SIDE}")
+    begin = create_scenario()
     with tempfile.TemporaryDirectory() as folder:
         for name, suffix, preset, target in (
-            ("headless, H.264 normal", ".mp4", NORMAL, HEADLESS),
+            ("headless, H.264 normal", ".mp4", NORMAL, HEADLESS_TARGET),
             ("headless, H.264 draft", ".mp4", DRAFT, None),
             ("headless, H.264 high", ".mp4", HIGH, None),
             ("headless, VP9 normal", WEBM, NORMAL, None),
         ):
-            setup.progress.show(f"record: {name}")
+            setup.progress.update_bar(f"record: {name}")
             rate = max(headless_rate(begin, Path(folder), suffix, preset) for _ in range(setup.rounds))
-            table.rows.append(Row(name, rate, "frames/s", target=target))
-        for part, milliseconds in parts_of_a_frame(begin, Path(folder)).items():
-            table.rows.append(Row(f"of a frame: {part}", milliseconds, "ms"))
-        setup.progress.show("record: the window")
-        window = best_window(begin, Path(folder), setup.rounds)
+            table.rows.append(BenchRow(name, rate, "frames/s", target=target))
+        for part, milliseconds in frame_step_times(begin, Path(folder)).items():
+            table.rows.append(BenchRow(f"of a frame: {part}", milliseconds, "ms"))
+        setup.progress.update_bar("record: the window")
+        window = best_window_times(begin, Path(folder), setup.rounds)
     ratio = window.with_ms / window.without_ms
-    table.rows.append(Row("UI frame while recording", window.with_ms, "ms", window.without_ms, ratio, UNCHANGED))
-    table.rows.append(Row("frames dropped", window.dropped, "frames", target=NONE_DROPPED))
+    table.rows.append(
+        BenchRow("UI frame while recording", window.with_ms, "ms", window.without_ms, ratio, FRAME_TIME_TARGET)
+    )
+    table.rows.append(BenchRow("frames dropped", window.dropped, "frames", target=DROPPED_TARGET))
     table.notes += [
         f"the window of {_WINDOW_SIZE[0]}x{_WINDOW_SIZE[1]} runs {FPS} ticks a second; "
         "a frame is ticks, drawing and recording,",
@@ -80,11 +82,11 @@ def run(setup: Setup) -> Table:
     return table
 
 
-def make_setup() -> Scenario:
+def create_scenario() -> Scenario:
     """Return a scenario of a large cave with four agents, two of which still search at the end of the measurement."""
-    made = generate("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
+    made = generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
     grid = made.grid
-    return Scenario(rows_of(grid), made.start, made.goal, _AGENTS, "Bench", budget=64, grid=grid)
+    return Scenario(map_rows_of_grid(grid), made.start, made.goal, _AGENTS, "Bench", budget=64, grid=grid)
 
 
 # --- without a window -----------------------------------------------------------------------------
@@ -99,30 +101,30 @@ def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> fl
             times.append(time.perf_counter())
 
     options = FilmOptions(SIZE, FPS, preset=preset)
-    done = export(
-        Replay(begin), folder / f"bench{suffix}", (_FIRST_TICK, _FIRST_TICK + _FRAME_COUNT), options, told=told
+    done = export_video(
+        ReplaySpec(begin), folder / f"bench{suffix}", (_FIRST_TICK, _FIRST_TICK + _FRAME_COUNT), options, told=told
     )
     seconds = time.perf_counter() - times[0]
     done.path.unlink()
     return (done.frames - 1) / seconds
 
 
-def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
+def frame_step_times(begin: Scenario, folder: Path) -> dict[str, float]:
     """Return the mean processor time of each step of a frame in milliseconds, summed over all threads."""
     options = FilmOptions(SIZE, FPS)
-    replay = Replay(begin).begin()
-    replay.go_to(_FIRST_TICK)
-    stage = make_stage(replay, options, Look())
+    replay = ReplaySpec(begin).start_rerun()
+    replay.seek_to(_FIRST_TICK)
+    stage = create_renderer(replay, options, Appearance())
     stage.draw()
     spent = dict.fromkeys(("simulating", "drawing", "copying", "converting", "converting and encoding"), 0.0)
     with open(folder / "parts.part", "wb", buffering=0) as file:
-        encoder = video.Encoder(file, SIZE, Encoding(fps=FPS))
-        pixels = surface_pixels(stage.surface)
+        encoder = video.VideoEncoder(file, SIZE, Encoding(fps=FPS))
+        pixels = copied_pixels(stage.surface)
         steps: dict[str, Callable[[], object]] = {
-            "simulating": lambda: replay.go_to(replay.tick + 1),
+            "simulating": lambda: replay.seek_to(replay.tick + 1),
             "drawing": stage.draw,
-            "copying": lambda: np.copyto(pixels, surface_pixels(stage.surface)),
-            "converting": lambda: encoder.convert(pixels),
+            "copying": lambda: np.copyto(pixels, copied_pixels(stage.surface)),
+            "converting": lambda: encoder.to_codec_frame(pixels),
             "converting and encoding": lambda: encoder.add(pixels),
         }
         for _ in range(_PROFILED_FRAMES):
@@ -139,7 +141,7 @@ def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowTimes:
     """Median milliseconds of a frame of the window with and without recording, and the number of dropped frames."""
 
     with_ms: float
@@ -147,28 +149,30 @@ class Window:
     dropped: int
 
 
-def best_window(begin: Scenario, folder: Path, rounds: int) -> Window:
+def best_window_times(begin: Scenario, folder: Path, rounds: int) -> WindowTimes:
     """Return the fastest of several measurements, with the sum of the dropped frames of all measurements."""
     measured = [measure_window(begin, folder / f"window{i}.mp4") for i in range(rounds)]
     best = min(measured, key=lambda window: window.with_ms + window.without_ms)
     return replace(best, dropped=sum(window.dropped for window in measured))
 
 
-def measure_window(begin: Scenario, path: Path) -> Window:
-    app = _open(begin)
+def measure_window(begin: Scenario, path: Path) -> WindowTimes:
+    app = _open_window(begin)
     app.session.advance(_FIRST_TICK)
-    without = _run(app, None)
-    studio = Studio.film(path, app.session, FilmOptions(SIZE, FPS), app.window.dressing.look())
+    without = _median_frame_ms(app, None)
+    studio = WorkerHandle.start_recording(
+        path, app.session, FilmOptions(SIZE, FPS), app.window.view_overrides.current_look()
+    )
     first = app.session.tick
     while studio.report.phase == "starting":  # wait until the recording process has loaded the kernels
         time.sleep(0.05)
-    with_recording = _run(app, studio)
-    studio.stop()
-    report: Report = studio.wait(_PATIENCE_S)
-    return Window(with_recording, without, app.session.tick - first + 1 - report.frames)
+    with_recording = _median_frame_ms(app, studio)
+    studio.stop_recording()
+    report: WorkerReport = studio.wait(_PATIENCE_S)
+    return WindowTimes(with_recording, without, app.session.tick - first + 1 - report.frames)
 
 
-def _open(begin: Scenario) -> App:
+def _open_window(begin: Scenario) -> App:
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(_WINDOW_SIZE)
@@ -177,7 +181,7 @@ def _open(begin: Scenario) -> App:
     return app
 
 
-def _run(app: App, studio: Studio | None) -> float:
+def _median_frame_ms(app: App, studio: WorkerHandle | None) -> float:
     """Run the window at its normal pace and return the median milliseconds of a frame."""
     app.window.player.play()
     spent = []
@@ -187,7 +191,7 @@ def _run(app: App, studio: Studio | None) -> float:
         before = time.perf_counter()
         app.frame(0.0 if studio is not None and studio.must_wait else 1.0 / FPS)
         if studio is not None:
-            studio.follow(app.session, app.window.dressing.look())
+            studio.send_changes(app.session, app.window.view_overrides.current_look())
         spent.append(time.perf_counter() - before)
         deadline = max(deadline + 1.0 / FPS, time.perf_counter())
         time.sleep(max(0.0, deadline - time.perf_counter()))

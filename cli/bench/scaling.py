@@ -7,27 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.registry import BY_KEY
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
+from agents.registry import SPECS_BY_KEY
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells
-from sim.generate import Generated, generate
+from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid
-from sim.measuring import A_TICK
+from sim.optimality import MAX_EXPANSIONS_PER_TICK
 from sim.params import Value
 from sim.world import World
 
 SIDES = (256, 512, 1024, 2048)
 BUDGET = 64
-TARGET = Target(1.5, is_upper=True)
-LONGEST = Target(8.0, is_upper=True)  # limit for the longest tick in ms, half a frame at 60 frames per second
+TARGET = BenchTarget(1.5, is_upper=True)
+LONGEST_TARGET = BenchTarget(
+    8.0, is_upper=True
+)  # limit for the longest tick in ms, half a frame at 60 frames per second
 MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
 _CHUNK_TICKS = 32  # number of ticks that are timed together
 _SEED = 5
 
 
 @dataclass(frozen=True)
-class Case:
+class ScalingCase:
     """Agent that the bench measures on maps of all sizes."""
 
     name: str
@@ -36,26 +38,26 @@ class Case:
 
 
 CASES = (
-    Case("TBA* heap", "tba", {"open_list": "heap"}),
-    Case("TBA* buckets", "tba", {"open_list": "buckets"}),
-    Case("TB-WA* w=1", "tb-wa", {"weight": 1.0}),
+    ScalingCase("TBA* heap", "tba", {"open_list": "heap"}),
+    ScalingCase("TBA* buckets", "tba", {"open_list": "buckets"}),
+    ScalingCase("TB-WA* w=1", "tb-wa", {"weight": 1.0}),
 )
 
 
-CHANGING = Case("RTB-WA* w=2, measures and edits", "rtb-wa", {"weight": 2.0, "restart": "lazy"})
+CHANGING_CASE = ScalingCase("RTB-WA* w=2, measures and edits", "rtb-wa", {"weight": 2.0, "restart": "lazy"})
 CHANGING_TICKS, EDIT_EVERY, EDITED = 400, 20, 20  # ticks of a run, ticks between two edits, cells per edit
 
 
-def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
-    table = Table(f"scaling: mean time of a tick with k={BUDGET} while the search lasts, corner to corner")
+def run(setup: BenchSetup, sides: tuple[int, ...] = SIDES) -> BenchTable:
+    table = BenchTable(f"scaling: mean time of a tick with k={BUDGET} while the search lasts, corner to corner")
     for kind, values in MAPS:
-        setup.progress.show(f"scaling: making maps, {kind}")
-        maps = [generate(kind, {**values, "width": side, "height": side, "seed": _SEED}) for side in sides]
+        setup.progress.update_bar(f"scaling: making maps, {kind}")
+        maps = [generate_map(kind, {**values, "width": side, "height": side, "seed": _SEED}) for side in sides]
         for case in CASES:
-            setup.progress.show(f"scaling: {case.name}, {kind}")
-            table.rows += _rows(f"{case.name}, {kind}", case, maps, setup.rounds)
-        setup.progress.show(f"scaling: measures and changes, {kind}")
-        table.rows += _changing_rows(f"{CHANGING.name}, {kind}", maps, setup.rounds)
+            setup.progress.update_bar(f"scaling: {case.name}, {kind}")
+            table.rows += _size_rows(f"{case.name}, {kind}", case, maps, setup.rounds)
+        setup.progress.update_bar(f"scaling: measures and changes, {kind}")
+        table.rows += _changing_rows(f"{CHANGING_CASE.name}, {kind}", maps, setup.rounds)
     table.notes.append(
         f"measures and edits: {EDITED} cells blocked or freed every {EDIT_EVERY} ticks; true distances are computed "
         "within the limit of a window per tick; the mean is only for information, the longest tick has a target"
@@ -67,7 +69,7 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
     return table
 
 
-def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator[Row]:
+def _size_rows(name: str, case: ScalingCase, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
     """Yield a row for each map size after the smallest, which is the control; the largest size has a target."""
     best = [float("inf")] * len(maps)
     for _ in range(rounds):  # all sizes in every round, so that disturbances affect all sizes alike
@@ -78,30 +80,30 @@ def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator
     for made, seconds in zip(maps[1:], best[1:], strict=True):
         target = TARGET if made is maps[-1] else None
         row_name = f"{name}, {made.grid.width} x {made.grid.height}"
-        yield Row(row_name, seconds * 1e6, "us/tick", best[0] * 1e6, seconds / best[0], target)
+        yield BenchRow(row_name, seconds * 1e6, "us/tick", best[0] * 1e6, seconds / best[0], target)
 
 
-def _changing_rows(name: str, maps: list[Generated], rounds: int) -> Iterator[Row]:
+def _changing_rows(name: str, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
     """Yield rows with the mean and the longest tick on a changing map of each size, true distances included."""
-    runs = [[seconds_while_changing(made) for made in maps] for _ in range(rounds)]
+    runs = [[tick_seconds_with_edits(made) for made in maps] for _ in range(rounds)]
     means = [min(run[index].mean() for run in runs) for index in range(len(maps))]
     longest = [min(run[index].max() for run in runs) for index in range(len(maps))]
     for made, mean, most in zip(maps[1:], means[1:], longest[1:], strict=True):
         size = f"{made.grid.width} x {made.grid.height}"
-        yield Row(f"{name}, {size}", mean * 1e6, "us/tick", means[0] * 1e6, mean / means[0])
-        yield Row(f"{name}, {size}: longest", most * 1e3, "ms", longest[0] * 1e3, target=LONGEST)
+        yield BenchRow(f"{name}, {size}", mean * 1e6, "us/tick", means[0] * 1e6, mean / means[0])
+        yield BenchRow(f"{name}, {size}: longest", most * 1e3, "ms", longest[0] * 1e3, target=LONGEST_TARGET)
 
 
-def seconds_while_changing(made: Generated) -> npt.NDArray[np.float64]:
+def tick_seconds_with_edits(made: GeneratedMap) -> npt.NDArray[np.float64]:
     """Return the processor time of each tick of a run on a changing map, in seconds.
 
     The goal is so far away that the search continues during the whole run.
     """
     grid, chance = Grid(made.grid.terrain.copy()), np.random.default_rng(_SEED)
     ends = grid.cell(*made.start), grid.cell(*made.goal)
-    world = World(grid, *ends, BY_KEY, budget=BUDGET, watched=True)
-    world.measuring.allowance = A_TICK
-    world.add(AgentConfig(CHANGING.kind, params=CHANGING.params))
+    world = World(grid, *ends, SPECS_BY_KEY, budget=BUDGET, watched=True)
+    world.optimality.expansion_limit = MAX_EXPANSIONS_PER_TICK
+    world.add(AgentConfig(CHANGING_CASE.kind, params=CHANGING_CASE.params))
     free = grid.free.nonzero()[0]
     # edit cells near the start, where the agent is on maps of every size
     near = free[np.hypot(free % grid.width - made.start[0], free // grid.width - made.start[1]) < SIDES[0] / 2]
@@ -116,10 +118,10 @@ def seconds_while_changing(made: Generated) -> npt.NDArray[np.float64]:
     return spent
 
 
-def seconds_per_tick(case: Case, made: Generated) -> float:
+def seconds_per_tick(case: ScalingCase, made: GeneratedMap) -> float:
     """Return the mean processor time of the ticks in which the agent still searches, in seconds."""
     grid = made.grid
-    world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), BY_KEY, budget=BUDGET, measures=False)
+    world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), SPECS_BY_KEY, budget=BUDGET, measures=False)
     walker = world.add(AgentConfig(case.kind, params=case.params))
     seconds, ticks, usual = 0.0, 0, 0
     while True:

@@ -7,19 +7,21 @@ import numpy as np
 import numpy.typing as npt
 
 from cli.bench import control
-from cli.bench.problems import MapProblem, by_map
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
-from cli.bench.timing import best_of
-from sim.files.map import lengths_agree
-from sim.kernels.jit import bare
-from sim.kernels.memory import scratch
-from sim.kernels.offline import solve
+from cli.bench.problems import MapProblem, grouped_by_map
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from cli.bench.timing import best_times
+from sim.files.movingai import is_same_length
+from sim.kernels.jit import as_plain_arrays
+from sim.kernels.memory import scratch_array
+from sim.kernels.offline import find_cheapest_path
 from sim.kernels.search import Search, new_search
 
 # name of a set of problems -> minimum ratio to the speed of the control
-TARGETS = {"bg512": Target(90.0), "rooms": Target(82.0), "sc1": Target(95.0)}
-FRESH = Target(0.8)  # minimum ratio: rate with a new search memory per problem / rate with one memory per map
+TARGETS = {"bg512": BenchTarget(90.0), "rooms": BenchTarget(82.0), "sc1": BenchTarget(95.0)}
+FRESH_TARGET = BenchTarget(
+    0.8
+)  # minimum ratio: rate with a new search memory per problem / rate with one memory per map
 # name of a set of problems -> published total expansions; ties between cells allow several totals
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
 _TIES_NOTE = (
@@ -28,15 +30,15 @@ _TIES_NOTE = (
 )
 
 
-def run(setup: Setup) -> Table:
-    table = Table("search: offline A*, one memory per map, one kernel call per problem, path included")
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable("search: offline A*, one memory per map, one kernel call per problem, path included")
     for name, problems in setup.problems.groups():
-        rate, fresh_rate, control_rate, totals = _measured_rates(setup, name, problems)
+        rate, fresh_rate, control_rate, totals = _measure_rates(setup, name, problems)
         target = TARGETS.get(name) if setup.problems.is_listed else None
-        table.rows.append(Row(name, rate, "problems/s", control_rate, rate / control_rate, target))
+        table.rows.append(BenchRow(name, rate, "problems/s", control_rate, rate / control_rate, target))
         is_listed = setup.problems.is_listed
-        fresh = FRESH if is_listed else None
-        table.rows.append(Row(f"{name}, a world each", fresh_rate, "problems/s", rate, fresh_rate / rate, fresh))
+        fresh = FRESH_TARGET if is_listed else None
+        table.rows.append(BenchRow(f"{name}, a world each", fresh_rate, "problems/s", rate, fresh_rate / rate, fresh))
         table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_listed))
     table.notes.append("control: textbook A* with heapq in plain Python (cli/bench/control.py)")
     if setup.problems.is_listed:
@@ -44,7 +46,9 @@ def run(setup: Setup) -> Table:
     return table
 
 
-def _measured_rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, float, float, tuple[int, int]]:
+def _measure_rates(
+    setup: BenchSetup, name: str, problems: list[MapProblem]
+) -> tuple[float, float, float, tuple[int, int]]:
     """Measure the rates of one set of problems.
 
     Returns:
@@ -53,12 +57,12 @@ def _measured_rates(setup: Setup, name: str, problems: list[MapProblem]) -> tupl
     """
     seconds, fresh_seconds, control_seconds = 0.0, 0.0, 0.0
     total, control_total = 0, 0
-    for batch in by_map(problems):
-        setup.progress.show(f"search: {name}, {batch[0].map_name}")
-        ours, theirs = kernel_work(batch), control_work(batch)
+    for batch in grouped_by_map(problems):
+        setup.progress.update_bar(f"search: {name}, {batch[0].map_name}")
+        ours, theirs = kernel_solver(batch), control_solver(batch)
         total += ours()
         control_total += theirs()
-        own, fresh, other = best_of(setup.rounds, (ours, partial(_solve_each, batch), theirs))
+        own, fresh, other = best_times(setup.rounds, (ours, partial(_solve_each, batch), theirs))
         seconds += own
         fresh_seconds += fresh
         control_seconds += other
@@ -75,27 +79,27 @@ def _solve_each(batch: list[MapProblem]) -> int:
     expansions = 0
     for problem in batch:
         cells = problem.grid.cells
-        memory, way = new_search(cells, is_bucketed=True, is_reused=True), scratch("way", cells, np.int32, True)
-        expansions += _solve_all(bare(memory), way, [(problem, *problem.ends)])
+        memory, way = new_search(cells, is_bucketed=True, is_reused=True), scratch_array("way", cells, np.int32, True)
+        expansions += _solve_all(as_plain_arrays(memory), way, [(problem, *problem.ends)])
     return expansions
 
 
-def kernel_work(batch: list[MapProblem]) -> Callable[[], int]:
+def kernel_solver(batch: list[MapProblem]) -> Callable[[], int]:
     """Return a function that solves all problems of one map with the kernels and returns the number of expansions."""
     cells = batch[0].grid.cells
     ends = [(problem, *problem.ends) for problem in batch]
-    return partial(_solve_all, bare(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), ends)
+    return partial(_solve_all, as_plain_arrays(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), ends)
 
 
 def _solve_all(memory: Search, way: npt.NDArray[np.int32], ends: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
     for problem, start, goal in ends:
-        expansions += int(solve(problem.grid.ground, memory, start, goal, way)[1])
+        expansions += int(find_cheapest_path(problem.grid.ground, memory, start, goal, way)[1])
         _check_length(problem, float(memory.nodes["g"][goal]))
     return expansions
 
 
-def control_work(batch: list[MapProblem]) -> Callable[[], int]:
+def control_solver(batch: list[MapProblem]) -> Callable[[], int]:
     """Return a function that solves all problems of one map with the control and returns the number of expansions."""
     board = control.FramedMap(batch[0].grid)
     return partial(_solve_all_plainly, board, [(p, board.cell(*p.start), board.cell(*p.goal)) for p in batch])
@@ -112,7 +116,7 @@ def _solve_all_plainly(board: control.FramedMap, ends: list[tuple[MapProblem, in
 
 def _check_length(problem: MapProblem, length: float) -> None:
     if problem.optimal is not None:
-        assert lengths_agree(length, problem.optimal), (problem, length)
+        assert is_same_length(length, problem.optimal), (problem, length)
 
 
 def _total_note(name: str, total: int, control_total: int, is_listed: bool) -> str:

@@ -13,13 +13,13 @@ from functools import partial
 
 import numpy as np
 
-from agents.registry import BY_KEY
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
-from cli.progress import Progress
+from agents.registry import SPECS_BY_KEY
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from cli.progress import ProgressBar
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.generate import Generated, generate
+from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid
 from sim.params import Value
 from sim.time.timeline import Timeline
@@ -27,7 +27,11 @@ from sim.world import World
 
 SIDE, TICKS = 512, 20_000  # side of the map in cells, and ticks of a run
 # targets: median and longest seek in milliseconds, and time with recording / time without
-TYPICAL, MOST, TWICE = Target(100.0, is_upper=True), Target(150.0, is_upper=True), Target(2.0, is_upper=True)
+MEDIAN_TARGET, LONGEST_TARGET, RECORDING_TARGET = (
+    BenchTarget(100.0, is_upper=True),
+    BenchTarget(150.0, is_upper=True),
+    BenchTarget(2.0, is_upper=True),
+)
 AGENTS = (
     AgentConfig("tba"),
     AgentConfig("tb-wa", params={"weight": 1.0}),
@@ -43,7 +47,7 @@ _SEED = 11
 
 
 @dataclass(frozen=True)
-class Case:
+class SeekCase:
     """Run in which the bench measures seeks, on a generated map."""
 
     name: str
@@ -54,18 +58,18 @@ class Case:
 
 
 CASES = (
-    Case("rooms, k=16", "rooms", {"room": 16}, 16),
-    Case("caves, k=256", "caves", {"grain": 4}, 256),
-    Case("rooms, k=16, 1 % of the map changes every 20 ticks", "rooms", {"room": 16}, 16, RandomChanges(20, 1.0)),
+    SeekCase("rooms, k=16", "rooms", {"room": 16}, 16),
+    SeekCase("caves, k=256", "caves", {"grain": 4}, 256),
+    SeekCase("rooms, k=16, 1 % of the map changes every 20 ticks", "rooms", {"room": 16}, 16, RandomChanges(20, 1.0)),
 )
 
 
-def run(setup: Setup, ticks: int = TICKS, side: int = SIDE) -> Table:
-    table = Table(f"seek: to random ticks of {ticks:,}, and one tick back, with four agents on {side} x {side}")
+def run(setup: BenchSetup, ticks: int = TICKS, side: int = SIDE) -> BenchTable:
+    table = BenchTable(f"seek: to random ticks of {ticks:,}, and one tick back, with four agents on {side} x {side}")
     for case in CASES:
-        setup.progress.show(f"seek: {case.name}")
-        made = generate(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
-        table.rows += _rows(case, made, ticks, setup.progress)
+        setup.progress.update_bar(f"seek: {case.name}")
+        made = generate_map(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
+        table.rows += _case_rows(case, made, ticks, setup.progress)
     table.notes.append("milliseconds of processor time of one seek; the first seeks of a run, without warm-up")
     table.notes.append(
         "recording: a run in steps of one frame with keyframes, compared with the same run in one call without "
@@ -74,28 +78,30 @@ def run(setup: Setup, ticks: int = TICKS, side: int = SIDE) -> Table:
     return table
 
 
-def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterator[Row]:
+def _case_rows(case: SeekCase, made: GeneratedMap, ticks: int, progress: ProgressBar) -> Iterator[BenchRow]:
     world_of = _world_factory(case, made, ticks)
     plain_s, live_s = [], []
     for _ in range(_RUNS):
-        plain_s.append(_seconds(partial(world_of().advance, ticks)))
+        plain_s.append(_time_call_s(partial(world_of().advance, ticks)))
         line = Timeline(world_of)
-        live_s.append(_seconds(partial(_advance_recorded, line, ticks, progress)))
+        live_s.append(_time_call_s(partial(_advance_recorded, line, ticks, progress)))
     end, live, once = line.tick, float(np.median(live_s)), float(np.median(plain_s))
-    yield Row(f"{case.name}: recording", live / end * 1e6, "us/tick", once / end * 1e6, live / once, TWICE)
+    yield BenchRow(
+        f"{case.name}: recording", live / end * 1e6, "us/tick", once / end * 1e6, live / once, RECORDING_TARGET
+    )
     chance = random.Random(_SEED)
-    seeks = [_seek(line, chance.randrange(end)) for _ in range(_SEEK_COUNT)]
-    yield from _spread(f"{case.name}: any tick", seeks)
+    seeks = [_seek_ms(line, chance.randrange(end)) for _ in range(_SEEK_COUNT)]
+    yield from _distribution_rows(f"{case.name}: any tick", seeks)
     line.seek(end * 3 // 4)
-    steps = [_seek(line, line.tick - 1) for _ in range(_STEP_COUNT)]
-    yield from _spread(f"{case.name}: one back", steps)
-    yield Row(f"{case.name}: keyframes", float(line.store.count), "")
-    limit = Target(200.0, is_upper=True)
-    yield Row(f"{case.name}: their memory", line.store.held / 1e6, "MB", target=limit)
-    assert line.diverged is None, f"{case.name}: a replay differs from the run at tick {line.diverged}"
+    steps = [_seek_ms(line, line.tick - 1) for _ in range(_STEP_COUNT)]
+    yield from _distribution_rows(f"{case.name}: one back", steps)
+    yield BenchRow(f"{case.name}: keyframes", float(line.store.count), "")
+    limit = BenchTarget(200.0, is_upper=True)
+    yield BenchRow(f"{case.name}: their memory", line.store.held / 1e6, "MB", target=limit)
+    assert line.divergence_tick is None, f"{case.name}: a replay differs from the run at tick {line.divergence_tick}"
 
 
-def _world_factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
+def _world_factory(case: SeekCase, made: GeneratedMap, ticks: int) -> Callable[[], World]:
     """Return a function that builds the world at tick 0, with all edits and moves of the goal in its queue."""
     terrain, free = made.grid.terrain.copy(), np.flatnonzero(made.grid.free)
     chance = np.random.default_rng(_SEED)
@@ -106,36 +112,36 @@ def _world_factory(case: Case, made: Generated, ticks: int) -> Callable[[], Worl
         grid = Grid(terrain.copy())
         start, goal = grid.cell(*made.start), grid.cell(*made.goal)
         world = World(
-            grid, start, goal, BY_KEY, budget=case.budget, seed=_SEED, random_changes=case.changes, watched=True
+            grid, start, goal, SPECS_BY_KEY, budget=case.budget, seed=_SEED, random_changes=case.changes, watched=True
         )
         for config in AGENTS:
             world.add(config)
-        world.submit_all([*edits, *goals])
+        world.queue_commands([*edits, *goals])
         world.submit(EditCells(), ticks)  # an empty edit at the last tick, so that the run does not end before it
         return world
 
     return build
 
 
-def _advance_recorded(line: Timeline, ticks: int, progress: Progress) -> None:
+def _advance_recorded(line: Timeline, ticks: int, progress: ProgressBar) -> None:
     """Advance a timeline to a tick in steps of one frame, as a window does."""
     while line.tick < ticks and line.advance(min(_FRAME_TICKS, ticks - line.tick)):
         if line.tick % _PROGRESS_TICKS < _FRAME_TICKS:
-            progress.show(f"seek: tick {line.tick:,}", line.tick / ticks)
+            progress.update_bar(f"seek: tick {line.tick:,}", line.tick / ticks)
 
 
-def _seek(line: Timeline, tick: int) -> float:
-    return 1000 * _seconds(lambda: line.seek(max(0, tick)))
+def _seek_ms(line: Timeline, tick: int) -> float:
+    return 1000 * _time_call_s(lambda: line.seek(max(0, tick)))
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def _time_call_s(work: Callable[[], object]) -> float:
     before = time.thread_time()
     work()
     return time.thread_time() - before
 
 
-def _spread(name: str, times_ms: list[float]) -> Iterator[Row]:
+def _distribution_rows(name: str, times_ms: list[float]) -> Iterator[BenchRow]:
     """Yield rows with the median, the 99th percentile and the maximum of times."""
-    yield Row(f"{name}, median", float(np.median(times_ms)), "ms", target=TYPICAL)
-    yield Row(f"{name}, p99", float(np.percentile(times_ms, 99)), "ms")
-    yield Row(f"{name}, longest", max(times_ms), "ms", target=MOST)
+    yield BenchRow(f"{name}, median", float(np.median(times_ms)), "ms", target=MEDIAN_TARGET)
+    yield BenchRow(f"{name}, p99", float(np.percentile(times_ms, 99)), "ms")
+    yield BenchRow(f"{name}, longest", max(times_ms), "ms", target=LONGEST_TARGET)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from cli.bench.problems import ProblemSet
-from cli.progress import Progress
+from cli.progress import ProgressBar
 
 
 @dataclass(frozen=True)
-class Setup:
+class BenchSetup:
     """Problems to solve, number of repetitions, and the progress bar."""
 
     problems: ProblemSet
     rounds: int  # number of times that each measurement is repeated; the best counts
-    progress: Progress
+    progress: ProgressBar

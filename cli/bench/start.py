@@ -1,4 +1,4 @@
-"""Bench `start`: time from the command to the first tick, cold and warm, and time to open a large map.
+"""Bench `measure_start`: time from the command to the first tick, cold and warm, and time to open a large map.
 
 Each start is a separate process without a screen. The window appears before the first tick, with a message while
 kernels are prepared. A cold start has no compiled kernels, as on a machine on which the program has never run. The cold
@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target
-from sim.files.map import write_map
-from sim.generate import generate
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from sim.files.movingai import write_map
+from sim.generate import generate_map
 from sim.program import ROOT
-from ui.status import VARIABLE
+from ui.status import STATUS_VARIABLE
 
 # targets: maximum seconds of each measurement
-WARM = Target(1.5, is_upper=True)
-COLD = Target(8.0, is_upper=True)
-COLD_PROCESSOR = Target(12.0, is_upper=True)
-INSTALLED = Target(1.5, is_upper=True)
-OPEN = Target(2.0, is_upper=True)
+WARM = BenchTarget(1.5, is_upper=True)
+COLD = BenchTarget(8.0, is_upper=True)
+COLD_PROCESSOR = BenchTarget(12.0, is_upper=True)
+INSTALLED = BenchTarget(1.5, is_upper=True)
+OPEN = BenchTarget(2.0, is_upper=True)
 LARGE = 1024  # side of the large map in cells
 INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"  # environment variable with the command of an installed wheel
 _WATCHED_S = 60.0  # seconds for which the window is watched after a cold start
@@ -37,62 +37,70 @@ _CHECKOUT_COMMAND = (sys.executable, "main.py")
 
 
 @dataclass(frozen=True)
-class Start:
+class StartTimes:
     """Measurements of one start of the program."""
 
-    ticking_s: float  # seconds from the command until the awaited state, usually the first tick of the example
+    until_state_s: float  # seconds from the command until the awaited state, usually the first tick of the example
     processor_s: float  # processor time until the awaited state, in seconds; nan if the system does not report it
     # longest frame from the start of the program to the end of the measurement, in milliseconds
     longest_frame_ms: float
 
 
-def run(setup: Setup) -> Table:
-    table = Table("start: seconds to the first tick of the first example")
+def run(setup: BenchSetup) -> BenchTable:
+    table = BenchTable("start: seconds to the first tick of the first example")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         large = place / "large.map"
-        write_map(generate("caves", {"width": LARGE, "height": LARGE, "seed": 5}).grid, large)
-        setup.progress.show("start: cold")
-        cold = start(place / "cold", cache=place / "kernels", watched_s=_WATCHED_S)
-        setup.progress.show("start: warm")
-        warm = min((start(place / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.ticking_s)
-        frame = min(start(place / f"first{i}", until=_has_status).ticking_s for i in range(setup.rounds))
-        opened = min(start(place / f"open{i}", large, until=_has_status).ticking_s for i in range(setup.rounds))
-        rows = _rows("checkout, warm", warm, WARM) + _rows("checkout, cold", cold, COLD, COLD_PROCESSOR)
-        rows.append(Row("longest frame of the first minute, cold", cold.longest_frame_ms, "ms"))
+        write_map(generate_map("caves", {"width": LARGE, "height": LARGE, "seed": 5}).grid, large)
+        setup.progress.update_bar("start: cold")
+        cold = measure_start(place / "cold", cache=place / "kernels", watched_s=_WATCHED_S)
+        setup.progress.update_bar("start: warm")
+        warm = min((measure_start(place / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.until_state_s)
+        frame = min(
+            measure_start(place / f"first{i}", until=_has_any_status).until_state_s for i in range(setup.rounds)
+        )
+        opened = min(
+            measure_start(place / f"open{i}", large, until=_has_any_status).until_state_s for i in range(setup.rounds)
+        )
+        rows = _start_rows("checkout, warm", warm, WARM) + _start_rows("checkout, cold", cold, COLD, COLD_PROCESSOR)
+        rows.append(BenchRow("longest frame of the first minute, cold", cold.longest_frame_ms, "ms"))
         if command := os.environ.get(INSTALLED_VARIABLE):
-            wheel = start(place / "wheel", cache=place / "unpacked", command=(command,))
-            rows += _rows("wheel, cold", wheel, INSTALLED)
+            wheel = measure_start(place / "wheel", cache=place / "unpacked", command=(command,))
+            rows += _start_rows("wheel, cold", wheel, INSTALLED)
     table.rows += rows
-    table.rows.append(Row(f"a {LARGE} x {LARGE} map more than the example", max(0.0, opened - frame), "s", target=OPEN))
+    table.rows.append(
+        BenchRow(f"a {LARGE} x {LARGE} map more than the example", max(0.0, opened - frame), "s", target=OPEN)
+    )
     return table
 
 
-def _rows(name: str, start: Start, target: Target, processor: Target | None = None) -> list[Row]:
+def _start_rows(
+    name: str, start: StartTimes, target: BenchTarget, processor: BenchTarget | None = None
+) -> list[BenchRow]:
     return [
-        Row(name, start.ticking_s, "s", target=target),
-        Row(f"{name}: processor time", start.processor_s, "s", target=processor),
+        BenchRow(name, start.until_state_s, "s", target=target),
+        BenchRow(f"{name}: processor time", start.processor_s, "s", target=processor),
     ]
 
 
-def _has_status(status: dict[str, Any]) -> bool:
+def _has_any_status(status: dict[str, Any]) -> bool:
     """Return True, because any status file shows that the window has appeared."""
     return True
 
 
-def _ticks(status: dict[str, Any]) -> bool:
+def _has_ticked(status: dict[str, Any]) -> bool:
     """Return whether the first tick has passed."""
     return bool(status["tick"] > 0)
 
 
-def start(
+def measure_start(
     folder: Path,
     path: Path | None = None,
     cache: Path | None = None,
     command: Sequence[str] = _CHECKOUT_COMMAND,
-    until: Callable[[dict[str, Any]], bool] = _ticks,
+    until: Callable[[dict[str, Any]], bool] = _has_ticked,
     watched_s: float = 0.0,
-) -> Start:
+) -> StartTimes:
     """Start the program, wait until its window has reached a state, watch it for a while, and end it.
 
     Args:
@@ -108,7 +116,12 @@ def start(
     """
     folder.mkdir(parents=True, exist_ok=True)
     status = folder / "status.json"
-    environment = {**os.environ, VARIABLE: str(status), "SDL_VIDEODRIVER": "dummy", "XDG_CONFIG_HOME": str(folder)}
+    environment = {
+        **os.environ,
+        STATUS_VARIABLE: str(status),
+        "SDL_VIDEODRIVER": "dummy",
+        "XDG_CONFIG_HOME": str(folder),
+    }
     environment["XDG_STATE_HOME"] = str(folder)
     if cache is not None:
         environment["NUMBA_CACHE_DIR"] = str(cache)
@@ -117,19 +130,19 @@ def start(
         [*command, *([str(path)] if path else [])], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL
     )
     try:
-        while not (state := _read(status)) or not until(state):
+        while not (state := _read_status(status)) or not until(state):
             if process.poll() is not None or time.perf_counter() - begin > _PATIENCE_S:
-                return Start(float("nan"), float("nan"), float("nan"))
+                return StartTimes(float("nan"), float("nan"), float("nan"))
             time.sleep(0.005)
         passed, processor = time.perf_counter() - begin, _processor_s(process.pid)
         time.sleep(watched_s)
-        return Start(passed, processor, (_read(status) or state)["longest_frame_ms"])
+        return StartTimes(passed, processor, (_read_status(status) or state)["longest_frame_ms"])
     finally:
         process.kill()
         process.wait()
 
 
-def _read(status: Path) -> dict[str, Any]:
+def _read_status(status: Path) -> dict[str, Any]:
     """Return the content of the status file, empty if the file cannot be read."""
     try:
         return dict(json.loads(status.read_text()))

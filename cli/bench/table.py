@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 
 @dataclass(frozen=True)
-class Target:
+class BenchTarget:
     """Target of a row: a limit for the ratio of the row, or for its measured value if it has no ratio."""
 
     limit: float
@@ -23,7 +23,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """Row of a table of results: one measured value, optionally compared with a control and with a target."""
 
     name: str
@@ -31,7 +31,7 @@ class Row:
     unit: str
     control: float | None = None  # value of the control in the same unit
     ratio: float | None = None  # comparison with the control; each bench defines its direction
-    target: Target | None = None  # None if the row is only for information
+    target: BenchTarget | None = None  # None if the row is only for information
 
     @property
     def is_met(self) -> bool | None:
@@ -41,11 +41,11 @@ class Row:
 
 
 @dataclass
-class Table:
+class BenchTable:
     """Results of one bench."""
 
     title: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[BenchRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -53,9 +53,9 @@ _HEADINGS = ("", "measured", "unit", "control", "ratio", "target", "met")
 _TEXT_COLUMNS = (True, False, True, False, False, True, True)
 
 
-def lines_of(table: Table) -> list[str]:
+def table_lines(table: BenchTable) -> list[str]:
     """Return the lines of a table as text: the title, one line for each row, then the notes."""
-    cells = [_HEADINGS, *(_cells(row) for row in table.rows)]
+    cells = [_HEADINGS, *(_row_cells(row) for row in table.rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADINGS))]
     return [
         table.title,
@@ -64,12 +64,12 @@ def lines_of(table: Table) -> list[str]:
     ]
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _row_cells(row: BenchRow) -> tuple[str, ...]:
     return (
         row.name,
-        shown(row.measured),
+        number_text(row.measured),
         row.unit,
-        "" if row.control is None else shown(row.control),
+        "" if row.control is None else number_text(row.control),
         "" if row.ratio is None else f"{row.ratio:.2f}",
         "" if row.target is None else str(row.target),
         {None: "", True: "yes", False: "NO"}[row.is_met],
@@ -81,7 +81,7 @@ def _aligned_line(line: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(text.ljust(width) if is_text else text.rjust(width) for text, width, is_text in columns)
 
 
-def shown(value: float) -> str:
+def number_text(value: float) -> str:
     """Return a number with about four significant digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
@@ -89,7 +89,7 @@ def shown(value: float) -> str:
 _COLUMNS = ("machine", "python", "numba", "bench", "name", "measured", "unit", "control", "ratio", "target", "met")
 
 
-def write_csv(path: str, tables: Iterable[tuple[str, Table]]) -> None:
+def write_csv(path: str, tables: Iterable[tuple[str, BenchTable]]) -> None:
     """Write all rows of several benches to a CSV file; the file contains no dates, so that files can be compared.
 
     Args:
@@ -112,10 +112,10 @@ def _csv_cell(value: object) -> object:
 
 def _machine_name() -> str:
     """Return the name of the machine, its processor and the number of processors."""
-    return f"{platform.node()} ({_processor()}, {os.cpu_count()} processors)"
+    return f"{platform.node()} ({_processor_name()}, {os.cpu_count()} processors)"
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))

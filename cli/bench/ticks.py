@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agents.registry import BY_KEY
-from cli.bench.problems import MapProblem, by_map
-from cli.bench.search import control_work
-from cli.bench.setup import Setup
-from cli.bench.table import Row, Table, Target, shown
-from cli.bench.timing import best_of
+from agents.registry import SPECS_BY_KEY
+from cli.bench.problems import MapProblem, grouped_by_map
+from cli.bench.search import control_solver
+from cli.bench.setup import BenchSetup
+from cli.bench.table import BenchRow, BenchTable, BenchTarget, number_text
+from cli.bench.timing import best_times
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
 from sim.grid import Grid
@@ -20,92 +20,103 @@ _GROUP = "bg512"
 
 
 @dataclass(frozen=True)
-class Case:
+class TickCase:
     """Agent to run on the problems of a map."""
 
     name: str
     kind: str  # key of the agent
     params: Mapping[str, Value]
     budget: int  # expansions per tick
-    target: Target | None = None  # minimum ratio of expansions per second to the control
+    target: BenchTarget | None = None  # minimum ratio of expansions per second to the control
     changes: RandomChanges | None = None  # random changes of the map; None: no changes
     every: int = 1  # stride: only every n-th problem of a map is run
     most_ticks: int = 10_000_000  # maximum number of ticks per problem
-    also_counts: str = ""  # name of a number in the view of the agent that is added to the expansions; empty: none
+    extra_counter: str = ""  # name of a number in the view of the agent that is added to the expansions; empty: none
 
 
 CASES = (
-    Case("TB-WA* w=1 k=1", "tb-wa", {"weight": 1.0}, 1, Target(2.0)),
-    Case("TB-WA* w=3 k=1", "tb-wa", {"weight": 3.0}, 1),
-    Case("TB-GBFS k=1", "tb-gbfs", {}, 1),
-    Case("TB-WA* w=1 k=64", "tb-wa", {"weight": 1.0}, 64),
-    Case("TBA* R=10", "tba", {}, 10),
-    Case("TBA* R=100", "tba", {}, 100),
-    Case("LRTA* d=1", "lrta", {}, 1, Target(8.0)),
-    Case("LRTA* d=8", "lrta", {"depth": 8}, 225, every=8),
-    Case("P LRTA* Q=30", "p-lrta", {}, 31, every=4),
-    Case("K LRTA* n=32", "k-lrta", {}, 32, every=4),
-    Case("LSS-LRTA* n=32", "lss-lrta", {}, 32),
-    Case("LSS-LRTA* n=32, with the pops of its backup", "lss-lrta", {}, 32, Target(7.0), also_counts="learning pops"),
-    Case("RTAA* n=32", "rtaa", {}, 32),
-    Case("daRTAA* n=32", "da-rtaa", {}, 32),
+    TickCase("TB-WA* w=1 k=1", "tb-wa", {"weight": 1.0}, 1, BenchTarget(2.0)),
+    TickCase("TB-WA* w=3 k=1", "tb-wa", {"weight": 3.0}, 1),
+    TickCase("TB-GBFS k=1", "tb-gbfs", {}, 1),
+    TickCase("TB-WA* w=1 k=64", "tb-wa", {"weight": 1.0}, 64),
+    TickCase("TBA* R=10", "tba", {}, 10),
+    TickCase("TBA* R=100", "tba", {}, 100),
+    TickCase("LRTA* d=1", "lrta", {}, 1, BenchTarget(8.0)),
+    TickCase("LRTA* d=8", "lrta", {"depth": 8}, 225, every=8),
+    TickCase("P LRTA* Q=30", "p-lrta", {}, 31, every=4),
+    TickCase("K LRTA* n=32", "k-lrta", {}, 32, every=4),
+    TickCase("LSS-LRTA* n=32", "lss-lrta", {}, 32),
+    TickCase(
+        "LSS-LRTA* n=32, with the pops of its backup",
+        "lss-lrta",
+        {},
+        32,
+        BenchTarget(7.0),
+        extra_counter="learning pops",
+    ),
+    TickCase("RTAA* n=32", "rtaa", {}, 32),
+    TickCase("daRTAA* n=32", "da-rtaa", {}, 32),
     # This case has a limit of 1000 ticks, because an agent that restarts every ten moves may never arrive.
-    Case("RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, None, RandomChanges(10, 1.0), 16, 1000),
+    TickCase("RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, None, RandomChanges(10, 1.0), 16, 1000),
 )
 
 
-def run(setup: Setup) -> Table:
+def run(setup: BenchSetup) -> BenchTable:
     groups = dict(setup.problems.groups())
     name = _GROUP if _GROUP in groups else next(iter(groups))
-    batches = by_map(groups[name])
-    table = Table(f"ticks: {name}, one world per problem, its creation and all measures included")
+    batches = grouped_by_map(groups[name])
+    table = BenchTable(f"ticks: {name}, one world per problem, its creation and all measures included")
     rate = control_rate(setup, batches)
     for case in CASES:
-        _measure(setup, table, case, batches, rate)
+        _measure_case(setup, table, case, batches, rate)
     table.notes.append("control: the same A* as in `search`, on the same problems")
     return table
 
 
-def control_rate(setup: Setup, batches: list[list[MapProblem]]) -> float:
+def control_rate(setup: BenchSetup, batches: list[list[MapProblem]]) -> float:
     """Return the expansions per second of the control."""
     seconds, expansions = 0.0, 0
     for batch in batches:
-        setup.progress.show(f"ticks: control, {batch[0].map_name}")
-        work = control_work(batch)
+        setup.progress.update_bar(f"ticks: control, {batch[0].map_name}")
+        work = control_solver(batch)
         expansions += work()
-        seconds += best_of(setup.rounds, (work,))[0]
+        seconds += best_times(setup.rounds, (work,))[0]
     return expansions / seconds
 
 
-def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProblem]], plain_rate: float) -> None:
+def _measure_case(
+    setup: BenchSetup, table: BenchTable, case: TickCase, batches: list[list[MapProblem]], plain_rate: float
+) -> None:
     seconds, expansions, ticks = 0.0, 0, 0
     for batch in batches:
-        setup.progress.show(f"ticks: {case.name}, {batch[0].map_name}")
-        work = case_work(case, batch[:: case.every])
+        setup.progress.update_bar(f"ticks: {case.name}, {batch[0].map_name}")
+        work = case_runner(case, batch[:: case.every])
         counted = work()
         expansions += counted[0]
         ticks += counted[1]
-        seconds += best_of(setup.rounds, (work,))[0]
+        seconds += best_times(setup.rounds, (work,))[0]
     rate = expansions / seconds
     target = case.target if setup.problems.is_listed else None
-    table.rows.append(Row(case.name, rate, "expansions/s", plain_rate, rate / plain_rate, target))
-    table.notes.append(f"{case.name}: {expansions:,} expansions in {ticks:,} ticks, {shown(ticks / seconds)} ticks/s")
+    table.rows.append(BenchRow(case.name, rate, "expansions/s", plain_rate, rate / plain_rate, target))
+    table.notes.append(
+        f"{case.name}: {expansions:,} expansions in {ticks:,} ticks, {number_text(ticks / seconds)} ticks/s"
+    )
 
 
-def case_work(case: Case, batch: list[MapProblem]) -> Callable[[], tuple[int, int]]:
+def case_runner(case: TickCase, batch: list[MapProblem]) -> Callable[[], tuple[int, int]]:
     """Return a function that runs a case on all problems of one map and returns its expansions and ticks."""
     return partial(_run_problems, case, batch)
 
 
-def _run_problems(case: Case, batch: list[MapProblem]) -> tuple[int, int]:
+def _run_problems(case: TickCase, batch: list[MapProblem]) -> tuple[int, int]:
     expansions, ticks = 0, 0
     for problem in batch:
         grid = problem.grid if case.changes is None else Grid(problem.grid.terrain.copy())
-        world = World(grid, *problem.ends, BY_KEY, budget=case.budget, random_changes=case.changes)
+        world = World(grid, *problem.ends, SPECS_BY_KEY, budget=case.budget, random_changes=case.changes)
         walker = world.add(AgentConfig(case.kind, params=case.params))
         world.advance(case.most_ticks)
-        expansions += world.metrics(walker).expansions
-        if case.also_counts:
-            expansions += int(walker.agent.view().numbers[case.also_counts])
+        expansions += world.metrics_of_walker(walker).expansions
+        if case.extra_counter:
+            expansions += int(walker.agent.view().numbers[case.extra_counter])
         ticks += world.tick
     return expansions, ticks

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 
-def best_of(rounds: int, works: Sequence[Callable[[], object]]) -> list[float]:
+def best_times(rounds: int, works: Sequence[Callable[[], object]]) -> list[float]:
     """Return the minimum time of each piece of work over several rounds, in seconds.
 
     The processor time of this thread is measured, so that other programs have little effect. Each round runs all pieces

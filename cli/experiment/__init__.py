@@ -6,21 +6,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.registry import BY_KEY
-from cli.arguments import FURTHER_MAPS, Arguments, add_maps, checked, option, with_default
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import (
+    FURTHER_MAPS_HELP,
+    CommandParser,
+    add_maps_option,
+    help_with_default,
+    param_arguments,
+    param_converter,
+)
 from cli.experiment import pools, worker
-from cli.experiment.engine import Engine, duration
-from cli.interrupts import Interrupts, end_with_input
-from cli.progress import Progress
-from cli.warm import warm_up
+from cli.experiment.engine import Engine, duration_text
+from cli.interrupts import InterruptFlag, terminate_at_end_of_input
+from cli.progress import ProgressBar
+from cli.warm import warm_up_agents
 from sim.commands import AgentConfig
-from sim.counted import counted
-from sim.experiments.files import RESULTS, parquet, write_lab, write_parquet, write_tables
-from sim.experiments.plan import Task, tasks
-from sim.experiments.spec import SIZES, Specification, load_experiment
-from sim.experiments.store import Store, open_for_writing
-from sim.files.examples import EXPERIMENTS, asked_file
+from sim.experiments.export import RESULTS_FILE, import_parquet, write_lab_properties, write_parquet, write_tables
+from sim.experiments.plan import WorkerTask, iter_tasks
+from sim.experiments.specification import SIZES, Specification, load_experiment
+from sim.experiments.store import ResultStore, open_for_writing
+from sim.files.shipped_files import EXPERIMENTS, require_shipped_file
 from sim.params import Param
+from sim.plurals import count_with_noun
 
 SIZE = Param("size", str, SIZES[0], "full, or the small size of the specification", choices=SIZES)
 NICE = Param("nice", int, 0, "by how much to lower the priority of the processes, from 0 to 19", 0, 19)
@@ -31,18 +38,18 @@ _SAMPLE_S = 5.0  # approximate seconds that a dry run spends on sample runs
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     if given.until_input_ends:
-        end_with_input()
-    spec = load_experiment(asked_file(given.spec, EXPERIMENTS), BY_KEY, given.size, [Path(given.maps)])
-    progress = Progress()
+        terminate_at_end_of_input()
+    spec = load_experiment(require_shipped_file(given.spec, EXPERIMENTS), SPECS_BY_KEY, given.size, [Path(given.maps)])
+    progress = ProgressBar()
     for text in spec.left_out:
-        progress.say(text)
+        progress.print_line(text)
     if given.dry_run:
         return dry_run(spec, progress, given.jobs)
-    return run(spec, given, progress)
+    return run_experiment(spec, given, progress)
 
 
-def _parser() -> Arguments:
-    parser = Arguments(
+def _parser() -> CommandParser:
+    parser = CommandParser(
         "experiment",
         "Run every agent of a specification on every problem. After an interruption, the same command continues.",
     )
@@ -50,16 +57,16 @@ def _parser() -> Arguments:
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where to store results (default: the name of SPEC without .yaml)"
     )
-    parser.add_argument("--size", metavar="NAME", **option(SIZE))
+    parser.add_argument("--size", metavar="NAME", **param_arguments(SIZE))
     parser.add_argument(
         "--jobs",
-        type=checked(pools.JOBS),
-        default=pools.processors(),
+        type=param_converter(pools.JOBS),
+        default=pools.processor_count(),
         metavar="N",
-        help=with_default(pools.JOBS.help, "one per processor"),
+        help=help_with_default(pools.JOBS.help, "one per processor"),
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
-    parser.add_argument("--nice", metavar="N", **option(NICE))
+    parser.add_argument("--nice", metavar="N", **param_arguments(NICE))
     parser.add_argument(
         "--until-input-ends",
         action="store_true",
@@ -72,56 +79,64 @@ def _parser() -> Arguments:
     parser.add_argument(
         "--parquet", action="store_true", help="also write results.parquet (needs requirements-parquet.txt)"
     )
-    add_maps(parser, FURTHER_MAPS)
+    add_maps_option(parser, FURTHER_MAPS_HELP)
     return parser
 
 
-def run(spec: Specification, given: Namespace, progress: Progress) -> int:
+def run_experiment(spec: Specification, given: Namespace, progress: ProgressBar) -> int:
     """Compute all missing runs and write the files of results.
 
     Returns:
         The exit code: 0 if all runs have results, 1 if runs failed or the cluster was lost, 130 or 143 after a signal.
     """
     if given.parquet:
-        parquet()  # raise the error about a missing package now, not after hours of computing
+        import_parquet()  # raise the error about a missing package now, not after hours of computing
     folder = Path(given.output or Path(given.spec).stem)
     # choose the pool before the folder is created, because the cluster may be unreachable
-    pool = pools.choose(given.cluster, given.jobs, folder, given.nice)
+    pool = pools.choose_executor(given.cluster, given.jobs, folder, given.nice)
     with open_for_writing(folder) as store:
-        code = compute(spec, store, pool, progress)
+        code = compute_missing_runs(spec, store, pool, progress)
         if given.lab:
-            write_lab(store)
+            write_lab_properties(store)
         if given.parquet:
             write_parquet(store)
         return code
 
 
-def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
+def compute_missing_runs(
+    spec: Specification, store: ResultStore, pool: pools.ExecutorFactory, progress: ProgressBar
+) -> int:
     """Compute all missing runs and return the exit code.
 
     A signal ends the computation. The files of results are written in any case.
     """
-    with Interrupts() as interrupts:
+    with InterruptFlag() as interrupts:
         return _compute_interruptibly(spec, store, pool, progress, interrupts)
 
 
 def _compute_interruptibly(
-    spec: Specification, store: Store, pool: pools.Pool, progress: Progress, interrupts: Interrupts
+    spec: Specification,
+    store: ResultStore,
+    pool: pools.ExecutorFactory,
+    progress: ProgressBar,
+    interrupts: InterruptFlag,
 ) -> int:
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
         # compile the kernels in this process first, so that workers find them in the cache
-        interrupts.finishes(lambda: warm_up(_agent_configs(spec), progress))
+        interrupts.run_interruptibly(lambda: warm_up_agents(_agent_configs(spec), progress))
         already = f", {done:,} of them finished" if done else ""
-        progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
+        progress.print_line(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
     has_lost_cluster = False
     try:
-        interrupts.finishes(lambda: Engine(store, pool, progress, tasks(spec, store.done()), whole - done).run())
+        interrupts.run_interruptibly(
+            lambda: Engine(store, pool, progress, iter_tasks(spec, store.done()), whole - done).run()
+        )
     except pools.ClusterLostError:
         has_lost_cluster = True
     write_tables(store)
-    return _report(store, pool, interrupts.exit_code, has_lost_cluster, progress)
+    return _print_outcome(store, pool, interrupts.exit_code, has_lost_cluster, progress)
 
 
 def _agent_configs(spec: Specification) -> list[AgentConfig]:
@@ -129,64 +144,66 @@ def _agent_configs(spec: Specification) -> list[AgentConfig]:
     return list(settings.values())
 
 
-def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: bool, progress: Progress) -> int:
+def _print_outcome(
+    store: ResultStore, pool: pools.ExecutorFactory, interrupted: int, has_lost_cluster: bool, progress: ProgressBar
+) -> int:
     failures = store.failures()
     _print_failures(store, failures, progress)
     done, whole = store.count()
     if has_lost_cluster:
-        progress.say(f"lost {pool.words}; finished results are kept, the other runs were not computed")
+        progress.print_line(f"lost {pool.words}; finished results are kept, the other runs were not computed")
     stopped = "; stopped, run the same command to continue" if interrupted or has_lost_cluster else ""
-    progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs{stopped}")
+    progress.print_line(f"{store.folder / RESULTS_FILE}: {done:,} of {whole:,} runs{stopped}")
     return interrupted or (1 if failures or has_lost_cluster else 0)
 
 
-def _print_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:
+def _print_failures(store: ResultStore, failures: Sequence[tuple[int, str]], progress: ProgressBar) -> None:
     """Print each reason for failures, with the first rows that failed for this reason."""
     rows_of: dict[str, list[int]] = {}
     for row, text in failures:
         rows_of.setdefault(text, []).append(row)
     for text, rows in list(rows_of.items())[:_MAX_REASONS]:
         for row in rows[:_MAX_ROWS]:
-            progress.say(f"row {row}: {store.problem_of(row)}: {text}")
+            progress.print_line(f"row {row}: {store.describe_row(row)}: {text}")
         if len(rows) > _MAX_ROWS:
-            progress.say(f"and {len(rows) - _MAX_ROWS:,} more rows with the same message")
+            progress.print_line(f"and {len(rows) - _MAX_ROWS:,} more rows with the same message")
     if len(rows_of) > _MAX_REASONS:
-        progress.say(f"and {len(rows_of) - _MAX_REASONS:,} other reasons; the report lists all of them")
+        progress.print_line(f"and {len(rows_of) - _MAX_REASONS:,} other reasons; the report lists all of them")
 
 
 # --- dry run --------------------------------------------------------------------------------------
 
 
-def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
+def dry_run(spec: Specification, progress: ProgressBar, jobs: int) -> int:
     """Print the number of runs and an estimate of the time for all of them; return the exit code."""
-    warm_up(_agent_configs(spec), progress)
+    warm_up_agents(_agent_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
     of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
-    parts = counted(problems, "problem"), counted(settings, "setting")
-    print(f"{counted(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
-    seconds, tried = estimate(spec)
+    parts = count_with_noun(problems, "problem"), count_with_noun(settings, "setting")
+    print(f"{count_with_noun(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
+    seconds, tried = estimate_time(spec)
     print(
-        f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes"
+        f"about {duration_text(seconds)} of processor time, {duration_text(seconds / jobs)} with {jobs} processes"
         f" (from {tried} sample runs)"
     )
     return 0
 
 
-def estimate(spec: Specification) -> tuple[float, int]:
+def estimate_time(spec: Specification) -> tuple[float, int]:
     """Estimate the time of an experiment from sample runs.
 
     Returns:
         The seconds that all runs would take on one processor, and the number of problems that were tried.
     """
     began, total, tried = time.monotonic(), 0.0, 0
-    whole = list(tasks(replace(spec, slice=1_000_000), set()))
+    whole = list(iter_tasks(replace(spec, max_task_problems=1_000_000), set()))
     for task in whole:
         share = max(0.02, _SAMPLE_S / len(whole))
         spent, count, until = 0.0, 0, time.monotonic() + share
-        for job in _spread(task):
+        for job in _spread_jobs(task):
             before = time.thread_time()
-            worker.work(Task(task.board, (job,), task.code))
+            worker.compute_task(WorkerTask(task.board, (job,), task.program_version))
             spent += time.thread_time() - before
             count += 1
             if time.monotonic() > until:
@@ -195,11 +212,11 @@ def estimate(spec: Specification) -> tuple[float, int]:
         tried += count
         if time.monotonic() - began > 4 * _SAMPLE_S:
             done = whole.index(task) + 1
-            return total * sum(t.runs for t in whole) / sum(t.runs for t in whole[:done]), tried
+            return total * sum(t.run_count for t in whole) / sum(t.run_count for t in whole[:done]), tried
     return total, tried
 
 
-def _spread(task: Task) -> list:  # type: ignore[type-arg]
+def _spread_jobs(task: WorkerTask) -> list:  # type: ignore[type-arg]
     """Return up to 50 jobs of a task, in an order in which already the first few are spread over the whole task."""
     count = len(task.jobs)
     step = next((s for s in (7919, 104729, 1) if count % s or s == 1), 1)

@@ -15,30 +15,32 @@ from dataclasses import dataclass
 
 from agents import own_files
 from cli.experiment import worker
-from cli.experiment.pools import ClusterLostError, InThisProcess, Pool
-from cli.progress import Progress
-from sim.experiments.plan import Task, split
-from sim.experiments.store import Store
+from cli.experiment.pools import ClusterLostError, ExecutorFactory, InProcessExecutor
+from cli.progress import ProgressBar
+from sim.experiments.plan import WorkerTask, split_task
+from sim.experiments.store import ResultStore
 from sim.params import ConfigError
 from sim.program import ROOT
 
 _MAX_DEATHS = 3  # a task fails after so many workers have died while they ran it
-_LOOK_S = 0.25  # maximum seconds to wait for a finished task before the progress bar is updated
-_QUIET_S = 60.0  # seconds between two lines of progress if there is no progress bar
+_WAIT_S = 0.25  # maximum seconds to wait for a finished task before the progress bar is updated
+_PROGRESS_LINE_S = 60.0  # seconds between two lines of progress if there is no progress bar
 
 
 @dataclass
-class Suspect:
+class SuspectTask:
     """Task, and the number of workers that died because of the task."""
 
-    task: Task
+    task: WorkerTask
     deaths: int = 0  # number of workers that died while this task was the only one running
 
 
 class Engine:
     """Driver of an experiment: keeps an executor supplied with tasks until all runs are stored or have failed."""
 
-    def __init__(self, store: Store, pool: Pool, progress: Progress, tasks: Iterator[Task], total: int) -> None:
+    def __init__(
+        self, store: ResultStore, pool: ExecutorFactory, progress: ProgressBar, tasks: Iterator[WorkerTask], total: int
+    ) -> None:
         """Create an engine and its executor.
 
         Args:
@@ -51,10 +53,10 @@ class Engine:
         self.store, self.pool, self.progress = store, pool, progress
         self.tasks, self.total = tasks, total
         self.done = self.failed = 0  # numbers of runs with stored results, and of failed runs
-        self._executor: Executor = pool.make()
-        self._own = own_files.sent()
-        self._running: dict[Future[bytes], Suspect] = {}
-        self._suspects: deque[Suspect] = deque()
+        self._executor: Executor = pool.create_executor()
+        self._agent_files = own_files.versions_to_send()
+        self._running: dict[Future[bytes], SuspectTask] = {}
+        self._suspects: deque[SuspectTask] = deque()
         self._began_s = self._progress_s = time.monotonic()
 
     def run(self) -> None:
@@ -66,101 +68,101 @@ class Engine:
             ConfigError: A worker runs another version of the program, or cannot load it.
         """
         try:
-            while self._fill():
-                self._collect()
-                self._tell()
+            while self._submit_tasks():
+                self._collect_results()
+                self._show_progress()
         finally:
-            self._end()
+            self._shut_down()
 
-    def _fill(self) -> bool:
+    def _submit_tasks(self) -> bool:
         """Submit as many tasks as the pool has room for; return False if no task is left.
 
         Suspects (tasks that may have killed a worker) come first, one at a time.
         """
         if self._suspects:
             if not self._running:
-                self._start(self._suspects.popleft())
+                self._submit_task(self._suspects.popleft())
             return True
-        room = self.pool.room(self._executor)
+        room = self.pool.max_submitted(self._executor)
         while len(self._running) < room and (task := next(self.tasks, None)) is not None:
-            self._start(Suspect(task))
-            if isinstance(self._executor, InThisProcess):
+            self._submit_task(SuspectTask(task))
+            if isinstance(self._executor, InProcessExecutor):
                 break
         return bool(self._running)
 
-    def _start(self, suspect: Suspect) -> None:
+    def _submit_task(self, suspect: SuspectTask) -> None:
         """Submit a task; if the executor is broken, make the task a suspect and renew the executor."""
         try:
-            self._running[self._executor.submit(worker.work_in_one_piece, suspect.task, self._own)] = suspect
+            self._running[self._executor.submit(worker.compute_task_pickled, suspect.task, self._agent_files)] = suspect
         except BrokenExecutor:
             self._suspects.append(suspect)
-            self._renew()
+            self._replace_executor()
 
-    def _collect(self) -> None:
+    def _collect_results(self) -> None:
         """Wait briefly for finished tasks, and store their results or handle their errors."""
         if not self._running:
             return
-        finished, _ = wait(self._running, _LOOK_S, FIRST_COMPLETED)
+        finished, _ = wait(self._running, _WAIT_S, FIRST_COMPLETED)
         lost = []
         for future in finished:
-            if future.cancelled():  # cancelled by the cluster, because this engine cancels futures only in `_end`
+            if future.cancelled():  # cancelled by the cluster, because this engine cancels futures only in `_shut_down`
                 raise ClusterLostError
             suspect = self._running.pop(future)
             error = future.exception()
             if error is None:
-                self._keep(worker.opened(future.result()))
+                self._store_results(worker.unpickle_result(future.result()))
             elif isinstance(error, ConfigError):
                 raise error
             elif isinstance(error, ModuleNotFoundError):  # not from an agent, whose errors are caught earlier
                 raise ConfigError(f"a worker cannot load the program ({error}); start workers with PYTHONPATH={ROOT}")
-            elif _is_death(error):
+            elif _is_worker_death(error):
                 lost.append(suspect)
             else:
-                self._give_up(suspect.task, _reason(error))
+                self._fail_task(suspect.task, _error_line(error))
         if lost:
             self._handle_deaths(lost)
 
-    def _keep(self, found: worker.Done) -> None:
+    def _store_results(self, found: worker.TaskResult) -> None:
         """Store the results and failures of a finished task, and count its runs."""
         lines, failures = found
         self.store.add(lines, [(failure.key, failure.text) for failure in failures])
         self.done += len({line[0] for line in lines})
         self.failed += len(failures)
 
-    def _give_up(self, task: Task, text: str) -> None:
+    def _fail_task(self, task: WorkerTask, text: str) -> None:
         """Store the same failure for all runs of a task."""
-        keys = [walk.key for job in task.jobs for walk in job.walks]
+        keys = [walk.key for job in task.jobs for walk in job.agent_runs]
         self.store.add([], [(key, text) for key in keys])
         self.failed += len(keys)
 
     # --- workers that die ---
 
-    def _handle_deaths(self, lost: list[Suspect]) -> None:
+    def _handle_deaths(self, lost: list[SuspectTask]) -> None:
         """Make all running tasks suspects and renew the executor.
 
         In a pool of processes all running tasks are lost together. A cluster reports which task lost its workers.
         """
         is_clear = len(lost) == 1 and not self._running
         for suspect in [*lost, *self._running.values()]:
-            self._judge(suspect, is_clear)
+            self._handle_suspect(suspect, is_clear)
         self._running.clear()
-        self._renew()
+        self._replace_executor()
 
-    def _judge(self, suspect: Suspect, is_clear: bool) -> None:
+    def _handle_suspect(self, suspect: SuspectTask, is_clear: bool) -> None:
         """Count a death if the task ran alone, then queue the task again, split it, or give it up."""
         suspect.deaths += is_clear
         if suspect.deaths < _MAX_DEATHS:
-            parts = split(suspect.task) if is_clear and len(suspect.task.jobs) > 1 else []
-            self._suspects.extend([Suspect(task) for task in parts] or [suspect])
+            parts = split_task(suspect.task) if is_clear and len(suspect.task.jobs) > 1 else []
+            self._suspects.extend([SuspectTask(task) for task in parts] or [suspect])
         else:
-            self._give_up(suspect.task, f"lost its worker {suspect.deaths} times")
+            self._fail_task(suspect.task, f"lost its worker {suspect.deaths} times")
 
-    def _renew(self) -> None:
+    def _replace_executor(self) -> None:
         """Replace the executor by a new one."""
         self._executor.shutdown(wait=False)
-        self._executor = self.pool.make()
+        self._executor = self.pool.create_executor()
 
-    def _end(self) -> None:
+    def _shut_down(self) -> None:
         """Cancel the tasks that have not finished, and shut down the executor."""
         for future in self._running:
             future.cancel()
@@ -173,20 +175,20 @@ class Engine:
 
     # --- progress ---
 
-    def _tell(self) -> None:
+    def _show_progress(self) -> None:
         """Show the progress bar or, without a terminal, print a line of progress once a minute."""
         spent = time.monotonic() - self._began_s
         rate = self.done / spent if spent else 0.0
-        left = f", {duration((self.total - self.done) / rate)} left" if rate else ""
+        left = f", {duration_text((self.total - self.done) / rate)} left" if rate else ""
         failed = f", {self.failed:,} failed" if self.failed else ""
         text = f"{self.done:,} of {self.total:,} runs, {rate:,.0f} per second{left}{failed}"
-        self.progress.show(text, self.done / max(1, self.total))
-        if not self.progress.is_on and time.monotonic() - self._progress_s > _QUIET_S:
+        self.progress.update_bar(text, self.done / max(1, self.total))
+        if not self.progress.is_on and time.monotonic() - self._progress_s > _PROGRESS_LINE_S:
             self._progress_s = time.monotonic()
-            self.progress.say(text)
+            self.progress.print_line(text)
 
 
-def _is_death(error: BaseException) -> bool:
+def _is_worker_death(error: BaseException) -> bool:
     """Return whether an error means that a worker died.
 
     The exceptions of Dask and submitit are recognised by name, because these packages may not be installed.
@@ -194,7 +196,7 @@ def _is_death(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "UncompletedJobError")
 
 
-def _reason(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """Return an error as one line of text.
 
     If the text of the error is a log of several lines, the last line that names an exception is returned.
@@ -204,7 +206,7 @@ def _reason(error: BaseException) -> str:
     return named[-1] if len(lines) > 1 and named else f"{type(error).__name__}: {lines[0] if lines else ''}"
 
 
-def duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = seconds / 60

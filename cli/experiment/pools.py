@@ -1,8 +1,8 @@
 """Executors for the tasks of an experiment: this process, several processes, a Dask scheduler or a Slurm queue.
 
-All of them are executors in the sense of concurrent.futures. `Pool.room` returns the number of tasks that should be
-submitted but unfinished at any time. It is large enough to keep all workers busy, but not larger, so that little work
-is lost if the experiment is stopped.
+All of them are executors in the sense of concurrent.futures. `ExecutorFactory.max_submitted` returns the number of
+tasks that should be submitted but unfinished at any time. It is large enough to keep all workers busy, but not larger,
+so that little work is lost if the experiment is stopped.
 """
 
 import logging
@@ -33,7 +33,7 @@ class ClusterLostError(Exception):
 
 
 @dataclass(frozen=True)
-class Pool:
+class ExecutorFactory:
     """Factory of executors, and the number of tasks to submit to them.
 
     Attributes:
@@ -42,17 +42,17 @@ class Pool:
         words: Describes the executor in messages.
     """
 
-    make: Callable[[], Executor]
-    room: Callable[[Executor], int]
+    create_executor: Callable[[], Executor]
+    max_submitted: Callable[[Executor], int]
     words: str
 
 
-def processors() -> int:
+def processor_count() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def choose(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> Pool:
+def choose_executor(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> ExecutorFactory:
     """Return the pool that the command line asks for.
 
     Args:
@@ -74,18 +74,18 @@ def choose(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> P
     raise ConfigError(f"experiment: --cluster: expected tcp://HOST:PORT or slurm, got {cluster!r}")
 
 
-def _local_pool(jobs: int, niceness: int) -> Pool:
+def _local_pool(jobs: int, niceness: int) -> ExecutorFactory:
     if jobs == 1 and not niceness:
-        return Pool(InThisProcess, lambda executor: 1, "in this process")
+        return ExecutorFactory(InProcessExecutor, lambda executor: 1, "in this process")
     context = multiprocessing.get_context("spawn")
 
     def make() -> Executor:
-        return ProcessPoolExecutor(jobs, context, worker.begin, (niceness,))
+        return ProcessPoolExecutor(jobs, context, worker.initialise_process, (niceness,))
 
-    return Pool(make, lambda executor: jobs + 1, f"{jobs} processes")
+    return ExecutorFactory(make, lambda executor: jobs + 1, f"{jobs} processes")
 
 
-class InThisProcess(Executor):
+class InProcessExecutor(Executor):
     """Executor that runs each task in `submit`, which avoids the overhead of a second process if only one is wanted."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
@@ -97,7 +97,7 @@ class InThisProcess(Executor):
         return future
 
 
-def _dask_pool(address: str) -> Pool:
+def _dask_pool(address: str) -> ExecutorFactory:
     made = [_DaskExecutor(address)]  # connected now, so that a missing scheduler is reported before any work
 
     def make() -> Executor:
@@ -105,13 +105,13 @@ def _dask_pool(address: str) -> Pool:
 
     def room(executor: Executor) -> int:
         assert isinstance(executor, _DaskExecutor)
-        return max(2, 3 * executor.threads())
+        return max(2, 3 * executor.thread_count())
 
-    return Pool(make, room, f"the scheduler at {address}")
+    return ExecutorFactory(make, room, f"the scheduler at {address}")
 
 
 @dataclass(frozen=True)
-class _Call:
+class _DeferredCall:
     """Call that is run by unpickling it: `pickle.loads` of a pickled _Call returns the result of `work`."""
 
     work: Callable[[], Any]
@@ -136,19 +136,19 @@ class _DaskExecutor(Executor):
             raise ConfigError(f"experiment: --cluster: no scheduler answers at {address}: {error}") from None
         self._executor: Executor = self._client.get_executor(pure=False)
 
-    def threads(self) -> int:
+    def thread_count(self) -> int:
         """Return the number of threads of all current workers; workers may join and leave at any time."""
-        with self._connected():
+        with self._reporting_lost_connection():
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
             return sum(int(worker["nthreads"]) for worker in workers)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Submit a call as pickled bytes, so that the scheduler need not be able to import this program."""
-        with self._connected():
-            return self._executor.submit(pickle.loads, pickle.dumps(_Call(partial(fn, *args, **kwargs))))
+        with self._reporting_lost_connection():
+            return self._executor.submit(pickle.loads, pickle.dumps(_DeferredCall(partial(fn, *args, **kwargs))))
 
     @contextmanager
-    def _connected(self) -> Iterator[None]:
+    def _reporting_lost_connection(self) -> Iterator[None]:
         """Raise a ClusterLostError in place of any exception that the client raises after its connection has ended."""
         try:
             yield
@@ -173,7 +173,7 @@ def _silence_client() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _slurm_pool(folder: Path, cluster: str) -> Pool:
+def _slurm_pool(folder: Path, cluster: str) -> ExecutorFactory:
     try:
         import submitit
     except ImportError:
@@ -189,45 +189,45 @@ def _slurm_pool(folder: Path, cluster: str) -> Pool:
         queue.update_parameters(timeout_min=24 * 60, name="backmove", cpus_per_task=1)
         return _SlurmExecutor(queue)
 
-    return Pool(make, lambda executor: 200 if cluster == "slurm" else 2, cluster)
+    return ExecutorFactory(make, lambda executor: 200 if cluster == "slurm" else 2, cluster)
 
 
 class _SlurmExecutor(Executor):
     """Executor for a queue of submitit; a thread polls its jobs and completes their futures."""
 
-    _LOOK_S = 0.5  # interval of polling in seconds
+    _POLL_S = 0.5  # interval of polling in seconds
 
     def __init__(self, queue: Any) -> None:
         self._queue = queue
-        self._waiting: list[tuple[Any, Future[Any]]] = []
+        self._unfinished_jobs: list[tuple[Any, Future[Any]]] = []
         self._lock = threading.Lock()
         self._is_open = True
-        threading.Thread(target=self._watch, daemon=True).start()
+        threading.Thread(target=self._poll_jobs, daemon=True).start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         future: Future[Any] = Future()
         job = self._queue.submit(fn, *args, **kwargs)
         with self._lock:
-            self._waiting.append((job, future))
+            self._unfinished_jobs.append((job, future))
         return future
 
-    def _watch(self) -> None:
+    def _poll_jobs(self) -> None:
         while self._is_open:
-            time.sleep(self._LOOK_S)
+            time.sleep(self._POLL_S)
             with self._lock:
-                done = [pair for pair in self._waiting if pair[0].done()]
-                self._waiting = [pair for pair in self._waiting if pair not in done]
+                done = [pair for pair in self._unfinished_jobs if pair[0].done()]
+                self._unfinished_jobs = [pair for pair in self._unfinished_jobs if pair not in done]
             for job, future in done:
-                _settle(job, future)
+                _complete_future(job, future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         self._is_open = False
         with self._lock:
-            for job, _ in self._waiting:
+            for job, _ in self._unfinished_jobs:
                 job.cancel()
 
 
-def _settle(job: Any, future: "Future[Any]") -> None:
+def _complete_future(job: Any, future: "Future[Any]") -> None:
     """Complete a future with the result or the exception of a finished job."""
     try:
         future.set_result(job.result())

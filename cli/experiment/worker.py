@@ -10,23 +10,23 @@ from collections.abc import Sequence
 from functools import lru_cache
 from multiprocessing import parent_process
 
-from agents.own_files import Sent, load_named_before, receive
-from agents.registry import BY_KEY
-from agents.warm import has_kernels, walk
+from agents.own_files import SentVersion, load_files_of_parent, register_received
+from agents.registry import SPECS_BY_KEY
+from agents.warm_up import has_kernels, warm_up_agent
 from sim.experiments.code_version import code_version
-from sim.experiments.plan import Task
-from sim.experiments.problems import Packed
-from sim.experiments.runs import Failure, Line, config_of, do_task
+from sim.experiments.job_runner import ResultLine, RunFailure, agent_config, run_task
+from sim.experiments.plan import WorkerTask
+from sim.experiments.problems import CompressedMap
 from sim.grid import Grid
 from sim.params import ConfigError
 
-Done = tuple[list[Line], list[Failure]]
+TaskResult = tuple[list[ResultLine], list[RunFailure]]
 
 
-load_named_before()
+load_files_of_parent()
 
 
-def begin(niceness: int = 0) -> None:
+def initialise_process(niceness: int = 0) -> None:
     """Initialise a process of the pool.
 
     The process ignores Ctrl+C, which the driver (the process with the engine) handles, and exits when the driver exits.
@@ -50,7 +50,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def work(task: Task, own: Sequence[Sent] = ()) -> Done:
+def compute_task(task: WorkerTask, own: Sequence[SentVersion] = ()) -> TaskResult:
     """Compute a task and return its lines of results and its failures.
 
     Times are processor times, so that other programs on the machine do not count. The time of prepared data includes
@@ -63,25 +63,25 @@ def work(task: Task, own: Sequence[Sent] = ()) -> Done:
     Raises:
         ConfigError: This worker runs another version of the program than the driver.
     """
-    if task.code != code_version():
+    if task.program_version != code_version():
         raise ConfigError(
             "a worker runs another version of the program; start all workers from the folder of this program"
         )
-    receive(own)
+    register_received(own)
     _warm_up(task)
-    return do_task(task, BY_KEY, time.thread_time, _grid(task.board), time.process_time)
+    return run_task(task, SPECS_BY_KEY, time.thread_time, _unpacked_map(task.board), time.process_time)
 
 
-def work_in_one_piece(task: Task, own: Sequence[Sent] = ()) -> bytes:
-    """Return the result of `work` as pickled bytes.
+def compute_task_pickled(task: WorkerTask, own: Sequence[SentVersion] = ()) -> bytes:
+    """Return the result of `compute_task` as pickled bytes.
 
     Dask would otherwise send every number of the result separately, which takes 3,600 messages per task.
     """
-    return pickle.dumps(work(task, own))
+    return pickle.dumps(compute_task(task, own))
 
 
-def opened(found: bytes) -> Done:
-    done: Done = pickle.loads(found)
+def unpickle_result(found: bytes) -> TaskResult:
+    done: TaskResult = pickle.loads(found)
     return done
 
 
@@ -92,17 +92,17 @@ Text and boolean parameters may affect which kernels an agent uses; numeric para
 """
 
 
-def _warm_up(task: Task) -> None:
+def _warm_up(task: WorkerTask) -> None:
     """Let each agent of a task walk once untimed, because loading its kernels takes 20 ms on its first walk."""
-    for config in map(config_of, task.jobs[0].walks):
+    for config in map(agent_config, task.jobs[0].agent_runs):
         words = (value for value in config.params.values() if isinstance(value, (str, bool)))
         kernels = (config.kind, *words)
         if kernels not in _WARMED_KERNELS and has_kernels(config.kind):
-            walk(config)
+            warm_up_agent(config)
         _WARMED_KERNELS.add(kernels)
 
 
 @lru_cache(maxsize=4)
-def _grid(board: Packed) -> Grid:
+def _unpacked_map(board: CompressedMap) -> Grid:
     """Return the unpacked map of a task. The last four maps are cached for later tasks on the same map."""
-    return board.unpack()
+    return board.decompress()

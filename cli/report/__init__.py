@@ -9,49 +9,49 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
-from agents.registry import BY_KEY
-from cli.arguments import Arguments
-from cli.progress import Progress
-from cli.report.figures import save
-from cli.report.page import Report, page, section
-from sim.experiments.charts import Chart, chart_of, usual
-from sim.experiments.claims import check
-from sim.experiments.frame import PROBLEM, Frame
-from sim.experiments.layout import Figure, file_key
-from sim.experiments.spec import presentation_of
-from sim.experiments.store import Store, open_for_reading
-from sim.experiments.summary import comparison_table, cutoff_table, grouping_table, settings_table
-from sim.experiments.tables import Table, as_csv, latex
+from agents.registry import SPECS_BY_KEY
+from cli.arguments import CommandParser
+from cli.progress import ProgressBar
+from cli.report.figures import save_chart
+from cli.report.page import ExperimentReport, report_page, report_section
+from sim.experiments.claims import check_claim
+from sim.experiments.report_charts import ChartData, chart_of_figure, standard_charts
+from sim.experiments.report_layout import FigureSpec, file_name_key
+from sim.experiments.report_tables import comparison_table, cutoff_table, grouping_table, settings_table
+from sim.experiments.result_frame import PROBLEM_COLUMNS, ResultFrame
+from sim.experiments.specification import parse_presentation
+from sim.experiments.store import ResultStore, open_for_reading
+from sim.experiments.table_formats import ReportTable, table_as_csv, table_as_latex
 from sim.files.disk import make_folder, write_atomically
-from sim.params import ConfigError, printable
-from sim.program import ASSETS, NAME, ROOT
+from sim.params import ConfigError, escape_unprintable
+from sim.program import ASSETS, PROGRAM_COMMAND, ROOT
 
-NAMES = {key: spec.name for key, spec in BY_KEY.items()}
+NAMES = {key: spec.name for key, spec in SPECS_BY_KEY.items()}
 _MAX_LINES = 10  # maximum number of left-out parts that are printed to standard error; the page lists all of them
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("report", "Write tables, figures and claims of an experiment as one HTML page and as files.")
-    parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
+    parser = CommandParser("report", "Write tables, figures and claims of an experiment as one HTML page and as files.")
+    parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{PROGRAM_COMMAND} experiment`")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write them (default: FOLDER/report)")
     parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")
     given = parser.parse_args(argv)
     folder = Path(given.folder)
     with open_for_reading(folder) as store:
-        report = report_of(store, is_short=given.markdown)
+        report = create_report(store, is_short=given.markdown)
     if given.markdown:
-        print(section(report))
+        print(report_section(report))
         _print_left_out(report)
         return 0
     target = Path(given.output) if given.output else folder / "report"
-    write(report, target, Progress())
+    write_report(report, target, ProgressBar())
     print(target / "index.html")
     return 0
 
 
-def report_of(store: Store, is_short: bool = False) -> Report:
+def create_report(store: ResultStore, is_short: bool = False) -> ExperimentReport:
     """Return the report of all finished runs; tables and figures that cannot be computed are listed in `left_out`.
 
     Args:
@@ -64,45 +64,51 @@ def report_of(store: Store, is_short: bool = False) -> Report:
     frame = store.frame()
     if not len(frame):
         raise ConfigError(f"{store.folder}: expected finished runs, got none")
-    spec = presentation_of(store.meta("specification"), f"{store.meta('name')}.yaml")
+    spec = parse_presentation(store.meta_value("specification"), f"{store.meta_value('name')}.yaml")
     left_out = [*spec.left_out]
     with _without_warnings():
-        verdicts = _each(spec.claims, lambda claim: f"claim '{claim.text}'", lambda c: check(c, frame), left_out)
-        tables = _each(
+        verdicts = _compute_each(
+            spec.claims, lambda claim: f"claim '{claim.text}'", lambda c: check_claim(c, frame), left_out
+        )
+        tables = _compute_each(
             [*enumerate(spec.tables, 1)],
             lambda item: f"table {item[0]} '{item[1].title}'" if item[1].title else f"table {item[0]}",
             lambda item: grouping_table(*item, frame, NAMES),
             left_out,
         )
-        charts = _each(spec.figures, _figure_name, lambda figure: chart_of(figure, frame, NAMES), left_out)
+        charts = _compute_each(
+            spec.figures, _figure_name, lambda figure: chart_of_figure(figure, frame, NAMES), left_out
+        )
         more, drawn = ([], []) if is_short else _standard_parts(frame, spec.cutoff, left_out)
-        problems = len(frame.group_rows([*PROBLEM]))
+        problems = len(frame.rows_by_group([*PROBLEM_COLUMNS]))
     done, whole = store.count()
-    size = ", in its small size" if store.meta("size") == "small" else ""
+    size = ", in its small size" if store.meta_value("size") == "small" else ""
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
     words = (_specification_file(store), spec.title or spec.name, spec.paper, spec.note, summary)
     every = unique_names([*charts, *drawn])
-    return Report(*words, verdicts, tables, more, every, store.failures(), left_out)
+    return ExperimentReport(*words, verdicts, tables, more, every, store.failures(), left_out)
 
 
-def _figure_name(figure: Figure | Chart) -> str:
+def _figure_name(figure: FigureSpec | ChartData) -> str:
     return f"figure '{figure.name}'"
 
 
-def _standard_parts(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[list[Table], list[Chart]]:
+def _standard_parts(frame: ResultFrame, cutoff: int, left_out: list[str]) -> tuple[list[ReportTable], list[ChartData]]:
     """Return the standard tables and figures of every experiment."""
-    last = frame.where({"last_trial": 1})
-    makers: dict[str, Callable[[], Table | None]] = {
+    last = frame.filter_rows({"last_trial": 1})
+    makers: dict[str, Callable[[], ReportTable | None]] = {
         "table of all settings": lambda: settings_table(last, NAMES),
         "table of the cut-off": lambda: cutoff_table(last, cutoff, NAMES),
         "table of comparisons": lambda: comparison_table(last, NAMES),
     }
-    tables = _each([*makers], str, lambda name: makers[name](), left_out)
-    charts = _each(["usual figures"], str, lambda _: usual(last, NAMES), left_out)
+    tables = _compute_each([*makers], str, lambda name: makers[name](), left_out)
+    charts = _compute_each(["usual figures"], str, lambda _: standard_charts(last, NAMES), left_out)
     return [table for table in tables if table is not None and table.rows], [*chain.from_iterable(charts)]
 
 
-def _each(items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]) -> list[_T]:
+def _compute_each(
+    items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]
+) -> list[_T]:
     """Return the results of `make` for all items; items for which `make` fails are left out.
 
     Args:
@@ -129,58 +135,58 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def unique_names(charts: Sequence[Chart]) -> list[Chart]:
+def unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
     """Return the charts with unique file names; of charts with the same name, only the first keeps that name."""
     taken: set[str] = set()
     found = []
     for chart in charts:
         candidates = chain([chart.name, f"usual-{chart.name}"], (f"usual-{chart.name}-{n}" for n in count(2)))
-        name = next(name for name in candidates if file_key(name) not in taken)
-        taken.add(file_key(name))
+        name = next(name for name in candidates if file_name_key(name) not in taken)
+        taken.add(file_name_key(name))
         found.append(replace(chart, name=name))
     return found
 
 
-def _specification_file(store: Store) -> str:
+def _specification_file(store: ResultStore) -> str:
     """Return the specification as an argument of commands: its path if the program contains it, else its file name."""
-    path = Path(store.meta("folder"), f"{store.meta('name')}.yaml")
+    path = Path(store.meta_value("folder"), f"{store.meta_value('name')}.yaml")
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name
 
 
-def write(report: Report, target: Path, progress: Progress) -> None:
+def write_report(report: ExperimentReport, target: Path, progress: ProgressBar) -> None:
     """Write all files of a report; print verdicts and left-out parts to standard error."""
     for folder in (target, target / "tables", target / "figures"):
         make_folder(folder)
-    for table in (*report.tables, *report.usual):
-        write_atomically(target / "tables" / f"{table.name}.csv", as_csv(table).encode())
-        write_atomically(target / "tables" / f"{table.name}.tex", latex(table).encode())
-    report = _with_figures(report, target / "figures", progress)
-    write_atomically(target / "index.html", page(report, target / "figures").encode())
+    for table in (*report.tables, *report.standard_tables):
+        write_atomically(target / "tables" / f"{table.name}.csv", table_as_csv(table).encode())
+        write_atomically(target / "tables" / f"{table.name}.tex", table_as_latex(table).encode())
+    report = _write_figures(report, target / "figures", progress)
+    write_atomically(target / "index.html", report_page(report, target / "figures").encode())
     progress.clear()
     for verdict in report.verdicts:
-        print(f"{verdict.word}: {verdict.claim.text} ({verdict.measured})", file=sys.stderr)
+        print(f"{verdict.label}: {verdict.claim.text} ({verdict.measured})", file=sys.stderr)
     _print_left_out(report)
 
 
-def _with_figures(report: Report, folder: Path, progress: Progress) -> Report:
+def _write_figures(report: ExperimentReport, folder: Path, progress: ProgressBar) -> ExperimentReport:
     """Write the files of all figures; return the report without the figures that could not be drawn."""
     left_out = [*report.left_out]
 
-    def saved(item: tuple[int, Chart]) -> Chart:
+    def saved(item: tuple[int, ChartData]) -> ChartData:
         number, chart = item
-        progress.show(f"figure {chart.name}", number / len(report.charts))
-        for _ in save(chart, folder):
+        progress.update_bar(f"figure {chart.name}", number / len(report.charts))
+        for _ in save_chart(chart, folder):
             pass
         return chart
 
     with _without_warnings():
-        charts = _each([*enumerate(report.charts)], lambda item: _figure_name(item[1]), saved, left_out)
+        charts = _compute_each([*enumerate(report.charts)], lambda item: _figure_name(item[1]), saved, left_out)
     return replace(report, charts=charts, left_out=left_out)
 
 
-def _print_left_out(report: Report) -> None:
+def _print_left_out(report: ExperimentReport) -> None:
     """Print the left-out parts of a report to standard error."""
     for text in report.left_out[:_MAX_LINES]:
-        print(printable(f"left out: {text}"), file=sys.stderr)
+        print(escape_unprintable(f"left out: {text}"), file=sys.stderr)
     if len(report.left_out) > _MAX_LINES:
         print(f"and {len(report.left_out) - _MAX_LINES:,} more, which the report lists", file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from sim.experiments.charts import Chart, Series
+from sim.experiments.report_charts import ChartData, ChartSeries
 from sim.files.disk import write_atomically
 
 matplotlib.use("Agg")  # prevents matplotlib from choosing a backend with a window
@@ -57,7 +57,7 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def draw(chart: Chart) -> Figure:
+def draw_chart(chart: ChartData) -> Figure:
     """Return a chart as a figure. Each series is an SVG group with the id series-NUMBER, for scripts and tests."""
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=SIZE_IN, layout="constrained")
@@ -77,9 +77,9 @@ def draw(chart: Chart) -> Figure:
         if chart.title:
             axes.set_title(_literal_text(chart.title), fontsize=10, loc="left")
         drawn = [series for series in chart.series if series.points]
-        has_crosses = any(any(series.unfinished) for series in drawn)
+        has_crosses = any(any(series.is_unfinished) for series in drawn)
         if len(drawn) > 1 or has_crosses or has_medians or any(series.name != "all" for series in drawn):
-            _legend(axes, len(drawn) + has_crosses + has_medians)
+            _add_legend(axes, len(drawn) + has_crosses + has_medians)
         return figure
 
 
@@ -91,20 +91,20 @@ def _literal_text(text: str) -> str:
     return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
 
 
-def _draw_series(axes: Axes, number: int, series: Series) -> None:
+def _draw_series(axes: Axes, number: int, series: ChartSeries) -> None:
     x, y = np.array(series.points).T
     index = number if series.place < 0 else series.place
-    colour = "#555555" if series.is_quiet else _colour(number, series)
+    colour = "#555555" if series.is_background else _series_colour(number, series)
     dash = DASHES[index // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
-    line = dash if series.is_line else "none"
+    line = dash if series.has_lines else "none"
     marker = MARKERS[index % len(MARKERS)]
     (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=_literal_text(series.name))
     drawn.set_gid(f"series-{number}")
-    if series.is_steps:
+    if series.is_histogram:
         drawn.set_drawstyle("steps-mid")
     if series.is_printed:
         drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
-    if series.is_quiet:  # draw quiet series as rings behind the points of other series
+    if series.is_background:  # draw quiet series as rings behind the points of other series
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
     if series.spans:
         low, high = np.array(series.spans).T
@@ -112,12 +112,12 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         band.set_gid(f"spans-{number}")
 
 
-def _colour(number: int, series: Series) -> str:
+def _series_colour(number: int, series: ChartSeries) -> str:
     """Return the colour of a series. `number`: its index in the chart."""
     return COLOURS[(number if series.place < 0 else series.place) % len(COLOURS)]
 
 
-def _draw_medians(axes: Axes, all_series: Sequence[Series]) -> bool:
+def _draw_medians(axes: Axes, all_series: Sequence[ChartSeries]) -> bool:
     """Draw the medians beside means of cost ratios as short bars, with one grey legend entry for all of them.
 
     Returns:
@@ -128,7 +128,7 @@ def _draw_medians(axes: Axes, all_series: Sequence[Series]) -> bool:
         if series.tails:
             x = [point[0] for point in series.points]
             (drawn,) = axes.plot(
-                x, [median for median, _ in series.tails], color=_colour(number, series), **_MEDIAN_STYLE
+                x, [median for median, _ in series.tails], color=_series_colour(number, series), **_MEDIAN_STYLE
             )
             drawn.set_gid(f"medians-{number}")
             has_medians = True
@@ -137,12 +137,14 @@ def _draw_medians(axes: Axes, all_series: Sequence[Series]) -> bool:
     return has_medians
 
 
-def _draw_crosses(axes: Axes, all_series: Sequence[Series]) -> None:
+def _draw_crosses(axes: Axes, all_series: Sequence[ChartSeries]) -> None:
     """Mark points with unfinished runs by a cross; the last entry of the legend explains the crosses."""
     label = _UNFINISHED
     for number, series in enumerate(all_series):
-        if any(series.unfinished):
-            x, y = np.array([p for p, is_marked in zip(series.points, series.unfinished, strict=True) if is_marked]).T
+        if any(series.is_unfinished):
+            x, y = np.array(
+                [p for p, is_marked in zip(series.points, series.is_unfinished, strict=True) if is_marked]
+            ).T
             (drawn,) = axes.plot(x, y, label=label, **_CROSS_STYLE)
             drawn.set_gid(f"unfinished-{number}")
             label = "_again"  # the legend leaves out labels that begin with an underscore
@@ -158,7 +160,7 @@ def _draw_map(axes: Axes, rows: Sequence[str]) -> None:
         axis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _set_scales(axes: Axes, chart: Chart) -> None:
+def _set_scales(axes: Axes, chart: ChartData) -> None:
     """Set the scales and ticks of both axes; a logarithmic scale is used if it is requested and possible."""
     points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
     for letter, values, put in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
@@ -168,10 +170,10 @@ def _set_scales(axes: Axes, chart: Chart) -> None:
             axis.set_minor_formatter(_minor_formatter(values.max() / values.min()))
         elif not chart.rows:
             axis.set_major_locator(MaxNLocator(7))  # at most 7 ticks, so that numbers of seven digits do not touch
-        axis.set_major_formatter(FuncFormatter(_plain))
+        axis.set_major_formatter(FuncFormatter(_tick_label))
 
 
-def _plain(value: float, place: int | None = None) -> str:
+def _tick_label(value: float, place: int | None = None) -> str:
     """Return a value as the label of a tick on an axis."""
     return f"{value:,.10g}"
 
@@ -186,17 +188,17 @@ def _minor_formatter(span: float) -> Formatter:
 
     def written(value: float, place: int | None = None) -> str:
         digit = value / 10 ** np.floor(np.log10(value))
-        return _plain(value) if any(abs(digit - d) < 1e-6 for d in digits) else ""
+        return _tick_label(value) if any(abs(digit - d) < 1e-6 for d in digits) else ""
 
     return FuncFormatter(written)
 
 
-def _legend(axes: Axes, count: int) -> None:
+def _add_legend(axes: Axes, count: int) -> None:
     columns = 1 if count <= 16 else 2
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns)
 
 
-def as_bytes(figure: Figure, kind: str) -> bytes:
+def figure_bytes(figure: Figure, kind: str) -> bytes:
     target = io.BytesIO()
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
     with matplotlib.rc_context(_STYLE):
@@ -204,10 +206,10 @@ def as_bytes(figure: Figure, kind: str) -> bytes:
     return target.getvalue()
 
 
-def save(chart: Chart, folder: Path) -> Iterator[Path]:
+def save_chart(chart: ChartData, folder: Path) -> Iterator[Path]:
     """Write a chart in every format; yield the path of each file."""
-    figure = draw(chart)
+    figure = draw_chart(chart)
     for kind in FORMATS:
         path = folder / f"{chart.name}.{kind}"
-        write_atomically(path, as_bytes(figure, kind))
+        write_atomically(path, figure_bytes(figure, kind))
         yield path

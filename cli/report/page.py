@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.experiments.charts import Chart
-from sim.experiments.claims import Verdict
-from sim.experiments.summary import claims_table
-from sim.experiments.tables import Table, as_html, escaped, escaped_html, escaped_lines, markdown
+from sim.experiments.claims import ClaimVerdict
+from sim.experiments.report_charts import ChartData
+from sim.experiments.report_tables import claims_table
+from sim.experiments.table_formats import (
+    ReportTable,
+    escape_markdown,
+    escape_markdown_lines,
+    escaped_html,
+    table_as_html,
+    table_as_markdown,
+)
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -27,23 +34,23 @@ figure { margin: 1em 0 2em; } figure img { max-width: 100%; border: 1px solid #e
 
 
 @dataclass(frozen=True)
-class Report:
+class ExperimentReport:
     """Report of an experiment."""
 
-    file: str  # specification as an argument of the command `experiment`
+    spec_argument: str  # specification as an argument of the command `experiment`
     title: str
     paper: str  # reference to the paper that the experiment repeats
     note: str  # introductory text
     summary: str  # number of runs and problems as text
-    verdicts: Sequence[Verdict]  # each claim of the specification, and whether it holds
-    tables: Sequence[Table]  # tables that the specification asks for
-    usual: Sequence[Table]  # standard tables of every experiment
-    charts: Sequence[Chart]
+    verdicts: Sequence[ClaimVerdict]  # each claim of the specification, and whether it holds
+    tables: Sequence[ReportTable]  # tables that the specification asks for
+    standard_tables: Sequence[ReportTable]  # standard tables of every experiment
+    charts: Sequence[ChartData]
     failures: Sequence[tuple[int, str]]  # row and reason of each failed run
     left_out: Sequence[str] = ()  # messages about parts that could not be computed or drawn
 
 
-def page(report: Report, figures: Path) -> str:
+def report_page(report: ExperimentReport, figures: Path) -> str:
     """Return a report as an HTML page.
 
     Args:
@@ -56,13 +63,13 @@ def page(report: Report, figures: Path) -> str:
     parts += [f"<p>{escaped_html(text)}</p>" for text in report.note.split("\n\n") if text]
     if report.verdicts:
         parts += ["<h2>Claims</h2>", _claims_html(report.verdicts)]
-    parts += [_table(table) for table in report.tables]
+    parts += [_table_html(table) for table in report.tables]
     parts += [_figure_html(chart, figures) for chart in report.charts]
-    parts += [_table(table) for table in report.usual]
+    parts += [_table_html(table) for table in report.standard_tables]
     if report.left_out:
-        parts += ["<h2>Left out</h2>", _list([*map(html.escape, report.left_out)])]
+        parts += ["<h2>Left out</h2>", _list_html([*map(html.escape, report.left_out)])]
     if report.failures:
-        parts += ["<h2>Runs that failed</h2>", _failures(report.failures)]
+        parts += ["<h2>Runs that failed</h2>", _failures_html(report.failures)]
     head = f"<title>{html.escape(report.title)}</title><style>{_STYLE}</style>"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -70,51 +77,55 @@ def page(report: Report, figures: Path) -> str:
     )
 
 
-def _claims_html(verdicts: Sequence[Verdict]) -> str:
+def _claims_html(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the HTML table of claims; the CSS class of a row shows whether the claim holds."""
-    text = as_html(claims_table(verdicts))
+    text = table_as_html(claims_table(verdicts))
     head, *rows = text.split("<tr><td")
     kinds = {True: "holds", False: "fails", None: ""}
     marked = [f'<tr class="{kinds[v.holds]}"><td{row}' for v, row in zip(verdicts, rows, strict=True)]
     return head + "".join(marked)
 
 
-def _table(table: Table) -> str:
+def _table_html(table: ReportTable) -> str:
     note = f'<p class="quiet">{html.escape(table.note)}</p>' if table.note else ""
-    return f'<h2>{html.escape(table.title)}</h2>\n{note}<div class="wide">{as_html(table)}</div>'
+    return f'<h2>{html.escape(table.title)}</h2>\n{note}<div class="wide">{table_as_html(table)}</div>'
 
 
-def _figure_html(chart: Chart, folder: Path) -> str:
+def _figure_html(chart: ChartData, folder: Path) -> str:
     data = base64.b64encode((folder / f"{chart.name}.svg").read_bytes()).decode()
     words = ". ".join(text for text in (chart.title, chart.note) if text)
     image = f'<img alt="{html.escape(words)}" src="data:image/svg+xml;base64,{data}">'
     return f"<figure>{image}<figcaption>{html.escape(words)}</figcaption></figure>"
 
 
-def _failures(failures: Sequence[tuple[int, str]]) -> str:
+def _failures_html(failures: Sequence[tuple[int, str]]) -> str:
     items = [f"row {row:,}: {html.escape(text)}" for row, text in failures[:100]]
-    return _list(items + ([f"and {len(failures) - 100:,} more"] if len(failures) > 100 else []))
+    return _list_html(items + ([f"and {len(failures) - 100:,} more"] if len(failures) > 100 else []))
 
 
-def _list(items: Sequence[str]) -> str:
+def _list_html(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
 
 
-def heading(title: str) -> str:
+def markdown_heading(title: str) -> str:
     """Return a title as one line of escaped Markdown."""
-    return escaped_lines(" ".join(title.split()))
+    return escape_markdown_lines(" ".join(title.split()))
 
 
-def section(report: Report) -> str:
+def report_section(report: ExperimentReport) -> str:
     """Return the section of docs/experiments.md about an experiment: its claims and the tables of its specification."""
-    texts = f"## {heading(report.title)}", escaped_lines(report.paper), escaped_lines(report.note)
+    texts = (
+        f"## {markdown_heading(report.title)}",
+        escape_markdown_lines(report.paper),
+        escape_markdown_lines(report.note),
+    )
     parts = [f"{text}\n" if text else "" for text in texts]
-    parts += [f"`python main.py experiment {report.file}`: {report.summary}.\n"]
+    parts += [f"`python main.py experiment {report.spec_argument}`: {report.summary}.\n"]
     if report.verdicts:
-        parts.append(markdown(claims_table(report.verdicts)))
+        parts.append(table_as_markdown(claims_table(report.verdicts)))
     for table in report.tables:
-        note = f" {escaped(table.note)}" if table.note else ""
-        parts += [f"**{heading(table.title)}.**{note}\n", markdown(table)]
+        note = f" {escape_markdown(table.note)}" if table.note else ""
+        parts += [f"**{markdown_heading(table.title)}.**{note}\n", table_as_markdown(table)]
     if report.left_out:
-        parts += ["**Left out.**\n", "".join(f"- {heading(text)}\n" for text in report.left_out)]
+        parts += ["**Left out.**\n", "".join(f"- {markdown_heading(text)}\n" for text in report.left_out)]
     return "\n".join(part for part in parts if part)

@@ -11,17 +11,17 @@ from typing import Any
 
 from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig
-from sim.crowd import peopled
-from sim.experiments.columns import MEASURED, TIMES
-from sim.experiments.plan import Job, Walk
-from sim.experiments.problems import Case
-from sim.experiments.runs import Line
-from sim.experiments.statistics import pareto
-from sim.experiments.totals import Totals
+from sim.crowd import build_crowd_world
+from sim.experiments.columns import MEASURED_COLUMNS, PROCESSOR_TIME_COLUMNS
+from sim.experiments.job_runner import ResultLine
+from sim.experiments.plan import AgentRun, WorldJob
+from sim.experiments.problems import ProblemInstance
+from sim.experiments.run_totals import RunTotals
+from sim.experiments.statistics import pareto_indices
 from sim.params import Value, parse_params
 
 BUDGETS = (4, 16, 64, 256)  # budgets tried with each agent, in expansions per tick
-_KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
+_CANDIDATE_KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("tba", {}),
     ("tba", {"switch": "longer"}),
     ("tb-wa", {"weight": 1.4}),
@@ -31,25 +31,25 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("lss-lrta", {}),
     ("da-rtaa", {}),
 )
-_PATIENCE = 100  # a candidate is stopped after this many moves per unit of the cheapest path's cost
+_MAX_MOVES_PER_COST = 100  # a candidate is stopped after this many moves per unit of the cheapest path's cost
 MAX_COMPARED_UNITS = 200
 """Maximum number of units that walk together when settings are compared; times of more units are extrapolated."""
 
-MAX_MEASURED = 2000
+MAX_MEASURED_UNITS = 2000
 """Maximum number of units that walk together when the recommendation is verified; limits memory and time."""
 
-_MAX_STEPS = 10  # maximum number of crowd sizes measured to find the largest crowd that fits into a frame
+_MAX_FIT_MEASUREMENTS = 10  # maximum number of crowd sizes measured to find the largest crowd that fits into a frame
 _MAX_FIT_RATIO = 1.1  # the search for the largest crowd ends if (smallest that misfits) / (largest that fits) <= this
 
 # Ticks of an unmeasured warm-up run, after which the measured run causes no page faults.
 # The warm-up is realistic, because the units of a game also reuse memory of earlier units.
-_TOUCH_TICKS = 20
+_WARM_UP_TICKS = 20
 _MIN_COMPARED_UNITS = 32  # minimum number of walks averaged per candidate; smaller worlds are measured several times
-_NAMES = [column.name for column in (*MEASURED, *TIMES)]
+_RESULT_NAMES = [column.name for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)]
 
 
 @dataclass
-class Together:
+class CrowdTiming:
     """Frame times of units that all start in the same tick, each with its own memory.
 
     Only frames in which at least half of the units are still walking count. Later frames take almost no time and would
@@ -59,35 +59,35 @@ class Together:
     units: int  # number of units that walk in the same world
     frames_ms: float = 0.0  # processor time of all counted frames together, in milliseconds
     unit_ticks: int = 0  # number of walking units, summed over all counted frames
-    longest_ms: float = 0.0  # processor time of the longest frame, in milliseconds
+    max_frame_ms: float = 0.0  # processor time of the longest frame, in milliseconds
 
     @property
-    def unit_us(self) -> float:
+    def mean_unit_us(self) -> float:
         """Return the mean processor time of one unit per tick, in microseconds."""
         return 1000.0 * self.frames_ms / max(1, self.unit_ticks)
 
 
 @dataclass
-class Candidate:
+class AgentCandidate:
     """Agent with parameters and a budget that may be recommended, with its results on the problems run so far."""
 
     kind: str  # key of the agent, such as tb-wa
     params: Mapping[str, Value]
     budget: int  # expansions per tick
     name: str  # displayed name of the candidate: agent, parameters and budget
-    totals: Totals = field(default_factory=Totals)
-    is_out: bool = False  # whether the candidate is rejected, because it did not reach the goal of some problem
-    together: Together | None = None  # frame times with many units, None until they are measured
+    totals: RunTotals = field(default_factory=RunTotals)
+    is_rejected: bool = False  # whether the candidate is rejected, because it did not reach the goal of some problem
+    crowd_timing: CrowdTiming | None = None  # frame times with many units, None until they are measured
 
-    def take(self, line: Line) -> None:
-        found: dict[str, Any] = dict(zip(_NAMES, line[1:], strict=True))
-        self.is_out = self.is_out or found["outcome"] != "reached"
-        if not self.is_out:
+    def add_result(self, line: ResultLine) -> None:
+        found: dict[str, Any] = dict(zip(_RESULT_NAMES, line[1:], strict=True))
+        self.is_rejected = self.is_rejected or found["outcome"] != "reached"
+        if not self.is_rejected:
             self.totals.add(found)
 
     @property
     def is_measured(self) -> bool:
-        return not self.is_out and self.totals.arrived > 0 and self.totals.ticks > 0
+        return not self.is_rejected and self.totals.arrived_count > 0 and self.totals.ticks > 0
 
     @property
     def cost(self) -> float:
@@ -95,21 +95,21 @@ class Candidate:
         return self.totals.cost
 
     @property
-    def alone_us(self) -> float:
+    def single_unit_us(self) -> float:
         """Return the mean processor time per tick of a single unit in a world, in microseconds."""
-        return self.totals.tick_us
+        return self.totals.us_per_tick
 
     @property
-    def unit_us(self) -> float:
+    def crowd_unit_us(self) -> float:
         """Return the mean processor time per tick of one of many units, in microseconds; infinite if not measured."""
-        return self.together.unit_us if self.together else float("inf")
+        return self.crowd_timing.mean_unit_us if self.crowd_timing else float("inf")
 
     @property
-    def walk(self) -> Walk:
-        return Walk(self.kind, self.params, self.budget, b"")
+    def agent_run(self) -> AgentRun:
+        return AgentRun(self.kind, self.params, self.budget, b"")
 
 
-def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candidate]:
+def create_candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[AgentCandidate]:
     """Return all candidates (agents with parameters and budgets) to be measured.
 
     Args:
@@ -117,17 +117,17 @@ def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candi
         budget: The only budget to try, or None for all of BUDGETS. An agent is left out for budgets that are too small.
     """
     found = []
-    for kind, given in _KINDS:
+    for kind, given in _CANDIDATE_KINDS:
         spec = specs[kind]
         params = parse_params(spec.params, given, kind, [])
         words = "".join(f" {name}={value}" for name, value in given.items())
         for k in BUDGETS if budget is None else (budget,):
             if spec.check_budget(k, params) is None:
-                found.append(Candidate(kind, params, k, f"{spec.name}{words} k={k}"))
+                found.append(AgentCandidate(kind, params, k, f"{spec.name}{words} k={k}"))
     return found
 
 
-def job_for(candidate: Candidate, case: Case, length: float) -> Job:
+def create_candidate_job(candidate: AgentCandidate, case: ProblemInstance, length: float) -> WorldJob:
     """Return the job (simulation order) that runs a candidate on a problem, with limits on moves and ticks.
 
     The limits are proportional to the length of the cheapest path.
@@ -137,17 +137,17 @@ def job_for(candidate: Candidate, case: Case, length: float) -> Job:
         case: The problem.
         length: The cost of the cheapest path.
     """
-    most = int(_PATIENCE * (length + 10))
-    return Job(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.walk,))
+    most = int(_MAX_MOVES_PER_COST * (length + 10))
+    return WorldJob(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.agent_run,))
 
 
-def measured_together(
-    candidate: Candidate,
-    cases: Sequence[Case],
+def measure_crowd(
+    candidate: AgentCandidate,
+    cases: Sequence[ProblemInstance],
     specs: Mapping[str, AgentSpec],
     units: int,
     clock: Callable[[], float],
-) -> Together:
+) -> CrowdTiming:
     """Simulate many units of one candidate in the same world and return their frame times.
 
     Args:
@@ -157,35 +157,35 @@ def measured_together(
         units: The number of units.
         clock: Returns the current time in seconds.
     """
-    found = Together(units)
+    found = CrowdTiming(units)
     problems = cycle(cases)
     for _ in range(-(-_MIN_COMPARED_UNITS // found.units)):
-        _measure_frames(found, candidate, list(islice(problems, found.units)), specs, clock)
+        _measure_world_frames(found, candidate, list(islice(problems, found.units)), specs, clock)
     return found
 
 
-def _measure_frames(
-    found: Together,
-    candidate: Candidate,
-    cases: Sequence[Case],
+def _measure_world_frames(
+    found: CrowdTiming,
+    candidate: AgentCandidate,
+    cases: Sequence[ProblemInstance],
     specs: Mapping[str, AgentSpec],
     clock: Callable[[], float],
 ) -> None:
     """Simulate one world until fewer than half of its units walk, and add its frame times to `found`."""
     grid, kind, params = cases[0].board.grid, candidate.kind, candidate.params
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
-    peopled(grid, specs, units, candidate.budget).advance(_TOUCH_TICKS)
-    world = peopled(grid, specs, units, candidate.budget)
+    build_crowd_world(grid, specs, units, candidate.budget).advance(_WARM_UP_TICKS)
+    world = build_crowd_world(grid, specs, units, candidate.budget)
     while 2 * (active := sum(not walker.is_done for walker in world.walkers)) >= len(units):
         before = clock()
         world.advance(1)
         frame_ms = 1000.0 * (clock() - before)
         found.frames_ms += frame_ms
-        found.longest_ms = max(found.longest_ms, frame_ms)
+        found.max_frame_ms = max(found.max_frame_ms, frame_ms)
         found.unit_ticks += active
 
 
-def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:
+def find_max_fitting_units(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:
     """Return approximately the largest number of units whose longest frame is within a limit.
 
     The result is 0 if not even one unit fits. Any other result has itself been measured to fit, so a later request for
@@ -196,8 +196,8 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
         budget_ms: The limit for the longest frame, in milliseconds.
         guess: The number of units to measure first.
     """
-    fits, fits_not, units = 0, MAX_MEASURED + 1, max(1, min(MAX_MEASURED, guess))
-    for _ in range(_MAX_STEPS):
+    fits, fits_not, units = 0, MAX_MEASURED_UNITS + 1, max(1, min(MAX_MEASURED_UNITS, guess))
+    for _ in range(_MAX_FIT_MEASUREMENTS):
         longest_ms = measure(units)
         if longest_ms <= budget_ms:
             fits = units
@@ -209,8 +209,8 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
         aim = int(units * budget_ms / max(longest_ms, 1e-6))
         if not fits:
             units = max(1, min(aim, fits_not // 2))
-        elif fits_not > MAX_MEASURED:
-            units = min(MAX_MEASURED, max(aim, 2 * fits))
+        elif fits_not > MAX_MEASURED_UNITS:
+            units = min(MAX_MEASURED_UNITS, max(aim, 2 * fits))
         else:
             units = max(fits + 1, isqrt(fits * fits_not))
     return fits
@@ -224,36 +224,36 @@ YES: in every frame. IN_TURN: in the mean frame, so that units must plan in turn
 
 
 @dataclass(frozen=True)
-class Need:
+class FrameRequirement:
     """Requirement of the user: the planning of `units` units must fit into `budget_ms` milliseconds per frame."""
 
     units: int
     budget_ms: float
 
-    def frame_ms(self, candidate: Candidate) -> float:
+    def mean_frame_ms(self, candidate: AgentCandidate) -> float:
         """Return the mean processor time of a frame in which all units walk, in milliseconds."""
-        return self.units * candidate.unit_us / 1000.0
+        return self.units * candidate.crowd_unit_us / 1000.0
 
-    def longest_ms(self, candidate: Candidate) -> float:
+    def max_frame_ms(self, candidate: AgentCandidate) -> float:
         """Return the processor time of the longest frame if all units start at once, in milliseconds.
 
         The time is extrapolated if fewer units were measured, and infinite if no units were measured.
         """
-        together = candidate.together
-        return together.longest_ms * max(1.0, self.units / together.units) if together else float("inf")
+        together = candidate.crowd_timing
+        return together.max_frame_ms * max(1.0, self.units / together.units) if together else float("inf")
 
-    def fits(self, candidate: Candidate) -> str:
+    def fit_level(self, candidate: AgentCandidate) -> str:
         """Return YES if the longest frame is within the limit, IN_TURN if only the mean frame is, and NO otherwise."""
-        if self.longest_ms(candidate) <= self.budget_ms:
+        if self.max_frame_ms(candidate) <= self.budget_ms:
             return YES
-        return IN_TURN if self.frame_ms(candidate) <= self.budget_ms else NO
+        return IN_TURN if self.mean_frame_ms(candidate) <= self.budget_ms else NO
 
-    def guess(self, candidate: Candidate) -> int:
+    def estimate_max_units(self, candidate: AgentCandidate) -> int:
         """Estimate how many units could start at once within the frame limit, by scaling the measured longest frame."""
-        return int(self.units * min(self.budget_ms / max(self.longest_ms(candidate), 1e-6), 1e6))
+        return int(self.units * min(self.budget_ms / max(self.max_frame_ms(candidate), 1e-6), 1e6))
 
 
-def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
+def order_for_crowd_measurement(tried: Iterable[AgentCandidate]) -> list[AgentCandidate]:
     """Return the candidates that reached every goal, most promising first, for measuring crowds in this order.
 
     A crowd is a world with many units.
@@ -261,29 +261,31 @@ def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
     Pareto-optimal candidates (in time and cost) come first, then all others, both sorted by the cost of their walks.
     """
     measured = sorted((c for c in tried if c.is_measured), key=lambda candidate: candidate.cost)
-    best = pareto([(candidate.alone_us, candidate.cost) for candidate in measured])
+    best = pareto_indices([(candidate.single_unit_us, candidate.cost) for candidate in measured])
     return [measured[i] for i in sorted(best)] + [c for i, c in enumerate(measured) if i not in best]
 
 
-def front(tried: Iterable[Candidate]) -> list[Candidate]:
+def pareto_candidates(tried: Iterable[AgentCandidate]) -> list[AgentCandidate]:
     """Return the candidates that are Pareto-optimal in processor time and walk cost, sorted by walk cost."""
-    measured = [candidate for candidate in tried if candidate.together]
-    chosen = pareto([(candidate.unit_us, candidate.cost) for candidate in measured])
+    measured = [candidate for candidate in tried if candidate.crowd_timing]
+    chosen = pareto_indices([(candidate.crowd_unit_us, candidate.cost) for candidate in measured])
     return sorted((measured[i] for i in chosen), key=lambda candidate: candidate.cost)
 
 
-def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
+def best_candidates(tried: Iterable[AgentCandidate], need: FrameRequirement) -> list[AgentCandidate]:
     """Return the three best candidates, or fewer if fewer were measured with many units.
 
     Candidates are ranked by whether they fit (YES, IN_TURN, NO), then by the cost of their walks. Of candidates that
     differ only in their budget, only the best is returned.
     """
     order = (YES, IN_TURN, NO)
-    measured = sorted((c for c in tried if c.together), key=lambda c: (order.index(need.fits(c)), c.cost, c.unit_us))
-    return list(_without_duplicates(measured))[:3]
+    measured = sorted(
+        (c for c in tried if c.crowd_timing), key=lambda c: (order.index(need.fit_level(c)), c.cost, c.crowd_unit_us)
+    )
+    return list(_without_budget_duplicates(measured))[:3]
 
 
-def _without_duplicates(tried: Iterable[Candidate]) -> Iterator[Candidate]:
+def _without_budget_duplicates(tried: Iterable[AgentCandidate]) -> Iterator[AgentCandidate]:
     seen: set[str] = set()
     for candidate in tried:
         key = f"{candidate.kind} {sorted(candidate.params.items())}"

@@ -71,11 +71,11 @@ def _canonical_tokens(node: object, names: Mapping[str, str], depth: int) -> Ite
 def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterator[str]:
     inner, inner_depth = names, depth
     if isinstance(node, _Function | _Comprehension):
-        inner, inner_depth = {**names, **_local_names(node, depth)}, depth + 1
+        inner, inner_depth = {**names, **_local_replacements(node, depth)}, depth + 1
     elif isinstance(node, ast.ClassDef):
         attributes = _bound_names(node.body)
         inner = {name: new for name, new in names.items() if name not in attributes}
-    outer = _evaluated_outside(node)
+    outer = _outer_scope_fields(node)
     yield f"{type(node).__name__}("
     for field, value in ast.iter_fields(node):
         if field in _IGNORED_FIELDS or value is None or value == []:
@@ -94,7 +94,7 @@ def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterato
     yield ")"
 
 
-def _evaluated_outside(node: ast.AST) -> tuple[str, ...]:
+def _outer_scope_fields(node: ast.AST) -> tuple[str, ...]:
     """Return the fields of a syntax node, such as decorators, that Python evaluates outside the scope of the node."""
     if isinstance(node, ast.ClassDef):
         return ("bases", "keywords", "decorator_list")
@@ -121,11 +121,11 @@ def _is_docstring(node: object) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _local_names(scope: ast.AST, depth: int) -> dict[str, str]:
+def _local_replacements(scope: ast.AST, depth: int) -> dict[str, str]:
     """Return the mapping from local names of a scope to canonical names; parameters keep their names."""
     if isinstance(scope, _Comprehension):
         bound = [name for loop in scope.generators for name in _bound_names([loop.target])]
-        return _numbered_names(bound, depth)
+        return _numbered_replacements(bound, depth)
     assert isinstance(scope, _Function)
     parameters = [argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)]
     body = scope.body if isinstance(scope.body, list) else [scope.body]
@@ -133,10 +133,10 @@ def _local_names(scope: ast.AST, depth: int) -> dict[str, str]:
         name for node in _nodes_of_scope(body) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     own = [name for name in _bound_names(body) if name not in shared and name not in parameters]
-    return _numbered_names(own, depth) | {name: f"'{name}'" for name in parameters}
+    return _numbered_replacements(own, depth) | {name: f"'{name}'" for name in parameters}
 
 
-def _numbered_names(names: list[str], depth: int) -> dict[str, str]:
+def _numbered_replacements(names: list[str], depth: int) -> dict[str, str]:
     return {name: f"${depth}.{index}" for index, name in enumerate(dict.fromkeys(names))}
 
 

@@ -9,7 +9,7 @@ from sim.measures import MEASURES
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """Name, type and meaning of one column of an experiment's results."""
 
     name: str
@@ -17,62 +17,64 @@ class Column:
     help: str  # meaning, for the table of columns in docs/results.md
 
 
-PLANNED = (
-    Column("part", str, "the part of the specification"),
-    Column("map", str, "the map"),
-    Column("start_x", int, "x of the start cell, whose y is start_y"),
-    Column("start_y", int, ""),
-    Column("goal_x", int, "x of the goal cell, whose y is goal_y"),
-    Column("goal_y", int, ""),
-    Column("listed", float, "the optimal length that the `.scen` file states"),
-    Column("states", int, "free cells of the map"),
-    Column("movement", str, "the movement rule"),
-    Column("diagonal", float, "cost of a diagonal move; 2 if there are no diagonal moves"),
-    Column("agent", str, "the key of the agent"),
-    Column("params", str, "all parameters of the agent"),
-    Column("label", str, "the agent's label in the specification"),
-    Column("budget", int, "expansions per tick"),
-    Column("seed", int, "seed of the random changes and of randomised agents"),
-    Column("every", int, "ticks between random changes of the map"),
-    Column("rate", float, "percent of cells that a random change redraws"),
+PLANNED_COLUMNS = (
+    ResultColumn("part", str, "the part of the specification"),
+    ResultColumn("map", str, "the map"),
+    ResultColumn("start_x", int, "x of the start cell, whose y is start_y"),
+    ResultColumn("start_y", int, ""),
+    ResultColumn("goal_x", int, "x of the goal cell, whose y is goal_y"),
+    ResultColumn("goal_y", int, ""),
+    ResultColumn("listed", float, "the optimal length that the `.scen` file states"),
+    ResultColumn("states", int, "free cells of the map"),
+    ResultColumn("movement", str, "the movement rule"),
+    ResultColumn("diagonal", float, "cost of a diagonal move; 2 if there are no diagonal moves"),
+    ResultColumn("agent", str, "the key of the agent"),
+    ResultColumn("params", str, "all parameters of the agent"),
+    ResultColumn("label", str, "the agent's label in the specification"),
+    ResultColumn("budget", int, "expansions per tick"),
+    ResultColumn("seed", int, "seed of the random changes and of randomised agents"),
+    ResultColumn("every", int, "ticks between random changes of the map"),
+    ResultColumn("rate", float, "percent of cells that a random change redraws"),
 )
 """Columns whose values the specification determines before a run."""
 
 _EXCLUDED_MEASURES = {"trial", "back_move_share", "mean_expansions"}
 """Measures in MEASURES that are not copied to MEASURED: `trial` is listed there, reports compute the others."""
 
-MEASURED = (
+MEASURED_COLUMNS = (
     # a row of results is identified by the key of its run together with the number of its trial
-    Column("trial", int, "number of the trial, for agents that keep what they learn"),
-    Column(
+    ResultColumn("trial", int, "number of the trial, for agents that keep what they learn"),
+    ResultColumn(
         "outcome",
         str,
         "how the run ended: reached, no_path, waiting_no_path, move_limit, stuck, gave_up, broke_rules, failed",
     ),
-    *(Column(m.key, m.kind, m.words) for m in MEASURES if m.key not in _EXCLUDED_MEASURES),
-    Column("ticks", int, "number of ticks: moves and waits"),
-    Column("no_path_tick", int, "tick of the proof that there is no path"),
-    Column("h_changes", int, "number of learned values that the trial changed"),
-    Column("entries", int, "size of the whole database: pairs of regions, or cells in records"),
-    Column("build_expansions", int, "expansions to build the whole database"),
-    Column("digest", str, "digest of every move and expansion"),
+    *(ResultColumn(m.key, m.kind, m.words) for m in MEASURES if m.key not in _EXCLUDED_MEASURES),
+    ResultColumn("ticks", int, "number of ticks: moves and waits"),
+    ResultColumn("no_path_tick", int, "tick of the proof that there is no path"),
+    ResultColumn("h_changes", int, "number of learned values that the trial changed"),
+    ResultColumn("entries", int, "size of the whole database: pairs of regions, or cells in records"),
+    ResultColumn("build_expansions", int, "expansions to build the whole database"),
+    ResultColumn("digest", str, "digest of every move and expansion"),
 )
 """Columns that a run measures and that are the same on every machine."""
 
-OF_WHO_ARRIVED = ("suboptimality", "game_time")
+ARRIVED_ONLY_COLUMNS = ("suboptimality", "game_time")
 """Columns that reports use only for runs that arrived: an unfinished walk may cost less than the cheapest path does."""
 
-OF_WHOLE_RUNS = ("planning_ms", "changes_ms")
+WHOLE_RUN_COLUMNS = ("planning_ms", "changes_ms")
 """Columns that are measured for a whole run, not for each trial."""
 
-TIMES = (
-    Column("planning_ms", float, "processor time of planning, in milliseconds"),
-    Column("changes_ms", float, "processor time of reacting to map changes, in milliseconds"),
-    Column("build_ms", float, "milliseconds to build the whole database, estimated if only a part of it was built"),
+PROCESSOR_TIME_COLUMNS = (
+    ResultColumn("planning_ms", float, "processor time of planning, in milliseconds"),
+    ResultColumn("changes_ms", float, "processor time of reacting to map changes, in milliseconds"),
+    ResultColumn(
+        "build_ms", float, "milliseconds to build the whole database, estimated if only a part of it was built"
+    ),
 )
 """Columns with processor times, which differ each time a run is computed."""
 
-DERIVED = {
+DERIVED_COLUMNS = {
     "expansions_per_move": "expansions / moves of a run",
     "us_per_move": "microseconds of planning per move of a run",
     "suboptimality_percent": "cost above that of the cheapest path, in percent",
@@ -90,7 +92,7 @@ DERIVED = {
 }
 """Columns that reports compute from other columns, with their meanings; result files do not contain these columns."""
 
-RATIOS = {
+RATIO_COLUMNS = {
     "suboptimality": "cost / optimal",
     "suboptimality_percent": "suboptimality in %",
     "bound_share": "cost / bound of theorem 2",
@@ -105,11 +107,11 @@ The mean of such a column differs from the pooled quotient (the sum of the numer
 their denominators).
 """
 
-COST_RATIOS = ("suboptimality", "suboptimality_percent", "bound_share")
+COST_RATIO_COLUMNS = ("suboptimality", "suboptimality_percent", "bound_share")
 """Columns that are a quotient of costs. In a few runs they may be a hundred times larger than usual, so reports show
 their median and maximum next to their mean."""
 
-AXES = {
+AXIS_LABELS = {
     "optimal": "cost of the cheapest path",
     "expansions/moves": "expansions / move",
     "entries/states": "database entries / free cells",
@@ -130,15 +132,18 @@ AXES = {
 }
 """Displayed names of measures on axes and in headings, if they differ from the names of the columns."""
 
-NUMBERS = frozenset(
-    [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],
+NUMERIC_COLUMNS = frozenset(
+    [
+        *(c.name for c in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS) if c.kind is not str),
+        *DERIVED_COLUMNS,
+    ],
 )
 """Names of all columns with numbers."""
-WORDS = frozenset(c.name for c in (*PLANNED, *MEASURED) if c.kind is str)
+TEXT_COLUMNS = frozenset(c.name for c in (*PLANNED_COLUMNS, *MEASURED_COLUMNS) if c.kind is str)
 """Names of all columns with text."""
 
-KIND_OF = {column.name: column.kind for column in (*PLANNED, *MEASURED, *TIMES)}
-IN_EVERY_ROW = frozenset(
+COLUMN_TYPES = {column.name: column.kind for column in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)}
+REQUIRED_COLUMNS = frozenset(
     {"row", "part", "map", "start_x", "start_y", "goal_x", "goal_y", "agent", "params", "budget", "seed"}
     | {"trial", "outcome", "moves", "expansions", "max_expansions"}
 )

@@ -12,12 +12,14 @@ Numbers = npt.NDArray[np.float64]
 
 _RESAMPLE_COUNT = 2000  # default number of resamples of the bootstrap
 _MAX_BINS = 12  # maximum number of equally filled bins for values on an x axis
-_AT_ONCE = 2_000_000  # maximum number of values that the bootstrap draws in one step; limits its memory to 16 MB
+_MAX_VALUES_PER_STEP = (
+    2_000_000  # maximum number of values that the bootstrap draws in one step; limits its memory to 16 MB
+)
 _MIN_NORMAL_SIZE = 20_000  # sample size from which the mean counts as normally distributed, so no bootstrap is needed
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """Mean of a sample with its 95 % confidence interval."""
 
     mean: float
@@ -29,7 +31,7 @@ class Interval:
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
-def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> Interval:
+def bootstrap_mean(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> ConfidenceInterval:
     """Return the mean of a sample with its 95 % confidence interval, by the percentile bootstrap.
 
     The resampling has a fixed seed, so equal samples have equal intervals. Samples of at least _MIN_NORMAL_SIZE values
@@ -42,18 +44,18 @@ def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> I
     """
     values = values[~np.isnan(values)]
     if not values.size:
-        return Interval(float("nan"), float("nan"), float("nan"), 0)
+        return ConfidenceInterval(float("nan"), float("nan"), float("nan"), 0)
     mean = float(values.mean())
     if values.size == 1 or values.min() == values.max():
-        return Interval(mean, mean, mean, values.size)
+        return ConfidenceInterval(mean, mean, mean, values.size)
     if values.size >= _MIN_NORMAL_SIZE:
         half = 1.959963984540054 * float(values.std(ddof=1)) / sqrt(values.size)
-        return Interval(mean, mean - half, mean + half, values.size)
+        return ConfidenceInterval(mean, mean - half, mean + half, values.size)
     key = blake2b(values.tobytes(), digest_size=16).digest() + f"{seed} {draws}".encode()
     if key not in _BOUNDS_CACHE:  # cached, because a report needs the interval of the same runs several times
         low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
         _BOUNDS_CACHE[key] = float(low), float(high)
-    return Interval(mean, *_BOUNDS_CACHE[key], values.size)
+    return ConfidenceInterval(mean, *_BOUNDS_CACHE[key], values.size)
 
 
 _BOUNDS_CACHE: dict[bytes, tuple[float, float]] = {}
@@ -62,7 +64,7 @@ _BOUNDS_CACHE: dict[bytes, tuple[float, float]] = {}
 
 def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
     chance = np.random.Generator(np.random.PCG64(seed))
-    step = max(1, _AT_ONCE // values.size)
+    step = max(1, _MAX_VALUES_PER_STEP // values.size)
     means = [
         values[chance.integers(0, values.size, (min(step, draws - begin), values.size), np.int32)].mean(axis=1)
         for begin in range(0, draws, step)
@@ -71,17 +73,17 @@ def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """Result of a paired comparison: two settings on the same problems."""
 
     count: int  # number of problems for which both settings have a value
-    difference: Interval  # mean of (first value - second value) over these problems
+    difference: ConfidenceInterval  # mean of (first value - second value) over these problems
     wins: int  # number of problems on which the first value is smaller
     losses: int  # number of problems on which the first value is larger
     p_value: float  # two-sided p-value of Wilcoxon's signed-rank test, by normal approximation
 
 
-def compare(a: Numbers, b: Numbers) -> Comparison:
+def compare_paired(a: Numbers, b: Numbers) -> PairedComparison:
     """Compare two settings by their values, such as costs, on the same problems; problems with a nan are left out.
 
     Args:
@@ -90,16 +92,16 @@ def compare(a: Numbers, b: Numbers) -> Comparison:
     """
     both = ~(np.isnan(a) | np.isnan(b))
     difference = a[both] - b[both]
-    return Comparison(
+    return PairedComparison(
         int(both.sum()),
-        bootstrap(difference),
+        bootstrap_mean(difference),
         int((difference < 0).sum()),
         int((difference > 0).sum()),
-        wilcoxon(difference),
+        wilcoxon_p_value(difference),
     )
 
 
-def wilcoxon(difference: Numbers) -> float:
+def wilcoxon_p_value(difference: Numbers) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test, by normal approximation.
 
     Differences of zero are left out, tied ranks are averaged, and the variance is corrected for ties.
@@ -127,27 +129,27 @@ def _averaged_ranks(values: Numbers) -> tuple[Numbers, float]:
 
 
 @dataclass(frozen=True)
-class Result:
+class SettingScore:
     """Numbers by which settings are ranked: work, path cost and arrival rate of one setting; nan if unknown."""
 
     work: float  # expansions per move
     cost: float  # mean of (cost of the walk / cost of the cheapest path)
-    arrived: float  # share of the runs that reached the goal, from 0 to 1
+    arrival_rate: float  # share of the runs that reached the goal, from 0 to 1
 
 
-def unbeaten(results: Sequence[Result]) -> list[int]:
+def pareto_settings(results: Sequence[SettingScore]) -> list[int]:
     """Return the indices of the settings that are Pareto-optimal in cost and work.
 
     Only settings with the largest share of arrivals are considered, because a setting that gives up on hard problems
     has a low mean cost on the problems that it solves.
     """
     known = [i for i, result in enumerate(results) if result.work == result.work and result.cost == result.cost]
-    most = max((results[i].arrived for i in known), default=0.0)
-    kept = [i for i in known if results[i].arrived == most]
-    return [kept[index] for index in pareto([(results[i].work, results[i].cost) for i in kept])]
+    most = max((results[i].arrival_rate for i in known), default=0.0)
+    kept = [i for i in known if results[i].arrival_rate == most]
+    return [kept[index] for index in pareto_indices([(results[i].work, results[i].cost) for i in kept])]
 
 
-def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
+def pareto_indices(points: Sequence[tuple[float, float]]) -> list[int]:
     """Return the indices of the Pareto-optimal points, in ascending order; smaller coordinates are better.
 
     A point is left out if another point is at least as good in both coordinates and better in one.
@@ -164,20 +166,20 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Power:
+class PowerLaw:
     """Power law y = factor * x ** exponent."""
 
     factor: float
     exponent: float
 
 
-def power_law(x: Numbers, y: Numbers) -> Power:
+def fit_power_law(x: Numbers, y: Numbers) -> PowerLaw:
     """Fit a power law to positive values by least squares of their logarithms."""
     exponent, intercept = np.polyfit(np.log(x), np.log(y), 1)
-    return Power(float(np.exp(intercept)), float(exponent))
+    return PowerLaw(float(np.exp(intercept)), float(exponent))
 
 
-def bins(values: Numbers) -> Numbers:
+def bin_edges(values: Numbers) -> Numbers:
     """Return the edges of at most _MAX_BINS equally filled bins for some values, or no edges if all values are nan."""
     values = values[~np.isnan(values)]
     if not values.size:

@@ -15,33 +15,41 @@ from typing import Any, Self
 import numpy as np
 
 from sim.experiments.code_version import VERSION_LENGTH, code_version
-from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, OF_WHOLE_RUNS, PLANNED, TIMES, Column
-from sim.experiments.frame import DamageError, Frame, frame_of, shared_out
+from sim.experiments.columns import (
+    ARRIVED_ONLY_COLUMNS,
+    MEASURED_COLUMNS,
+    PLANNED_COLUMNS,
+    PROCESSOR_TIME_COLUMNS,
+    WHOLE_RUN_COLUMNS,
+    ResultColumn,
+)
 from sim.experiments.plan import planned_rows
-from sim.experiments.problems import Board
-from sim.experiments.spec import Specification
+from sim.experiments.problems import MapData
+from sim.experiments.result_frame import DamageError, ResultFrame, create_frame, divide_among_trials
+from sim.experiments.specification import Specification
 from sim.files.disk import make_folder
-from sim.params import ConfigError, shown
-from sim.program import NAME
+from sim.params import ConfigError, value_as_in_files
+from sim.program import PROGRAM_COMMAND
 
-FILE, LOCK = "results.db", "lock"
-_TYPES = {int: "INTEGER", float: "REAL", str: "TEXT"}
+DATABASE_FILE, LOCK_FILE = "results.db", "lock"
+_SQL_TYPES = {int: "INTEGER", float: "REAL", str: "TEXT"}
 
 
-def _declared(columns: Iterable[Column]) -> str:
+def _column_declarations(columns: Iterable[ResultColumn]) -> str:
     """Return the SQL declarations of columns, such as `"moves" INTEGER, "cost" REAL`."""
-    return ", ".join(f'"{column.name}" {_TYPES[column.kind]}' for column in columns)
+    return ", ".join(f'"{column.name}" {_SQL_TYPES[column.kind]}' for column in columns)
 
 
+_RESULT_COLUMNS = _column_declarations((*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS))
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS plan (row INTEGER PRIMARY KEY, key BLOB, {_declared(PLANNED)});
-CREATE TABLE IF NOT EXISTS results (key BLOB, {_declared((*MEASURED, *TIMES))}, PRIMARY KEY (key, trial)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS plan (row INTEGER PRIMARY KEY, key BLOB, {_column_declarations(PLANNED_COLUMNS)});
+CREATE TABLE IF NOT EXISTS results (key BLOB, {_RESULT_COLUMNS}, PRIMARY KEY (key, trial)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS failures (key BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID;
 """
 
 
-class Store:
+class ResultStore:
     """Open results of an experiment, read from and written to a SQLite file in a folder."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None) -> None:
@@ -66,7 +74,8 @@ class Store:
                 yield
         except sqlite3.Error as error:
             raise ConfigError(
-                f"{self.folder / FILE}: cannot be written: {error}; the results so far are kept: run the same command"
+                f"{self.folder / DATABASE_FILE}: cannot be written: {error}; the results so far are kept: run the "
+                "same command"
                 " again to continue"
             ) from error
 
@@ -78,9 +87,9 @@ class Store:
         Recorded failures are deleted with the old plan. Results are kept.
         """
         wanted = f"{code_version()}{_agent_versions(spec)} {spec.size} {_map_versions(spec)}\n{spec.text}"
-        if self.meta("plan") == wanted:
+        if self.meta_value("plan") == wanted:
             return
-        marks = ", ".join("?" * (2 + len(PLANNED)))
+        marks = ", ".join("?" * (2 + len(PLANNED_COLUMNS)))
         with self._write_transaction():
             self._db.execute("DELETE FROM plan")
             self._db.execute("DELETE FROM failures")
@@ -92,11 +101,11 @@ class Store:
             self._set_meta("size", spec.size)
             self._set_meta("cutoff", str(spec.cutoff))
 
-    def is_planned_on(self, board: Board) -> bool:
+    def is_planned_on(self, board: MapData) -> bool:
         """Return whether the stored plan was created for this map with its present content."""
-        return _map_version_text(board) in self.meta("plan").partition("\n")[0]
+        return _map_version_text(board) in self.meta_value("plan").partition("\n")[0]
 
-    def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def _query(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of an SQL query; raise a ConfigError if the file is damaged or is not a results file."""
         try:
             # Not `yield from`: closing this generator would then close the cursor as well.
@@ -104,21 +113,21 @@ class Store:
             for row in self._db.execute(query, values):  # noqa: UP028
                 yield row
         except sqlite3.Error as error:
-            raise ConfigError(f"{self.folder / FILE}: cannot be read: {error}") from error
+            raise ConfigError(f"{self.folder / DATABASE_FILE}: cannot be read: {error}") from error
 
     def _set_meta(self, name: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
-    def meta(self, name: str) -> str:
-        found = next(self._ask("SELECT value FROM meta WHERE name = ?", name), None)
+    def meta_value(self, name: str) -> str:
+        found = next(self._query("SELECT value FROM meta WHERE name = ?", name), None)
         return str(found[0]) if found else ""
 
     @property
-    def program(self) -> str:
+    def program_version(self) -> str:
         """Return the code_version() of the program that created plan and results; "" if there is no plan yet."""
-        return self.meta("plan")[:VERSION_LENGTH]
+        return self.meta_value("plan")[:VERSION_LENGTH]
 
-    def remember(self, name: str, value: str) -> None:
+    def set_meta(self, name: str, value: str) -> None:
         with self._write_transaction():
             self._set_meta(name, value)
 
@@ -126,12 +135,12 @@ class Store:
 
     def done(self) -> set[bytes]:
         """Return the keys of all runs with stored results, including runs that the current plan does not contain."""
-        return {key for (key,) in self._ask("SELECT DISTINCT key FROM results")}
+        return {key for (key,) in self._query("SELECT DISTINCT key FROM results")}
 
     def count(self) -> tuple[int, int]:
         """Return (number of planned runs that have results, number of planned runs)."""
-        [(whole,)] = self._ask("SELECT COUNT(*) FROM plan")
-        [(done,)] = self._ask("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
+        [(whole,)] = self._query("SELECT COUNT(*) FROM plan")
+        [(done,)] = self._query("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
         return int(done), int(whole)
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
@@ -141,10 +150,10 @@ class Store:
         run deletes a failure of the same run.
 
         Args:
-            lines: (key, *columns.MEASURED, *columns.TIMES) of each run or trial.
+            lines: (key, *columns.MEASURED_COLUMNS, *columns.PROCESSOR_TIME_COLUMNS) of each run or trial.
             failures: (key, reason) of each run that failed.
         """
-        names = ["key", *(column.name for column in (*MEASURED, *TIMES))]
+        names = ["key", *(column.name for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS))]
         marks = ", ".join("?" * len(names))
         with self._write_transaction():
             self._db.executemany(f"INSERT OR IGNORE INTO results ({', '.join(names)}) VALUES ({marks})", lines)
@@ -154,25 +163,25 @@ class Store:
     def failures(self) -> list[tuple[int, str]]:
         """Return (row number, reason) of every planned run that failed."""
         query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
-        return [(int(row), str(text)) for row, text in self._ask(query)]
+        return [(int(row), str(text)) for row, text in self._query(query)]
 
-    def problem_of(self, row: int) -> str:
+    def describe_row(self, row: int) -> str:
         """Return a short description of a planned run for messages: map, start, goal, agent and budget."""
         names = "map", "start_x", "start_y", "goal_x", "goal_y", "label", "agent", "budget"
         query = f"SELECT {', '.join(names)} FROM plan WHERE row = ?"
         name, x, y, goal_x, goal_y, label, agent, budget = self._db.execute(query, (row,)).fetchone()
         return f"{name}, {x},{y} to {goal_x},{goal_y}, {label or agent} k={budget}"
 
-    def ends_of(self, row: int) -> tuple[Any, ...] | None:
+    def map_start_goal(self, row: int) -> tuple[Any, ...] | None:
         """Return (map, start_x, start_y, goal_x, goal_y) of a planned run, or None if there is no such row."""
-        return next(self._ask("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
+        return next(self._query("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
 
-    def end_of(self, row: int) -> tuple[str, int] | None:
+    def outcome_and_ticks(self, row: int) -> tuple[str, int] | None:
         """Return (outcome of the last trial, ticks of all trials) of a planned run, or None if it has no results."""
         query = (
             "SELECT outcome, SUM(ticks) OVER () FROM plan JOIN results USING (key) WHERE row = ? ORDER BY trial DESC"
         )
-        return next(self._ask(query, row), None)
+        return next(self._query(query, row), None)
 
     # --- reading ---
 
@@ -188,35 +197,37 @@ class Store:
         known = {"row", *self._columns_of("plan"), *self._columns_of("results")}
         names = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
         query = f"SELECT {names} FROM plan JOIN results USING (key) {more} ORDER BY row, trial"
-        yield from self._ask(query)
+        yield from self._query(query)
 
     def _columns_of(self, table: str) -> set[str]:
-        return {str(row[1]) for row in self._ask(f"PRAGMA table_info({table})")}
+        return {str(row[1]) for row in self._query(f"PRAGMA table_info({table})")}
 
-    def frame(self) -> Frame:
+    def frame(self) -> ResultFrame:
         """Return the results of all planned runs as a table of columns.
 
-        The column `disqualified` is added. Ratios of cost are nan for runs that did not arrive (OF_WHO_ARRIVED), and
-        times that are measured per run are divided among its trials (OF_WHOLE_RUNS).
+        The column `disqualified` is added. Ratios of cost are nan for runs that did not arrive (ARRIVED_ONLY_COLUMNS),
+        and times that are measured per run are divided among its trials (WHOLE_RUN_COLUMNS).
 
         Raises:
             ConfigError: The file is damaged or cannot be read.
         """
-        names = ["row", *(c.name for c in (*PLANNED, *MEASURED, *TIMES))]
+        names = ["row", *(c.name for c in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS))]
         try:
-            frame = frame_of(names, self.rows(names))
-            cutoff, most = int(self.meta("cutoff") or 0), frame.numbers("max_expansions")
+            frame = create_frame(names, self.rows(names))
+            cutoff, most = int(self.meta_value("cutoff") or 0), frame.numeric_column("max_expansions")
         except ConfigError:
             raise
         except DamageError as error:
-            raise ConfigError(f"{self.folder / FILE}: damaged or edited manually: {error}") from error
+            raise ConfigError(f"{self.folder / DATABASE_FILE}: damaged or edited manually: {error}") from error
         except (ValueError, TypeError) as error:
-            raise ConfigError(f"{self.folder / FILE}: cannot be read: {shown(str(error))}") from error
+            raise ConfigError(
+                f"{self.folder / DATABASE_FILE}: cannot be read: {value_as_in_files(str(error))}"
+            ) from error
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
-        for name in OF_WHO_ARRIVED:
-            frame.columns[name] = np.where(frame.numbers("arrived") > 0, frame.numbers(name), np.nan)
-        for name in OF_WHOLE_RUNS:
-            frame.columns[name] = shared_out(frame, name)
+        for name in ARRIVED_ONLY_COLUMNS:
+            frame.columns[name] = np.where(frame.numeric_column("arrived") > 0, frame.numeric_column(name), np.nan)
+        for name in WHOLE_RUN_COLUMNS:
+            frame.columns[name] = divide_among_trials(frame, name)
         return frame
 
 
@@ -238,27 +249,27 @@ def _map_versions(spec: Specification) -> str:
     return " ".join(sorted({_map_version_text(case.board) for part in spec.parts for case in part.cases}))
 
 
-def _map_version_text(board: Board) -> str:
+def _map_version_text(board: MapData) -> str:
     return f"{board.name}={board.key}"
 
 
-def open_for_writing(folder: Path) -> Store:
+def open_for_writing(folder: Path) -> ResultStore:
     """Open the results in a folder for writing, and create them if there are none.
 
     Raises:
         ConfigError: Another program writes to this folder, or the file cannot be opened.
     """
     make_folder(folder)
-    lock = _locked(folder)
+    lock = _lock_folder(folder)
     try:
-        db = _connected(folder / FILE, _make_tables)
+        db = _open_connection(folder / DATABASE_FILE, _create_tables)
     except sqlite3.Error as error:
         lock.close()
-        raise ConfigError(f"{folder / FILE}: cannot be opened: {error}") from error
-    return Store(folder, db, lock)
+        raise ConfigError(f"{folder / DATABASE_FILE}: cannot be opened: {error}") from error
+    return ResultStore(folder, db, lock)
 
 
-def _connected(file: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+def _open_connection(file: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     """Open a SQLite file and call `begin` with the connection; close the connection if `begin` fails.
 
     SQLite opens a file only at the first statement. A damaged file therefore raises its error in `begin`.
@@ -276,7 +287,7 @@ def _connected(file: Path | str, begin: Callable[[sqlite3.Connection], None]) ->
     return db
 
 
-def _make_tables(db: sqlite3.Connection) -> None:
+def _create_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
     # create all tables in one transaction, so that concurrent readers see either all tables or none
@@ -293,29 +304,29 @@ def _set_read_only(db: sqlite3.Connection) -> None:
 
 def _drop_old_plan(db: sqlite3.Connection) -> None:
     """Replace the table `plan` by an empty table if a version of the program with other columns created it."""
-    if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
+    if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED_COLUMNS)]:
         db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
 
 
 def _add_new_columns(db: sqlite3.Connection) -> None:
     """Add the columns that the table `results` of an older version lacks; they are NULL in existing rows."""
     known = _columns_of(db, "results")
-    for column in (*MEASURED, *TIMES):
+    for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS):
         if column.name not in known:
-            db.execute(f"ALTER TABLE results ADD COLUMN {_declared((column,))}")
+            db.execute(f"ALTER TABLE results ADD COLUMN {_column_declarations((column,))}")
 
 
 def _columns_of(db: sqlite3.Connection, table: str) -> list[str]:
     return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
 
 
-def _locked(folder: Path) -> sqlite3.Connection:
+def _lock_folder(folder: Path) -> sqlite3.Connection:
     """Lock a folder for writing and return the connection that holds the lock.
 
     The lock is SQLite's own, because it works on every operating system and is released when the process ends,
     even if it is killed.
     """
-    lock = sqlite3.connect(folder / LOCK, timeout=0.0, isolation_level=None)
+    lock = sqlite3.connect(folder / LOCK_FILE, timeout=0.0, isolation_level=None)
     try:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
@@ -324,23 +335,25 @@ def _locked(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def open_for_reading(folder: Path) -> Store:
+def open_for_reading(folder: Path) -> ResultStore:
     """Open the results in a folder for reading, possibly while an experiment is writing to the same folder.
 
     Raises:
         ConfigError: The folder has no results, or they cannot be read.
     """
-    path = folder / FILE
+    path = folder / DATABASE_FILE
     if not os.path.isfile(path):
         is_there = os.path.exists(folder)
-        there = f"a folder without {FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
-        raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got {there}")
+        there = (
+            f"a folder without {DATABASE_FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
+        )
+        raise ConfigError(f"{folder}: expected a folder of `{PROGRAM_COMMAND} experiment`, got {there}")
     *others, last = _read_uris(path)
     for uri in others:
         with suppress(sqlite3.Error):
-            return Store(folder, _connected(uri, _set_read_only))
+            return ResultStore(folder, _open_connection(uri, _set_read_only))
     try:
-        return Store(folder, _connected(last, _set_read_only))
+        return ResultStore(folder, _open_connection(last, _set_read_only))
     except sqlite3.Error as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 

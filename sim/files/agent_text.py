@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from sim.agent_api import AgentSpec
-from sim.commands import BUDGET, MAX_NAME, AgentConfig
-from sim.params import ConfigError, parse_params, unknown_agent
+from sim.commands import BUDGET_PARAM, MAX_NAME, AgentConfig
+from sim.params import ConfigError, parse_params, unknown_agent_hint
 
 
 def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: str = "") -> AgentConfig:
@@ -24,16 +24,16 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     spec = specs.get(key.strip())
     if spec is None:
         colons = "" if colon or "=" not in key else " Parameters follow a colon, as in tb-wa:weight=3"
-        raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent(key.strip(), specs)}{colons}")
+        raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent_hint(key.strip(), specs)}{colons}")
     prefix = where.removesuffix(f":{rest}")
     problems: list[str] = []
     if colon and not rest.strip():
         problems.append(f"{where}: expected parameter=value after the colon, got nothing")
-    given = _assignments(rest, where, prefix, problems) if rest.strip() else {}
+    given = _parse_assignments(rest, where, prefix, problems) if rest.strip() else {}
     label = given.pop("label", "")
     if not label.isprintable() or len(label) > MAX_NAME:
         problems.append(f"{prefix}.label: expected printable text of at most {MAX_NAME} characters")
-    own_budget = _own_budget(given, prefix, problems)
+    own_budget = _pop_budget(given, prefix, problems)
     params = parse_params(spec.params, given, prefix, problems)
     if not problems and (complaint := spec.check_budget(own_budget or budget, params)):
         problems.append(f"{where}: {complaint}")
@@ -42,7 +42,7 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     return AgentConfig(spec.key, label, {name: params[name] for name in given}, own_budget)
 
 
-def _assignments(rest: str, where: str, prefix: str, problems: list[str]) -> dict[str, str]:
+def _parse_assignments(rest: str, where: str, prefix: str, problems: list[str]) -> dict[str, str]:
     given: dict[str, str] = {}
     for part in rest.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))
@@ -54,11 +54,11 @@ def _assignments(rest: str, where: str, prefix: str, problems: list[str]) -> dic
     return given if not problems else {}
 
 
-def _own_budget(given: dict[str, str], prefix: str, problems: list[str]) -> int | None:
+def _pop_budget(given: dict[str, str], prefix: str, problems: list[str]) -> int | None:
     if "budget" not in given:
         return None
     try:
-        return int(BUDGET.parse(given.pop("budget"), f"{prefix}.budget"))
+        return int(BUDGET_PARAM.parse_value(given.pop("budget"), f"{prefix}.budget"))
     except ConfigError as error:
         problems += error.problems
         return None

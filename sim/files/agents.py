@@ -4,33 +4,33 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
-from sim.changes import EVERY, RATE, REPEAT, RandomChanges
-from sim.commands import BUDGET, MAX_AGENTS, MAX_NAME, AgentConfig
-from sim.files.fields import Field, require
-from sim.files.map import read_scen, row_numbers
-from sim.files.yaml import Inline, InlineMap
+from sim.changes import EVERY_PARAM, RATE_PARAM, REPEAT_PARAM, RandomChanges
+from sim.commands import BUDGET_PARAM, MAX_AGENTS, MAX_NAME, AgentConfig
+from sim.files.document_fields import DocumentField, require_field
+from sim.files.movingai import read_scen, select_row_indices
+from sim.files.yaml import InlineList, InlineMap
 from sim.grid import MAX_SIDE, Grid
-from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, shown, unknown_agent
-from sim.placing import Drawn, Listed, Placing, Zone, one_of, spread
+from sim.params import ConfigError, Param, Value, did_you_mean_hint, parse_params, unknown_agent_hint, value_as_in_files
+from sim.placing import ListedPlacing, Placing, RandomPlacing, Zone, group_member, place_group
 
 AGENT_KEYS = ("kind", "label", "budget", "start", "goal", "group")
 CROWD_KEYS = ("count", "placing")
 
-COUNT = Param("count", int, 1, "number of agents of this kind", 1, MAX_AGENTS)
-SEED = Param("seed", int, 0, "seed for drawing starts and goals", 0, (1 << 32) - 1)
-MIN_COST = Param("min_cost", float, 0.0, "minimum cost of the path from start to goal", 0.0, 1e9)
+COUNT_PARAM = Param("count", int, 1, "number of agents of this kind", 1, MAX_AGENTS)
+SEED_PARAM = Param("seed", int, 0, "seed for drawing starts and goals", 0, (1 << 32) - 1)
+MIN_COST_PARAM = Param("min_cost", float, 0.0, "minimum cost of the path from start to goal", 0.0, 1e9)
 
 _PLACING_FORM = (
     "a placing: {pairs: random, seed: 7, min_cost: 100}, {from: [[0, 0], [9, 9]], to: [[50, 50], [59, 59]]} "
     "or {scen: file, rows: 0:500}"
 )
 
-Find = Callable[[str], Path | None]
+FindFile = Callable[[str], Path | None]
 """Function that returns the real path of a file named in another file, or None if it must not be opened."""
 
 
 def read_agents(
-    entry: Field, specs: Mapping[str, AgentSpec], shared_budget: int, grid: Grid | None, find: Find
+    entry: DocumentField, specs: Mapping[str, AgentSpec], shared_budget: int, grid: Grid | None, find: FindFile
 ) -> list[AgentConfig]:
     """Return the agents that one entry of a file describes: several agents if it has the key `count` or `placing`.
 
@@ -48,26 +48,28 @@ def read_agents(
     config = read_agent(entry, specs, shared_budget, size)
     if not entry.is_mapping:  # read_agent() has already reported this problem
         return []
-    fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
-    count = fields["count"].integer(COUNT) if "count" in fields else 1
+    fields = entry.read_mapping("an agent such as {kind: tb-wa, weight: 2}")
+    count = fields["count"].read_integer(COUNT_PARAM) if "count" in fields else 1
     placing = _read_placing(fields["placing"], grid, find) if "placing" in fields else None
     if config is None or count is None or not _are_ends_valid(fields, config, grid):
         return []
     if "placing" in fields:
         return (
-            [] if placing is None or grid is None else _spread(entry, config, count, "count" in fields, placing, grid)
+            []
+            if placing is None or grid is None
+            else _place_agents(entry, config, count, "count" in fields, placing, grid)
         )
     if count > 1:
-        return [one_of(config, i) for i in range(count)]
+        return [group_member(config, i) for i in range(count)]
     return [config]
 
 
-def says_own_end(entry: object, key: str) -> bool:
+def sets_own_end(entry: object, key: str) -> bool:
     """Return whether an agent's entry, even an invalid one, sets an individual start or goal (the `key`)."""
     return isinstance(entry, Mapping) and (entry.get(key) is not None or "placing" in entry)
 
 
-def _are_ends_valid(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
+def _are_ends_valid(fields: Mapping[str, DocumentField], config: AgentConfig, grid: Grid | None) -> bool:
     """Return whether the start and goal of an agent's entry are free cells and not combined with `placing`."""
     wrong = []
     for key, pair in (("start", config.start), ("goal", config.goal)):
@@ -76,82 +78,84 @@ def _are_ends_valid(fields: Mapping[str, Field], config: AgentConfig, grid: Grid
         elif grid and pair and not grid.is_free(grid.cell(*pair)):
             wrong.append((fields[key], f"expected a free cell, got {list(pair)}, which is blocked"))
     for entry, text in wrong:
-        entry.complain(text)
+        entry.report_problem(text)
     return not wrong
 
 
-def _spread(
-    entry: Field, config: AgentConfig, count: int, has_count: bool, placing: Placing, grid: Grid
+def _place_agents(
+    entry: DocumentField, config: AgentConfig, count: int, has_count: bool, placing: Placing, grid: Grid
 ) -> list[AgentConfig]:
-    if isinstance(placing, Listed) and not has_count:
+    if isinstance(placing, ListedPlacing) and not has_count:
         count = len(placing.ends)
-    elif isinstance(placing, Listed) and count > len(placing.ends):
-        entry.complain(f"count: expected at most {len(placing.ends):,}, the number of selected rows, got {count:,}")
+    elif isinstance(placing, ListedPlacing) and count > len(placing.ends):
+        entry.report_problem(
+            f"count: expected at most {len(placing.ends):,}, the number of selected rows, got {count:,}"
+        )
         return []
     try:
-        return spread(config, count, placing, grid)
+        return place_group(config, count, placing, grid)
     except ConfigError as error:
         for problem in error.problems:
-            entry.complain(problem)
+            entry.report_problem(problem)
         return []
 
 
-def _read_placing(entry: Field, grid: Grid | None, find: Find) -> Placing | None:
+def _read_placing(entry: DocumentField, grid: Grid | None, find: FindFile) -> Placing | None:
     before = len(entry.problems.found)
     fields = entry.keys(("pairs", "seed", "min_cost", "from", "to", "scen", "rows"), _PLACING_FORM)
     if len(entry.problems.found) > before:
         return None
     kinds = [key for key in ("pairs", "scen", "from") if key in fields]
     if len(kinds) != 1 or ("rows" in fields and kinds != ["scen"]) or (("to" in fields) != (kinds == ["from"])):
-        entry.expect(_PLACING_FORM)
+        entry.report_expected(_PLACING_FORM)
         return None
     if grid is None:
         return None
     if kinds == ["scen"]:
         return _read_listed_ends(fields, grid, find)
     if "pairs" in fields and fields["pairs"].value != "random":
-        fields["pairs"].expect("random")
+        fields["pairs"].report_expected("random")
         return None
-    seed = fields["seed"].integer(SEED) if "seed" in fields else 0
-    least = fields["min_cost"].parse(MIN_COST) if "min_cost" in fields else 0.0
+    seed = fields["seed"].read_integer(SEED_PARAM) if "seed" in fields else 0
+    least = fields["min_cost"].read_value(MIN_COST_PARAM) if "min_cost" in fields else 0.0
     zones = [_read_zone(fields[key], grid) for key in ("from", "to") if key in fields]
     if seed is None or least is None or None in zones:
         return None
-    return Drawn(seed, float(least), *zones)
+    return RandomPlacing(seed, float(least), *zones)
 
 
-def _read_zone(entry: Field, grid: Grid) -> Zone | None:
+def _read_zone(entry: DocumentField, grid: Grid) -> Zone | None:
     corners = entry.cells(grid.width, grid.height)
     if corners is not None and len(corners) != 2:
-        entry.expect("two opposite corners such as [[0, 0], [9, 9]]")
+        entry.report_expected("two opposite corners such as [[0, 0], [9, 9]]")
         return None
     return None if corners is None else (corners[0], corners[1])
 
 
-def _read_listed_ends(fields: Mapping[str, Field], grid: Grid, find: Find) -> Listed | None:
+def _read_listed_ends(fields: Mapping[str, DocumentField], grid: Grid, find: FindFile) -> ListedPlacing | None:
     part = fields["scen"]
     name = part.text(1000)
     path = find(name) if name is not None else None
     if name is None or path is None:
-        part.complain("expected a problem list inside a folder that is open to this file")
+        part.report_problem("expected a problem list inside a folder that is open to this file")
         return None
     try:
         scen = read_scen(path, grid)
         text = str(fields["rows"].value) if "rows" in fields else None
-        rows = [scen.rows[number] for number in row_numbers(text, len(scen.rows), name, "rows")]
+        rows = [scen.rows[number] for number in select_row_indices(text, len(scen.rows), name, "rows")]
     except ConfigError as error:
         for problem in error.problems:
-            part.complain(problem)
+            part.report_problem(problem)
         return None
     wrong = next((row for row in rows if row.problem is not None), None)
     if wrong is not None:
-        part.complain(f"row {wrong.number}: {wrong.problem}")
+        part.report_problem(f"row {wrong.number}: {wrong.problem}")
         return None
-    return Listed(tuple((row.start, row.goal) for row in rows))
+    return ListedPlacing(tuple((row.start, row.goal) for row in rows))
 
 
 def read_agent(
-    entry: Field,
+    entry: DocumentField,
     specs: Mapping[str, AgentSpec],
     shared_budget: int,
     size: tuple[int, int] = (MAX_SIDE, MAX_SIDE),
@@ -167,18 +171,18 @@ def read_agent(
     Returns:
         The agent; None after reporting all problems of the mapping.
     """
-    fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
+    fields = entry.read_mapping("an agent such as {kind: tb-wa, weight: 2}")
     before = len(entry.problems.found)
-    kind = require(fields, "kind", entry, "the key of an agent")
+    kind = require_field(fields, "kind", entry, "the key of an agent")
     label = fields["label"].text(MAX_NAME) if "label" in fields else ""
-    budget = fields["budget"].integer(BUDGET) if "budget" in fields else None
+    budget = fields["budget"].read_integer(BUDGET_PARAM) if "budget" in fields else None
     start, goal = (fields[key].cell(*size) if key in fields else None for key in ("start", "goal"))
     group = fields["group"].text(MAX_NAME) if "group" in fields else ""
     if kind is None:
         return None
     spec = specs.get(kind.value) if isinstance(kind.value, str) else None
     if spec is None:
-        kind.complain(f"no agent {shown(kind.value)}{unknown_agent(kind.value, specs)}")
+        kind.report_problem(f"no agent {value_as_in_files(kind.value)}{unknown_agent_hint(kind.value, specs)}")
         return None
     others = {key: part for key, part in fields.items() if key not in (*AGENT_KEYS, *CROWD_KEYS)}
     params = _agent_params(entry, spec, others)
@@ -187,20 +191,20 @@ def read_agent(
         return None
     full = parse_params(spec.params, params, "", [])
     if complaint := spec.check_budget(budget or shared_budget, full):
-        entry.complain(complaint)
+        entry.report_problem(complaint)
         return None
     return config
 
 
-def _agent_params(entry: Field, spec: AgentSpec, fields: dict[str, Field]) -> dict[str, Value]:
+def _agent_params(entry: DocumentField, spec: AgentSpec, fields: dict[str, DocumentField]) -> dict[str, Value]:
     """Return the valid parameters of an agent's entry, by name; report a problem for each invalid parameter."""
     params: dict[str, Value] = {}
     for key, part in fields.items():
         param = spec.param(key)
         if param is None:
             names = [*AGENT_KEYS, *CROWD_KEYS, *(p.name for p in spec.params)]
-            part.complain(f"{spec.key} has no such parameter{did_you_mean(key, names)}")
-        elif (value := part.parse(param)) is not None:
+            part.report_problem(f"{spec.key} has no such parameter{did_you_mean_hint(key, names)}")
+        elif (value := part.read_value(param)) is not None:
             params[key] = value
     return params
 
@@ -213,14 +217,14 @@ def agent_data(config: AgentConfig) -> InlineMap:
         data["budget"] = config.budget
     for key, pair in (("start", config.start), ("goal", config.goal)):
         if pair is not None:
-            data[key] = Inline(pair)
+            data[key] = InlineList(pair)
     if config.group:
         data["group"] = config.group
     data.update(config.params)
     return data
 
 
-def read_changes(entry: Field, *, may_be_one: bool = False) -> RandomChanges | None:
+def read_changes(entry: DocumentField, *, may_be_one: bool = False) -> RandomChanges | None:
     """Return the random changes of the map, written {every: 10, rate: 5}; None after reporting a problem.
 
     Args:
@@ -229,12 +233,12 @@ def read_changes(entry: Field, *, may_be_one: bool = False) -> RandomChanges | N
     """
     known = ("every", "rate", "repeat") if may_be_one else ("every", "rate")
     parts = entry.keys(known, "random changes such as {every: 10, rate: 5}")
-    every = require(parts, "every", entry, "the ticks between changes") if parts else None
-    rate = require(parts, "rate", entry, "the percentage of cells that change") if parts else None
+    every = require_field(parts, "every", entry, "the ticks between changes") if parts else None
+    rate = require_field(parts, "rate", entry, "the percentage of cells that change") if parts else None
     if every is None or rate is None:
         return None
-    ticks, percent = every.integer(EVERY), rate.parse(RATE)
-    repeats = parts["repeat"].parse(REPEAT) if "repeat" in parts else True
+    ticks, percent = every.read_integer(EVERY_PARAM), rate.read_value(RATE_PARAM)
+    repeats = parts["repeat"].read_value(REPEAT_PARAM) if "repeat" in parts else True
     return None if ticks is None or percent is None else RandomChanges(ticks, float(percent), repeats is not False)
 
 

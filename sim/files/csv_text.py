@@ -5,21 +5,21 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 
-Cell = str | int | float | None
+CsvCell = str | int | float | None
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # beginnings that make a spreadsheet evaluate text as a formula
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def format_csv(header: Sequence[str], rows: Iterable[Sequence[CsvCell]]) -> str:
     """Return the text of a CSV file; an apostrophe precedes text that a spreadsheet would evaluate as a formula."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    writer.writerows([_safe_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def _cell(cell: Cell) -> Cell:
+def _safe_cell(cell: CsvCell) -> CsvCell:
     if isinstance(cell, str):
         return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
     return cell if cell is None or math.isfinite(cell) else None

@@ -10,11 +10,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
-from sim.files.locks import BINARY
-from sim.params import ConfigError, nearest
+from sim.files.file_locks import BINARY_FLAG
+from sim.params import ConfigError, similar_name_hint
 
-# paths of the files that the current thread has read inside of noting_reads(); None outside of it
-_NOTED_FILES: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
+# paths of the files that the current thread has read inside of record_read_files(); None outside of it
+_READ_FILES: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
 # flag for os.open, without which opening a pipe that has no writer would block
 _NONBLOCKING_FLAG = getattr(os, "O_NONBLOCK", 0)
 _DEFAULT_MAX_NAME = 255  # assumed maximum length of a file name in bytes if the system does not report its limit
@@ -23,12 +23,12 @@ _SHOWN_NAME_BYTES = 40  # maximum number of bytes of a file name that an error m
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file; after an error, the file that existed before is unchanged."""
-    with written_whole(path) as file:
+    with open_atomically(path) as file:
         file.write(data)
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: the context replaces the file at `path` only if it ends without an error.
 
     A pipe or a device cannot be replaced, so it is written to directly.
@@ -38,12 +38,12 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     try:
         # resolve a symbolic link, so that its target is replaced and not the link itself
-        with _stream(path) if is_stream(path) else _temporary_file(os.path.realpath(path)) as file:
+        with _open_stream(path) if is_stream(path) else _temporary_file(os.path.realpath(path)) as file:
             yield file
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise file_error(path, "written", error) from error
+        raise create_file_error(path, "written", error) from error
 
 
 def make_folder(folder: Path) -> None:
@@ -53,12 +53,12 @@ def make_folder(folder: Path) -> None:
     except FileExistsError as error:
         raise ConfigError(f"{folder}: expected a folder, got a file") from error
     except (OSError, ValueError) as error:
-        raise file_error(folder, "created", error) from error
+        raise create_file_error(folder, "created", error) from error
 
 
 def check_folder(folder: Path) -> None:
     """Raise the ConfigError that make_folder() would raise, but create nothing; call it before long computations."""
-    check_name(folder)
+    check_name_length(folder)
     there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not os.path.isdir(there):
         raise ConfigError(f"{there}: expected a folder, got a file")
@@ -66,9 +66,9 @@ def check_folder(folder: Path) -> None:
         raise ConfigError(f"{folder}: cannot be created: {os.strerror(errno.EACCES)}")
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise a ConfigError if written_whole() could not write a file; call it before long computations."""
-    check_name(path)
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise a ConfigError if open_atomically() could not write a file; call it before long computations."""
+    check_name_length(path)
     try:
         target = os.path.realpath(path)
         if os.path.isdir(target):
@@ -78,10 +78,10 @@ def check_place(path: str | os.PathLike[str]) -> None:
             open(draft, "xb").close()
             os.remove(draft)
     except (OSError, ValueError) as error:
-        raise file_error(path, "written", error) from error
+        raise create_file_error(path, "written", error) from error
 
 
-def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
+def check_name_length(path: str | os.PathLike[str], spare: int = 0) -> None:
     """Raise a ConfigError if any name in a path is longer than its file system allows.
 
     Args:
@@ -93,7 +93,7 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
         limit = _max_name_bytes(folder) - (spare if name == absolute.name else 0)
         size = len(name.encode(errors="replace"))  # a byte of the name that could not be decoded counts as one byte
         if size > limit:
-            beginning = f"{shortened(name, _SHOWN_NAME_BYTES)}..."
+            beginning = f"{shorten_name(name, _SHOWN_NAME_BYTES)}..."
             raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
 
 
@@ -106,17 +106,17 @@ def _max_name_bytes(folder: Path) -> int:
         return _DEFAULT_MAX_NAME
 
 
-def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> ConfigError:
+def create_file_error(path: str | os.PathLike[str], what: str, error: Exception) -> ConfigError:
     """Return the error for a file that could not be "read", "written" or "created" (`what`), with the reason."""
     try:
         if getattr(error, "errno", None) == errno.ENAMETOOLONG:
-            check_name(path)
+            check_name_length(path)
     except ConfigError as too_long:
         return too_long
-    return ConfigError(f"{path}: cannot be {what}: {reason(error)}")
+    return ConfigError(f"{path}: cannot be {what}: {error_reason(error)}")
 
 
-def shortened(name: str, most: int) -> str:
+def shorten_name(name: str, most: int) -> str:
     """Return a name truncated to `most` bytes, because file systems limit bytes and a letter may have four."""
     return name.encode(errors="ignore")[:most].decode(errors="ignore")
 
@@ -150,27 +150,27 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _stream(path: str | os.PathLike[str]) -> BinaryIO:
+def _open_stream(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a pipe or a device for writing; raise an OSError for a pipe without a reader, which would block."""
-    descriptor = os.open(path, os.O_WRONLY | _NONBLOCKING_FLAG | BINARY)
+    descriptor = os.open(path, os.O_WRONLY | _NONBLOCKING_FLAG | BINARY_FLAG)
     if _NONBLOCKING_FLAG:
         os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "wb")
 
 
-def bring_to_disk(path: str | os.PathLike[str]) -> None:
+def sync_file(path: str | os.PathLike[str]) -> None:
     """Force the data of a file to the disk if the system supports that, even if another process wrote the file."""
     with suppress(OSError):
-        handle = os.open(path, os.O_RDWR | BINARY)
+        handle = os.open(path, os.O_RDWR | BINARY_FLAG)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
 
 
-def rename_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def rename_synced(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Rename a completely written file; after a crash of the machine, the file exists under one of both names."""
-    bring_to_disk(source)
+    sync_file(source)
     os.replace(source, target)
     _sync_folder(os.path.dirname(target))
 
@@ -186,14 +186,14 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextmanager
-def noting_reads() -> Iterator[list[Path]]:
+def record_read_files() -> Iterator[list[Path]]:
     """Return a context that collects the paths of all files read in it: maps, pictures of maps, problem lists."""
     noted: list[Path] = []
-    before = _NOTED_FILES.set(noted)
+    before = _READ_FILES.set(noted)
     try:
         yield noted
     finally:
-        _NOTED_FILES.reset(before)
+        _READ_FILES.reset(before)
 
 
 @contextmanager
@@ -210,12 +210,12 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
         ConfigError: The file does not exist, is not regular or cannot be read.
     """
     if not os.path.lexists(path):
-        raise ConfigError(f"{path}: expected a {suffix} file, got no such file{nearest_file(Path(path), suffix)}")
+        raise ConfigError(f"{path}: expected a {suffix} file, got no such file{nearest_file_hint(Path(path), suffix)}")
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | _NONBLOCKING_FLAG | BINARY), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | _NONBLOCKING_FLAG | BINARY_FLAG), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ConfigError(f"{path}: expected a {suffix} file, got a device or a pipe")
-            if (noted := _NOTED_FILES.get()) is not None:
+            if (noted := _READ_FILES.get()) is not None:
                 noted.append(Path(path))
             yield file
     except IsADirectoryError:
@@ -223,7 +223,7 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise file_error(path, "read", error) from error
+        raise create_file_error(path, "read", error) from error
 
 
 def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
@@ -237,15 +237,15 @@ def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
     return data
 
 
-def nearest_file(path: Path, suffix: str) -> str:
+def nearest_file_hint(path: Path, suffix: str) -> str:
     """Return a question that suggests a file with a similar name and this suffix; "" if there is none."""
     try:
         names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]
     except (OSError, ValueError):
         return ""
-    return nearest(path.name, sorted(names))
+    return similar_name_hint(path.name, sorted(names))
 
 
-def reason(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     """Return a short description of an error of a file operation."""
     return getattr(error, "strerror", None) or str(error)

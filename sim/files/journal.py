@@ -1,13 +1,13 @@
 """Write journals: logs of the session, written as it happens, from which the session is restored after a crash.
 
     journal = Journal(scenario, tree)           create a file in the user's state folder and listen to the tree
-    journal.progress([number, ...])             note in every frame how far the branches on screen are
-    journal.problem                             a message if the journal cannot be written any more; the run continues
+    journal.write_progress([number, ...])       note in every frame how far the branches on screen are
+    journal.error_message                       a message if the journal cannot be written any more; the run continues
     journal.close()                             end cleanly and delete the file
 
-    for crashed in find_crashed(): ...          journals whose program has ended without closing them
-    saved = restore(crashed.path, specs)        the session at the end of the journal, see session.Saved
-    discard(crashed.path)
+    for crashed in find_crashed_journals(): ...          journals whose program has ended without closing them
+    saved = restore_session(crashed.path, specs)    the session at the end of the journal, see SavedSession
+    delete_journal(crashed.path)
 
 A journal has one JSON object per line. Each line is handed to the operating system at once: a kill loses nothing, and a
 crash of the machine loses at most the last seconds. An incomplete last line is ignored.
@@ -34,32 +34,32 @@ from typing import Any
 
 from sim.agent_api import AgentSpec
 from sim.commands import LAST_TICK
-from sim.files import folders
-from sim.files.cells import runs_data
-from sim.files.disk import open_regular, reason
-from sim.files.fields import Field, Problems, require
-from sim.files.locks import BINARY, lock
-from sim.files.log import LogReader, entry_data
-from sim.files.map_source import MAX_PATH, MapFile, rows_of
-from sim.files.old_strokes import with_strokes
+from sim.files import user_folders
+from sim.files.cell_lists import cell_list_data
+from sim.files.disk import error_reason, open_regular
+from sim.files.document_fields import DocumentField, DocumentProblems, require_field
+from sim.files.file_locks import BINARY_FLAG, lock_descriptor
+from sim.files.log_entries import LogReader, entry_data
+from sim.files.map_source import MAX_PATH, MapFile, map_rows_of_grid
+from sim.files.old_strokes import guess_strokes
 from sim.files.scenario import Scenario, dump_scenario, parse_scenario
 from sim.files.session import (
-    FOCUS_KEY,
-    NUMBER,
-    ORDER_KEY,
-    SHOWN_KEY,
-    Digest,
-    Saved,
+    FOCUSED_AGENT_KEY,
+    NUMBER_PARAM,
+    PANEL_ORDER_KEY,
+    SHOWN_BRANCHES_KEY,
+    NumberedDigest,
     SavedBranch,
+    SavedSession,
+    edited_cells,
     read_branch_name,
-    redrawn_cells,
-    with_known_agents,
-    with_original,
+    require_known_agents,
+    with_original_letters,
 )
-from sim.files.yaml import Document
+from sim.files.yaml import YamlDocument
 from sim.params import ConfigError, Param
-from sim.time.branches import ROOT, Branch, BranchState, BranchTree, Watcher
-from sim.time.log import Entry, placed
+from sim.time.branches import ROOT_BRANCH, Branch, BranchListener, BranchState, BranchTree
+from sim.time.log import LogEntry, with_entry
 
 FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
@@ -70,23 +70,25 @@ PROGRESS_EVERY = 100
 _HEADER_KEYS = ("format", "version", "scenario", "map_folder", "original")
 
 MAX_BYTES = 512 * 1024 * 1024
-_MAX_ROWS = 1 << 22  # maximum number of cells of a map copied into the journal; a larger map is named by its path
-_TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
+_MAX_COPIED_CELLS = (
+    1 << 22
+)  # maximum number of cells of a map copied into the journal; a larger map is named by its path
+_TICK_PARAM = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 
-def state_folder() -> Path:
+def journals_folder() -> Path:
     """Return the folder in which the journals of this user are written."""
-    return folders.state_folder() / "journals"
+    return user_folders.state_folder() / "journals"
 
 
 # --- writing --------------------------------------------------------------------------------------
 
 
-_BEGUN = count(1)
+_JOURNAL_COUNTER = count(1)
 """Counter of the journals of this process, so that their names sort by the time of creation."""
 
 
-class Journal(Watcher):
+class Journal(BranchListener):
     """Listener that writes all changes of a branch tree to a file.
 
     Writing errors are not raised: after an error, such as a full disk, the journal ends and the run continues.
@@ -100,32 +102,32 @@ class Journal(Watcher):
     ) -> None:
         self.problem: str | None = None
         self.path: Path | None = None
-        self._folder = folder or state_folder()
+        self._folder = folder or journals_folder()
         self.tree, self._width = tree, scenario.grid.width
         self._file: int | None = None
         self._lock: int | None = None
         self._is_unsynced = False
-        self._noted: dict[int, int] = {}  # branch number -> tick of the branch that was written last
-        self._written_looks: dict[str, Any] = {}  # data of the last written line about what is on screen
+        self._written_ticks: dict[int, int] = {}  # branch number -> tick of the branch that was written last
+        self._written_view: dict[str, Any] = {}  # data of the last written line about what is on screen
         try:
-            self._begin(self._folder)
+            self._create_files(self._folder)
         except OSError as error:
-            self._give_up(error)
-        self._write(_header(scenario))
+            self._stop_after_error(error)
+        self._write_line(_header_data(scenario))
         for branch in tree.branches.values():
-            self._write(self._made(branch, with_log=True))
-        self.links_changed(tree.groups())
-        tree.watcher = self
+            self._write_line(self._branch_data(branch, with_log=True))
+        self.on_links_changed(tree.link_groups())
+        tree.listener = self
 
-    def _begin(self, folder: Path) -> None:
+    def _create_files(self, folder: Path) -> None:
         """Create the lock file and the journal file; raise an OSError if that fails."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.path = folder / f"{os.getpid()}-{next(_BEGUN):06}-{secrets.token_hex(4)}{SUFFIX}"
+        self.path = folder / f"{os.getpid()}-{next(_JOURNAL_COUNTER):06}-{secrets.token_hex(4)}{SUFFIX}"
         # Create the lock before the journal, because a journal without a held lock counts as left by a crash.
-        self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY, 0o600)
+        self._lock = _open_locked(self.path.with_suffix(LOCK_SUFFIX))
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY_FLAG, 0o600)
 
-    def _write(self, data: Mapping[str, Any]) -> None:
+    def _write_line(self, data: Mapping[str, Any]) -> None:
         if self._file is None:
             return
         line = json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
@@ -134,9 +136,9 @@ class Journal(Watcher):
                 line = line[os.write(self._file, line) :]
             self._is_unsynced = True
         except OSError as error:
-            self._give_up(error)
+            self._stop_after_error(error)
 
-    def take_unsynced(self) -> int | None:
+    def unsynced_descriptor(self) -> int | None:
         """Return a descriptor of the journal if lines were written since the last call, to be synced; otherwise None.
 
         Syncing can take long, so the caller does it in another thread, and closes the descriptor.
@@ -146,33 +148,33 @@ class Journal(Watcher):
         self._is_unsynced = False
         return os.dup(self._file)
 
-    def rest(self) -> None:
+    def suspend(self) -> None:
         """Stop writing but keep the file, because the user switched to another run and may return to this one."""
-        if self.tree.watcher is self:
-            self.tree.watcher = None
+        if self.tree.listener is self:
+            self.tree.listener = None
 
-    def _give_up(self, error: OSError) -> None:
-        """Stop writing after an error, and set `problem` to a message for the user."""
-        self.problem = f"unsaved work will not be restored after a crash: {self._folder}: {reason(error)}"
+    def _stop_after_error(self, error: OSError) -> None:
+        """Stop writing after an error, and set `error_message` to a message for the user."""
+        self.problem = f"unsaved work will not be restored after a crash: {self._folder}: {error_reason(error)}"
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def close(self) -> None:
         """End the journal and delete its file, because nothing has to be restored."""
-        if self.tree.watcher is self:
-            self.tree.watcher = None
+        if self.tree.listener is self:
+            self.tree.listener = None
         for file in (self._file, self._lock):
             if file is not None:
                 os.close(file)
         self._file = self._lock = None
         if self.path is not None:
-            discard(self.path)
+            delete_journal(self.path)
             self.path = None
 
     # --- lines of the journal ---
 
-    def progress(self, numbers: Iterable[int], now: bool = False) -> None:
+    def write_progress(self, numbers: Iterable[int], now: bool = False) -> None:
         """Write the ticks of branches that have moved by at least PROGRESS_EVERY ticks since they were last written.
 
         Args:
@@ -181,11 +183,13 @@ class Journal(Watcher):
         """
         for number in numbers:
             timeline = self.tree[number].timeline
-            far = abs(timeline.target - self._noted.get(number, 0))
+            far = abs(timeline.target - self._written_ticks.get(number, 0))
             if far >= PROGRESS_EVERY or (now and far):
-                self._write(self._progress(number))
+                self._write_line(self._progress_data(number))
 
-    def looks(self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()) -> None:
+    def write_view(
+        self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()
+    ) -> None:
         """Write which branches, agents and panels are on screen, if this has changed since the last call.
 
         Args:
@@ -195,77 +199,79 @@ class Journal(Watcher):
             panels: (branch number, agent number) of each panel, in the order on screen.
         """
         looked = {"shown": list(shown), "front": front, "agent": agent, "panels": [list(key) for key in panels]}
-        if looked != self._written_looks:
-            self._written_looks = looked
-            self._write(looked)
+        if looked != self._written_view:
+            self._written_view = looked
+            self._write_line(looked)
 
-    def _progress(self, number: int) -> dict[str, Any]:
+    def _progress_data(self, number: int) -> dict[str, Any]:
         """Return the data of a journal line with the present tick of a branch."""
         timeline = self.tree[number].timeline
-        self._noted[number] = timeline.target
+        self._written_ticks[number] = timeline.target
         data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
         if not timeline.is_seeking:
-            timeline.apply_now()
+            timeline.apply_due_commands()
             data["digest"] = timeline.world.digest()
         return data
 
-    def _made(self, branch: Branch, with_log: bool) -> dict[str, Any]:
+    def _branch_data(self, branch: Branch, with_log: bool) -> dict[str, Any]:
         """Return the data of a journal line for a created or restored branch."""
         state = self.tree.state(branch.number)
-        self._noted[branch.number] = state.tick
+        self._written_ticks[branch.number] = state.tick
         data: dict[str, Any] = {
             "made": branch.number,
             "name": branch.name,
             "parent": branch.parent,
-            "at": branch.made_at,
+            "at": branch.split_tick,
         }
         data |= {"tick": state.tick, "horizon": state.horizon}
         if with_log:
             data["log"] = [entry_data(entry, self._width) for entry in state.entries]
         return data
 
-    def branch_made(self, branch: Branch) -> None:
-        self._write(self._made(branch, with_log=False))
+    def on_branch_created(self, branch: Branch) -> None:
+        self._write_line(self._branch_data(branch, with_log=False))
 
-    def branch_put(self, branch: Branch) -> None:
-        self._write(self._made(branch, with_log=True))
+    def on_branch_restored(self, branch: Branch) -> None:
+        self._write_line(self._branch_data(branch, with_log=True))
 
-    def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
-        self._noted[branch.number] = tick = branch.timeline.target
+    def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None:
+        self._written_ticks[branch.number] = tick = branch.timeline.target
         data: dict[str, Any] = {"branch": branch.number, "tick": tick}
         data["set"] = [entry_data(entry, self._width) for entry in altered]
         if gone:
             data["gone"] = list(gone)
-        self._write(data)
+        self._write_line(data)
 
-    def branch_renamed(self, branch: Branch) -> None:
-        self._write({"renamed": branch.number, "name": branch.name})
+    def on_branch_renamed(self, branch: Branch) -> None:
+        self._write_line({"renamed": branch.number, "name": branch.name})
 
-    def branch_deleted(self, branch: Branch) -> None:
-        self._write({"deleted": branch.number})
+    def on_branch_deleted(self, branch: Branch) -> None:
+        self._write_line({"deleted": branch.number})
 
-    def links_changed(self, groups: Sequence[Sequence[int]]) -> None:
-        self._write({"linked": [list(group) for group in groups]})
+    def on_links_changed(self, groups: Sequence[Sequence[int]]) -> None:
+        self._write_line({"linked": [list(group) for group in groups]})
 
 
-def _header(scenario: Scenario) -> dict[str, Any]:
+def _header_data(scenario: Scenario) -> dict[str, Any]:
     """Return the data of a journal's first line: the scenario, usually with a copy of its map."""
     grid, source = scenario.grid, scenario.map
-    if isinstance(source, MapFile) and (grid.cells <= _MAX_ROWS or scenario.is_redrawn or not _can_be_named(source)):
+    if isinstance(source, MapFile) and (
+        grid.cells <= _MAX_COPIED_CELLS or scenario.is_map_edited or not _is_valid_map_path(source)
+    ):
         # Copy the map, because its file may have changed by the time the journal is restored.
-        scenario = replace(scenario, map=rows_of(grid, scenario.map_name))
+        scenario = replace(scenario, map=map_rows_of_grid(grid, scenario.map_name))
     elif isinstance(source, MapFile):
         scenario = replace(scenario, map=replace(source, file=str(source.path)))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "scenario": dump_scenario(scenario)}
     if isinstance(scenario.map, MapFile):
         data["map_folder"] = str(scenario.map.path.parent)
-    cells, letters = redrawn_cells(grid)
+    cells, letters = edited_cells(grid)
     if cells:
-        data["original"] = {"cells": runs_data(cells, grid.width), "letters": letters}
+        data["original"] = {"cells": cell_list_data(cells, grid.width), "letters": letters}
     return data
 
 
-def _can_be_named(source: MapFile) -> bool:
+def _is_valid_map_path(source: MapFile) -> bool:
     """Return whether the path of a map file can be written to YAML and is accepted when read."""
     path = str(source.path)
     return path.isprintable() and len(path) <= MAX_PATH
@@ -275,13 +281,13 @@ def _can_be_named(source: MapFile) -> bool:
 
 
 @dataclass(frozen=True)
-class Crashed:
+class CrashedJournal:
     """Journal that was left behind by a program that ended without closing it."""
 
     path: Path
     modified_s: float  # time of the last write, in seconds since 1970
 
-    def is_of_same_program(self, other: "Crashed") -> bool:
+    def is_of_same_program(self, other: "CrashedJournal") -> bool:
         """Return whether one process wrote both journals, because the user left one run and opened another."""
         return _process_id(self.path) == _process_id(other.path)
 
@@ -290,7 +296,7 @@ def _process_id(path: Path) -> str:
     return path.name.partition("-")[0]
 
 
-def find_crashed(folder: Path | None = None) -> list[Crashed]:
+def find_crashed_journals(folder: Path | None = None) -> list[CrashedJournal]:
     """Return the journals whose program has ended without closing them, latest first.
 
     Journals with equal times, which is possible within one step of the system clock, are ordered by their names, which
@@ -298,24 +304,24 @@ def find_crashed(folder: Path | None = None) -> list[Crashed]:
     """
     found = []
     with suppress(OSError):  # the folder is missing or unreadable: nothing to restore
-        for path in (folder or state_folder()).glob(f"*{SUFFIX}"):
+        for path in (folder or journals_folder()).glob(f"*{SUFFIX}"):
             with suppress(OSError):  # ignore a journal that another window deletes at this moment
-                if not _is_alive(path):
-                    found.append(Crashed(path, path.stat().st_mtime))
+                if not _is_in_use(path):
+                    found.append(CrashedJournal(path, path.stat().st_mtime))
     return sorted(found, key=lambda crashed: (crashed.modified_s, crashed.path.name), reverse=True)
 
 
-def discard(path: Path) -> None:
+def delete_journal(path: Path) -> None:
     """Delete a journal and its lock file."""
     for file in (path, path.with_suffix(LOCK_SUFFIX)):
         with suppress(OSError):
             file.unlink(missing_ok=True)
 
 
-def _is_alive(path: Path) -> bool:
+def _is_in_use(path: Path) -> bool:
     """Return whether the program that writes this journal is running: it holds the lock until it ends or crashes."""
     try:
-        lock = _locked(path.with_suffix(LOCK_SUFFIX), os.O_RDWR)
+        lock = _open_locked(path.with_suffix(LOCK_SUFFIX), os.O_RDWR)
     except FileNotFoundError:
         return False
     except OSError:
@@ -324,11 +330,11 @@ def _is_alive(path: Path) -> bool:
     return False
 
 
-def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+def _open_locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """Open a file and lock it until it is closed; raise an OSError if another process has locked it."""
-    file = os.open(path, flags | BINARY, 0o600)
+    file = os.open(path, flags | BINARY_FLAG, 0o600)
     try:
-        if not lock(file):
+        if not lock_descriptor(file):
             raise BlockingIOError(errno.EWOULDBLOCK, "another process has locked it", str(path))
     except OSError:
         os.close(file)
@@ -339,27 +345,27 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
+def restore_session(path: Path, specs: Mapping[str, AgentSpec]) -> SavedSession:
     """Read a journal and return its session, up to the first line that cannot be read.
 
     Raises:
         ConfigError: The header of the journal is invalid, or the session has unknown agents.
     """
-    lines = _lines(path)
+    lines = _iter_lines(path)
     header = next(lines, None)
     if header is None:
         raise ConfigError(f"{path}: expected a journal, got an empty file")
     reader = _JournalReader(header, specs)
     for part in lines:
         with suppress(ConfigError):  # a line with too many problems raises an error; the problems are in `found`, too
-            reader.take(part)
+            reader.apply_line(part)
         if part.problems.found:
-            problem = part.problems.texts()[0]
-            return with_known_agents(reader.result((f"{problem}: everything after it is lost",)), specs, str(path))
-    return with_known_agents(reader.result(), specs, str(path))
+            problem = part.problems.sorted_messages()[0]
+            return require_known_agents(reader.result((f"{problem}: everything after it is lost",)), specs, str(path))
+    return require_known_agents(reader.result(), specs, str(path))
 
 
-def _lines(path: Path) -> Iterator[Field]:
+def _iter_lines(path: Path) -> Iterator[DocumentField]:
     """Yield the data of each complete line of a journal; None as the data of a line that is not JSON."""
     with open_regular(path, SUFFIX) as file:
         size = os.fstat(file.fileno()).st_size
@@ -372,11 +378,11 @@ def _lines(path: Path) -> Iterator[Field]:
                 data = json.loads(line)
             except (ValueError, RecursionError):
                 data = None  # the reader of the line then reports that the line is not a mapping
-            yield Field(Problems(Document(str(path), data, number)), (), data)
+            yield DocumentField(DocumentProblems(YamlDocument(str(path), data, number)), (), data)
 
 
 @dataclass
-class _BranchLine:
+class _RestoredBranch:
     """State of a branch up to the journal lines that have been read; see BranchState for the fields."""
 
     name: str
@@ -384,22 +390,22 @@ class _BranchLine:
     at: int
     tick: int
     horizon: int
-    entries: list[Entry] = field(default_factory=list)
-    last: Digest | None = None  # (tick that was on screen, digest of the world after the commands of this tick)
+    entries: list[LogEntry] = field(default_factory=list)
+    last: NumberedDigest | None = None  # (tick that was on screen, digest of the world after the commands of this tick)
 
     def __post_init__(self) -> None:
-        self.ids = {entry.id for entry in self.entries}
+        self.entry_ids = {entry.id for entry in self.entries}
 
-    def put(self, entry: Entry) -> None:
+    def put_entry(self, entry: LogEntry) -> None:
         """Add an entry, or replace the entry with the same id.
 
         The usual case, a new entry at the end of the log, is fast, because a journal may have thousands of entries.
         """
-        if entry.id in self.ids or (self.entries and entry.tick < self.entries[-1].tick):
-            self.entries = placed(self.entries, entry)
+        if entry.id in self.entry_ids or (self.entries and entry.tick < self.entries[-1].tick):
+            self.entries = with_entry(self.entries, entry)
         else:
             self.entries.append(entry)
-        self.ids.add(entry.id)
+        self.entry_ids.add(entry.id)
 
 
 class _JournalReader:
@@ -408,139 +414,147 @@ class _JournalReader:
     The problems of a line are added to the field of that line.
     """
 
-    def __init__(self, header: Field, specs: Mapping[str, AgentSpec]) -> None:
+    def __init__(self, header: DocumentField, specs: Mapping[str, AgentSpec]) -> None:
         fields = header.keys(_HEADER_KEYS, f"the head of a {FORMAT}")
-        self.scenario = _scenario_of(header, fields, specs)
+        self.scenario = _read_header_scenario(header, fields, specs)
         grid = self.scenario.grid
         self.log_reader = LogReader(grid.width, grid.height)
-        original = self.log_reader.letters(fields["original"]) if "original" in fields else ((), "")
+        original = self.log_reader.read_terrain_letters(fields["original"]) if "original" in fields else ((), "")
         header.problems.raise_any()
         if original and original[0]:
-            self.scenario = with_original(self.scenario, original)
-        self.lines: dict[int, _BranchLine] = {}
-        self.linked: tuple[tuple[int, ...], ...] = ()
-        self.front = ROOT
-        self.shown: list[int] = []  # numbers of the branches on screen
+            self.scenario = with_original_letters(self.scenario, original)
+        self.branches: dict[int, _RestoredBranch] = {}
+        self.linked_groups: tuple[tuple[int, ...], ...] = ()
+        self.focused_branch = ROOT_BRANCH
+        self.shown_branches: list[int] = []  # numbers of the branches on screen
         self.agent = 0  # number of the focused agent
         self.panels: list[list[int | None]] = []  # [branch number, agent number] of each panel, in the order on screen
 
-    def take(self, part: Field) -> None:
-        fields = part.any_keys("a line of a journal")
+    def apply_line(self, part: DocumentField) -> None:
+        fields = part.read_mapping("a line of a journal")
         for key, read in (
-            ("made", self._made),
-            ("branch", self._changed),
-            ("progress", self._progress),
+            ("made", self._apply_branch),
+            ("branch", self._apply_entries),
+            ("progress", self._apply_progress),
             ("renamed", self._apply_renamed),
             ("deleted", self._apply_deleted),
         ):
             if key in fields:
-                number = fields[key].integer(NUMBER)
+                number = fields[key].read_integer(NUMBER_PARAM)
                 if number is not None and (key == "made" or self._is_known_branch(fields[key], number)):
                     read(part, fields, number)
                 return
         if "linked" in fields:
             self._apply_link(fields["linked"])
         elif "shown" in fields:
-            self._look(fields)
+            self._apply_view(fields)
         elif not part.problems.found:
-            part.expect("a line of a journal")
+            part.report_expected("a line of a journal")
 
-    def _is_known_branch(self, part: Field, number: int) -> bool:
-        if number not in self.lines:
-            part.complain(f"expected the number of a branch, got {number}")
-        return number in self.lines
+    def _is_known_branch(self, part: DocumentField, number: int) -> bool:
+        if number not in self.branches:
+            part.report_problem(f"expected the number of a branch, got {number}")
+        return number in self.branches
 
-    def _tick(self, fields: Mapping[str, Field], part: Field, key: str = "tick") -> int:
-        entry = require(fields, key, part, "a tick")
-        return (entry.integer(_TICK) if entry else None) or 0
+    def _read_tick(self, fields: Mapping[str, DocumentField], part: DocumentField, key: str = "tick") -> int:
+        entry = require_field(fields, key, part, "a tick")
+        return (entry.read_integer(_TICK_PARAM) if entry else None) or 0
 
-    def _made(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+    def _apply_branch(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         """Apply a journal line about a created or restored branch."""
         parent = fields["parent"].value if "parent" in fields else None
-        parent = parent if type(parent) is int and parent in self.lines else None
-        at, tick, horizon = (self._tick(fields, part, key) for key in ("at", "tick", "horizon"))
-        entries: list[Entry] = []
+        parent = parent if type(parent) is int and parent in self.branches else None
+        at, tick, horizon = (self._read_tick(fields, part, key) for key in ("at", "tick", "horizon"))
+        entries: list[LogEntry] = []
         if "log" in fields:
             read = [self.log_reader.entry(entry) for entry in fields["log"].items("entries")]
             entries = sorted((entry for entry in read if entry is not None), key=lambda entry: entry.tick)
         elif parent is not None:
-            entries = list(self.lines[parent].entries)
+            entries = list(self.branches[parent].entries)
         if not part.problems.found:
-            self.lines[number] = _BranchLine(read_branch_name(fields, "branch"), parent, at, tick, horizon, entries)
+            self.branches[number] = _RestoredBranch(
+                read_branch_name(fields, "branch"), parent, at, tick, horizon, entries
+            )
 
-    def _changed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+    def _apply_entries(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         """Apply a journal line with altered and removed log entries of a branch."""
-        tick = self._tick(fields, part)
+        tick = self._read_tick(fields, part)
         read = [self.log_reader.entry(entry) for entry in fields["set"].items("entries")] if "set" in fields else []
-        gone = {entry.integer(NUMBER) for entry in fields["gone"].items("ids")} if "gone" in fields else set()
+        gone = (
+            {entry.read_integer(NUMBER_PARAM) for entry in fields["gone"].items("ids")} if "gone" in fields else set()
+        )
         if part.problems.found:
             return
-        line = self.lines[number]
+        line = self.branches[number]
         if gone:
             line.entries = [entry for entry in line.entries if entry.id not in gone]
         for entry in read:
             if entry is not None:
-                line.put(entry)
+                line.put_entry(entry)
         line.tick, line.horizon, line.last = tick, max(line.horizon, tick), None
 
-    def _progress(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+    def _apply_progress(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         """Apply a journal line with the present tick of a branch."""
-        line = self.lines[number]
-        line.tick, line.horizon = self._tick(fields, part), self._tick(fields, part, "horizon")
+        line = self.branches[number]
+        line.tick, line.horizon = self._read_tick(fields, part), self._read_tick(fields, part, "horizon")
         digest = fields["digest"].text(16) if "digest" in fields else None
         line.last = (line.tick, digest) if digest else None
 
-    def _apply_renamed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
-        self.lines[number].name = read_branch_name(fields, "branch")
+    def _apply_renamed(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+        self.branches[number].name = read_branch_name(fields, "branch")
 
-    def _apply_deleted(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
-        gone = self.lines.pop(number)
-        for line in self.lines.values():
+    def _apply_deleted(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+        gone = self.branches.pop(number)
+        for line in self.branches.values():
             line.parent = gone.parent if line.parent == number else line.parent
 
-    def _apply_link(self, part: Field) -> None:
+    def _apply_link(self, part: DocumentField) -> None:
         groups = []
         for group in part.items("lists of branches"):
-            members = [member.integer(NUMBER) for member in group.items("numbers of branches")]
-            groups.append(tuple(number for number in members if number is not None and number in self.lines))
-        self.linked = tuple(group for group in groups if len(group) > 1)
+            members = [member.read_integer(NUMBER_PARAM) for member in group.items("numbers of branches")]
+            groups.append(tuple(number for number in members if number is not None and number in self.branches))
+        self.linked_groups = tuple(group for group in groups if len(group) > 1)
 
-    def _look(self, fields: Mapping[str, Field]) -> None:
+    def _apply_view(self, fields: Mapping[str, DocumentField]) -> None:
         """Apply a journal line that says which branches, agents and panels were on screen."""
-        numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
-        self.shown = [number for number in numbers if number in self.lines]
-        self.agent = (fields["agent"].integer(NUMBER) if "agent" in fields else None) or 0
+        numbers = [part.read_integer(NUMBER_PARAM) for part in fields["shown"].items("numbers of branches")]
+        self.shown_branches = [number for number in numbers if number in self.branches]
+        self.agent = (fields["agent"].read_integer(NUMBER_PARAM) if "agent" in fields else None) or 0
         pairs = fields["panels"].items("branches and agents") if "panels" in fields else []
-        self.panels = [[part.integer(NUMBER) for part in pair.items("a branch and an agent")] for pair in pairs]
-        front = fields["front"].integer(NUMBER) if "front" in fields else None
-        self.front = front if front in self.lines and front is not None else self.front
+        self.panels = [
+            [part.read_integer(NUMBER_PARAM) for part in pair.items("a branch and an agent")] for pair in pairs
+        ]
+        front = fields["front"].read_integer(NUMBER_PARAM) if "front" in fields else None
+        self.focused_branch = front if front in self.branches and front is not None else self.focused_branch
 
-    def result(self, warnings: tuple[str, ...] = ()) -> Saved:
-        numbers = sorted(self.lines)
-        logs = with_strokes([self.lines[number].entries for number in numbers], self.scenario.grid.width)
+    def result(self, warnings: tuple[str, ...] = ()) -> SavedSession:
+        numbers = sorted(self.branches)
+        logs = guess_strokes([self.branches[number].entries for number in numbers], self.scenario.grid.width)
         branches = tuple(
             SavedBranch(
                 BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, log), (), line.last
             )
-            for number, line, log in zip(numbers, map(self.lines.__getitem__, numbers), logs, strict=True)
+            for number, line, log in zip(numbers, map(self.branches.__getitem__, numbers), logs, strict=True)
         )
         if not branches:
-            branches = (SavedBranch(BranchState(ROOT, "run", None, 0, 0, 0, ())),)
-        front = self.front if self.front in self.lines else branches[0].state.number
-        shown = [number for number in self.shown if number in self.lines]
-        seen = {SHOWN_KEY: shown, FOCUS_KEY: self.agent, ORDER_KEY: self.panels} if shown else {}
+            branches = (SavedBranch(BranchState(ROOT_BRANCH, "run", None, 0, 0, 0, ())),)
+        front = self.focused_branch if self.focused_branch in self.branches else branches[0].state.number
+        shown = [number for number in self.shown_branches if number in self.branches]
+        seen = {SHOWN_BRANCHES_KEY: shown, FOCUSED_AGENT_KEY: self.agent, PANEL_ORDER_KEY: self.panels} if shown else {}
         scenario = replace(self.scenario, view={**self.scenario.view, **seen})
-        return Saved(scenario, branches, self.linked, front, warnings)
+        return SavedSession(scenario, branches, self.linked_groups, front, warnings)
 
 
-def _scenario_of(header: Field, fields: Mapping[str, Field], specs: Mapping[str, AgentSpec]) -> Scenario:
+def _read_header_scenario(
+    header: DocumentField, fields: Mapping[str, DocumentField], specs: Mapping[str, AgentSpec]
+) -> Scenario:
     for key, wanted in (("format", FORMAT), ("version", VERSION)):
-        part = require(fields, key, header, f"{wanted!r}")
+        part = require_field(fields, key, header, f"{wanted!r}")
         if part and part.value != wanted:
-            part.expect(f"{wanted!r}")
-    text = require(fields, "scenario", header, "a scenario")
+            part.report_expected(f"{wanted!r}")
+    text = require_field(fields, "scenario", header, "a scenario")
     if text and not isinstance(text.value, str):
-        text.expect("a scenario")
+        text.report_expected("a scenario")
     header.problems.raise_any()
     assert text is not None
     folder = fields["map_folder"].value if "map_folder" in fields else None

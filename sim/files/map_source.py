@@ -7,28 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from sim.commands import Pair
-from sim.files.fields import Field, require
-from sim.files.map import SWAMP
-from sim.files.maps import MAP_SETTINGS, maps_for, open_map
+from sim.files.document_fields import DocumentField, require_field
+from sim.files.file_access import OUTSIDE_REASON, refusal_reason
+from sim.files.map_files import MAP_SETTINGS, maps_with_setting, open_map
 from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
-from sim.files.picture_map import THRESHOLD
-from sim.files.reach import OUTSIDE, refusal
+from sim.files.movingai import SWAMP_PARAM
+from sim.files.picture_map import THRESHOLD_PARAM
 from sim.files.yaml import InlineMap
-from sim.generate import generate
+from sim.generate import generate_map
 from sim.grid import Grid
-from sim.movement import USUAL, Movement
-from sim.params import Value, shown
+from sim.movement import DEFAULT_MOVEMENT, Movement
+from sim.params import Value, value_as_in_files
 
 
 @dataclass(frozen=True)
 class MapFile:
-    """Map source: a map file of any kind that maps.py can open."""
+    """Map source: a map file of any kind that map_files.py can open."""
 
     file: str  # path as named in the scenario, relative to the folder of the scenario
     path: Path = field(compare=False)  # path of the file to open
     swamp: str = "passable"
-    movement: Movement = USUAL
-    threshold: int = int(THRESHOLD.default)  # lowest shade of a free pixel, for pictures
+    movement: Movement = DEFAULT_MOVEMENT
+    threshold: int = int(THRESHOLD_PARAM.default)  # lowest shade of a free pixel, for pictures
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class MapRecipe:
 
     kind: str  # name of the generator
     values: Mapping[str, Value]  # parameters of the generator
-    movement: Movement = USUAL
+    movement: Movement = DEFAULT_MOVEMENT
 
 
 MAX_PATH = 1000  # maximum number of characters of a path in a scenario file
-DRAWN = "rows"
+DEFAULT_ROWS_NAME = "rows"
 """Default name of a map given as rows."""
 
 
@@ -50,48 +50,48 @@ class MapRows:
     """Map source: rows of terrain letters in the scenario itself."""
 
     rows: tuple[str, ...]
-    movement: Movement = USUAL
-    name: str = DRAWN  # name of the map from which the rows were made, such as its file name
+    movement: Movement = DEFAULT_MOVEMENT
+    name: str = DEFAULT_ROWS_NAME  # name of the map from which the rows were made, such as its file name
 
 
 MapSource = MapFile | MapRecipe | MapRows
 
 
-def rows_of(grid: Grid, name: str = DRAWN) -> MapRows:
+def map_rows_of_grid(grid: Grid, name: str = DEFAULT_ROWS_NAME) -> MapRows:
     """Return a grid as a map source of rows, which has the given name if that is a valid name."""
     is_name = 0 < len(name) <= MAX_PATH and name.isprintable()
-    return MapRows(tuple(grid.rows()), grid.movement, name if is_name else DRAWN)
+    return MapRows(tuple(grid.rows()), grid.movement, name if is_name else DEFAULT_ROWS_NAME)
 
 
 @dataclass(frozen=True)
-class Places:
+class MapFolders:
     """Folders from which a scenario may open maps."""
 
-    folder: Path | None  # folder to which relative paths refer; None: the working directory
-    open: tuple[Path, ...]  # folders from which maps may be opened, including their subfolders
+    base_folder: Path | None  # folder to which relative paths refer; None: the working directory
+    open_folders: tuple[Path, ...]  # folders from which maps may be opened, including their subfolders
 
-    def find(self, name: str) -> Path | None:
-        """Return the path of a map named in a scenario, or None if it must not be opened (see reach.py)."""
-        found = Path(os.path.realpath(self.folder / name if self.folder else name))
-        if any(found.is_relative_to(folder) for folder in self.open):
+    def find_map(self, name: str) -> Path | None:
+        """Return the path of a map named in a scenario, or None if it must not be opened (see file_access.py)."""
+        found = Path(os.path.realpath(self.base_folder / name if self.base_folder else name))
+        if any(found.is_relative_to(folder) for folder in self.open_folders):
             return found
         # Return the unresolved path, even if it is a link, because a saved scenario must name the same path.
-        return None if self.refusal(name) else self._named(name)
+        return None if self.refusal_reason(name) else self._named_path(name)
 
-    def refusal(self, name: str) -> str | None:
-        """Return the reason why a map named in a scenario must not be opened (see reach.py), or None if it may."""
-        return refusal(self._named(name), self.open)
+    def refusal_reason(self, name: str) -> str | None:
+        """Return the reason why a map named in a scenario must not be opened (see file_access.py); None if it may."""
+        return refusal_reason(self._named_path(name), self.open_folders)
 
-    def _named(self, name: str) -> Path:
+    def _named_path(self, name: str) -> Path:
         """Return the path for a name in a scenario, without resolving links."""
-        return Path(os.path.normpath(self.folder / name if self.folder else name))
+        return Path(os.path.normpath(self.base_folder / name if self.base_folder else name))
 
 
-def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> Places:
+def open_map_folders(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> MapFolders:
     """Return the folders from which a file in `folder` may open maps: the parent of `folder` and the `allowed` ones."""
     home = Path(os.path.realpath(folder)) if folder is not None else None
     tree = (home.parent,) if home else ()
-    return Places(home, tree + tuple(Path(os.path.realpath(root)) for root in allowed))
+    return MapFolders(home, tree + tuple(Path(os.path.realpath(root)) for root in allowed))
 
 
 @dataclass
@@ -109,7 +109,7 @@ _SOURCE_KEYS = ("file", "generate", "rows", "name", "swamp", "threshold", *MOVEM
 _SOURCE_FORM = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
-def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | None:
+def read_map_source(entry: DocumentField, places: MapFolders, is_saved: bool) -> MapSource | None:
     """Return the map source that a mapping describes; None after reporting its problems.
 
     Args:
@@ -121,18 +121,18 @@ def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | Non
     fields = entry.keys(_SOURCE_KEYS, _SOURCE_FORM)
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
     movement = read_movement(fields)
-    swamp = fields["swamp"].parse(SWAMP) if "swamp" in fields else SWAMP.default
-    threshold = fields["threshold"].parse(THRESHOLD) if "threshold" in fields else THRESHOLD.default
+    swamp = fields["swamp"].read_value(SWAMP_PARAM) if "swamp" in fields else SWAMP_PARAM.default
+    threshold = fields["threshold"].read_value(THRESHOLD_PARAM) if "threshold" in fields else THRESHOLD_PARAM.default
     if isinstance(entry.value, dict) and len(kinds) != 1:
-        entry.complain(f"expected {_SOURCE_FORM}, got {' and '.join(kinds) or 'none of them'}")
+        entry.report_problem(f"expected {_SOURCE_FORM}, got {' and '.join(kinds) or 'none of them'}")
     if len(kinds) != 1 or movement is None or swamp is None or threshold is None:
         return None
     for key in ("swamp", "threshold"):
         if key in fields and kinds != ["file"]:
-            fields[key].complain("is allowed only with a map file")
-    name: str | None = DRAWN
+            fields[key].report_problem("is allowed only with a map file")
+    name: str | None = DEFAULT_ROWS_NAME
     if "name" in fields and kinds != ["rows"]:
-        fields["name"].complain("is allowed only with rows")
+        fields["name"].report_problem("is allowed only with rows")
     elif "name" in fields:
         name = fields["name"].text(MAX_PATH)
     if name is None:
@@ -144,94 +144,96 @@ def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | Non
     return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement, name)
 
 
-def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, threshold: int) -> MapFile | None:
+def _read_map_file(
+    part: DocumentField, places: MapFolders, swamp: str, movement: Movement, threshold: int
+) -> MapFile | None:
     name = part.text(MAX_PATH)
     if name is None:
         return None
-    path = places.find(name)
+    path = places.find_map(name)
     if path is None:
-        inside = " or ".join(str(folder) for folder in places.open) or "a folder that is open to it"
-        why = places.refusal(name)
-        what = "which is outside" if why in (OUTSIDE, None) else f"which is refused: {why}"
-        part.complain(f"expected a map inside {inside}, got {shown(name)}, {what}")
+        inside = " or ".join(str(folder) for folder in places.open_folders) or "a folder that is open to it"
+        why = places.refusal_reason(name)
+        what = "which is outside" if why in (OUTSIDE_REASON, None) else f"which is refused: {why}"
+        part.report_problem(f"expected a map inside {inside}, got {value_as_in_files(name)}, {what}")
         return None
     return MapFile(name, path, swamp, movement, threshold)
 
 
-def _without_unused_settings(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
+def _without_unused_settings(source: MapFile, fields: Mapping[str, DocumentField] | None = None) -> MapFile:
     """Return a map source with default values for the settings that have no meaning for its kind of map.
 
     If `fields` is given, report a problem for each such setting in `fields`.
     """
-    idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
+    idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_with_setting(setting, source.path))}
     for setting, maps in idle.items():
         if fields and setting.name in fields:
-            fields[setting.name].complain(f"is allowed only with {maps}, got {shown(source.file)}")
+            fields[setting.name].report_problem(f"is allowed only with {maps}, got {value_as_in_files(source.file)}")
     usual: dict[str, Any] = {setting.name: setting.default for setting in idle}
     return replace(source, **usual)
 
 
-def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:
-    fields = part.any_keys("a recipe such as {kind: rooms, width: 64, height: 64, seed: 7}")
-    kind = require(fields, "kind", part, "the kind of map") if fields else None
+def _read_recipe(part: DocumentField, movement: Movement) -> MapRecipe | None:
+    fields = part.read_mapping("a recipe such as {kind: rooms, width: 64, height: 64, seed: 7}")
+    kind = require_field(fields, "kind", part, "the kind of map") if fields else None
     if kind is None:
         return None
     values = {key: field.value for key, field in fields.items() if key != "kind"}
     return MapRecipe(str(kind.value), values, movement)
 
 
-def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
+def _read_rows(part: DocumentField, movement: Movement, name: str) -> MapRows | None:
     """Return rows given as a list of strings, or as one text of several lines; None after reporting a problem."""
     if isinstance(part.value, str):
         return MapRows(tuple(part.value.split()), movement, name)
     rows = part.items("rows of terrain letters")
     wrong = [row for row in rows if not isinstance(row.value, str)]
     for row in wrong:
-        row.expect("a row of terrain letters")
+        row.report_expected("a row of terrain letters")
     return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement, name)
 
 
-def open_source(source: MapSource) -> OpenedMap:
+def open_map_source(source: MapSource) -> OpenedMap:
     """Read or generate the map of a source; raise a ConfigError if that fails."""
     match source:
         case MapFile():
             return OpenedMap(source, open_map(source.path, source.swamp, source.movement, source.threshold))
         case MapRows():
-            return OpenedMap(source, Grid.from_rows(list(source.rows), source.name, source.movement))
+            return OpenedMap(source, Grid.from_text_rows(list(source.rows), source.name, source.movement))
         case MapRecipe():
-            made = generate(source.kind, source.values, "map.generate", source.movement)
+            made = generate_map(source.kind, source.values, "map.generate", source.movement)
             values = {name: value for name, value in made.recipe.items() if name != "kind"}
             switches = {name: tuple(cells) for name, cells in made.switches.items()}
             return OpenedMap(replace(source, values=values), made.grid, made.start, made.goal, switches)
 
 
-def report_source(entry: Field, source: MapSource, texts: list[str]) -> None:
+def report_map_problems(entry: DocumentField, source: MapSource, texts: list[str]) -> None:
     """Report the problems that occurred while opening a map, at the part of the scenario to which they belong."""
     match source:
         case MapRecipe():
             path = (*entry.path, "generate")
-            entry.problems.adopt(texts, path, entry.value["generate"])
+            entry.problems.add_foreign_messages(texts, path, entry.value["generate"])
         case MapFile() | MapRows():
             key = "file" if isinstance(source, MapFile) else "rows"
             for text in texts:
                 entry.problems.add((*entry.path, key), text.removeprefix("rows: "))
 
 
-def source_data(source: MapSource) -> dict[str, Any]:
+def map_source_data(source: MapSource) -> dict[str, Any]:
     """Return a map source as plain data for a scenario."""
     data: dict[str, Any]
     match source:
         case MapFile():
             data = InlineMap(file=source.file)
-            if source.swamp != SWAMP.default:
+            if source.swamp != SWAMP_PARAM.default:
                 data["swamp"] = source.swamp
-            if source.threshold != THRESHOLD.default:
+            if source.threshold != THRESHOLD_PARAM.default:
                 data["threshold"] = source.threshold
         case MapRecipe():
             data = InlineMap(generate=InlineMap(kind=source.kind, **source.values))
         case MapRows():
             data = {"rows": "\n".join([*source.rows, ""])}
-            if source.name != DRAWN:
+            if source.name != DEFAULT_ROWS_NAME:
                 data["name"] = source.name
     data.update(movement_data(source.movement))  # `|` would return a plain dict, which is not written on one line
     return data

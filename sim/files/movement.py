@@ -3,27 +3,31 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sim.files.fields import Field
+from sim.files.document_fields import DocumentField
 from sim.kernels import octile
-from sim.movement import DIAGONAL, FOUR, RULE, Movement
+from sim.movement import DIAGONAL_PARAM, FOUR, RULE_PARAM, Movement
 
-MOVEMENT_KEYS = (DIAGONAL.name, RULE.name)
+MOVEMENT_KEYS = (DIAGONAL_PARAM.name, RULE_PARAM.name)
 
 
-def read_movement(fields: Mapping[str, Field]) -> Movement | None:
+def read_movement(fields: Mapping[str, DocumentField]) -> Movement | None:
     """Return the movement rule of a mapping, with defaults for missing keys; None after reporting a problem."""
-    rule = fields[RULE.name].parse(RULE) if RULE.name in fields else RULE.default
-    diagonal = fields[DIAGONAL.name].parse(DIAGONAL) if DIAGONAL.name in fields else DIAGONAL.default
-    if rule == FOUR and DIAGONAL.name in fields:
-        fields[DIAGONAL.name].complain("is allowed only with eight neighbours")
+    rule = fields[RULE_PARAM.name].read_value(RULE_PARAM) if RULE_PARAM.name in fields else RULE_PARAM.default
+    diagonal = (
+        fields[DIAGONAL_PARAM.name].read_value(DIAGONAL_PARAM)
+        if DIAGONAL_PARAM.name in fields
+        else DIAGONAL_PARAM.default
+    )
+    if rule == FOUR and DIAGONAL_PARAM.name in fields:
+        fields[DIAGONAL_PARAM.name].report_problem("is allowed only with eight neighbours")
     return None if rule is None or diagonal is None else Movement(str(rule), float(diagonal))
 
 
 def movement_data(movement: Movement) -> dict[str, Any]:
     """Return a movement rule as plain data for a file, without keys that have the default value."""
     data: dict[str, Any] = {}
-    if movement.has_diagonals and movement.diagonal != octile.DIAGONAL:
-        data[DIAGONAL.name] = movement.diagonal
-    if movement.rule != RULE.default:
-        data[RULE.name] = movement.rule
+    if movement.has_diagonal_moves and movement.diagonal != octile.DIAGONAL:
+        data[DIAGONAL_PARAM.name] = movement.diagonal
+    if movement.rule != RULE_PARAM.default:
+        data[RULE_PARAM.name] = movement.rule
     return data

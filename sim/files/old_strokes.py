@@ -11,37 +11,37 @@ from dataclasses import replace
 import numpy as np
 
 from sim.commands import EditCells, SetBudget, SetParam
-from sim.files.log import UNKNOWN
-from sim.time.log import Entry
+from sim.files.log_entries import UNKNOWN_STROKE
+from sim.time.log import LogEntry
 
 _STROKE_TICKS = 60  # maximum number of ticks between two successive log entries of one brush stroke
 _WHEEL_TICKS = 30  # maximum number of ticks between two turns of the mouse wheel that count as one stroke
 _MAX_CELL_GAP = 2  # maximum distance in cells, along x and y, between successive log entries of one brush stroke
 
 
-def with_strokes(logs: Sequence[Sequence[Entry]], width: int) -> list[tuple[Entry, ...]]:
+def guess_strokes(logs: Sequence[Sequence[LogEntry]], width: int) -> list[tuple[LogEntry, ...]]:
     """Return the logs of all branches with a stroke set in every entry; entry objects shared by logs stay shared.
 
     Args:
         logs: entries of each branch.
         width: width of the map.
     """
-    known: dict[int, Entry] = {}  # id() of an entry as read -> the same entry with its guessed stroke
+    known: dict[int, LogEntry] = {}  # id() of an entry as read -> the same entry with its guessed stroke
     for log in logs:
-        _guess_strokes(log, width, known)
+        _guess_strokes_of_log(log, width, known)
     return [tuple(known.get(id(entry), entry) for entry in log) for log in logs]
 
 
-def _guess_strokes(log: Iterable[Entry], width: int, known: dict[int, Entry]) -> None:
-    last: Entry | None = None
+def _guess_strokes_of_log(log: Iterable[LogEntry], width: int, known: dict[int, LogEntry]) -> None:
+    last: LogEntry | None = None
     for entry in log:
-        if entry.stroke == UNKNOWN and id(entry) not in known:
+        if entry.stroke == UNKNOWN_STROKE and id(entry) not in known:
             goes_on = last is not None and _continues_stroke(last, entry, width)
             known[id(entry)] = replace(entry, stroke=last.stroke if last is not None and goes_on else entry.id)
         last = known.get(id(entry), entry)
 
 
-def _continues_stroke(last: Entry, entry: Entry, width: int) -> bool:
+def _continues_stroke(last: LogEntry, entry: LogEntry, width: int) -> bool:
     if last.is_scripted or last.is_enabled != entry.is_enabled:
         return False
     passed = entry.tick - last.tick

@@ -25,20 +25,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.files.disk import read_file
-from sim.files.fields import Field, Problems, require
-from sim.files.kinds import ROS_MAP, check_kind
+from sim.files.document_fields import DocumentField, DocumentProblems, require_field
+from sim.files.file_kinds import ROS_MAP, check_file_kind
 from sim.files.png import SIGNATURE
 from sim.files.yaml import MAX_BYTES, read_yaml
-from sim.grid import MAX_SIDE, Grid, check_size
-from sim.movement import USUAL, Movement
-from sim.params import ConfigError, Param, shown
+from sim.grid import MAX_SIDE, Grid, check_map_size
+from sim.movement import DEFAULT_MOVEMENT, Movement
+from sim.params import ConfigError, Param, value_as_in_files
 
 PICTURE_SUFFIXES = (".png", ".pgm")
 MAX_PICTURE_BYTES = 1 << 28
 
-THRESHOLD = Param("threshold", int, 128, "shade from which a pixel of a picture is free, 1 to 255", 1, 255)
+THRESHOLD_PARAM = Param("threshold", int, 128, "shade from which a pixel of a picture is free, 1 to 255", 1, 255)
 
-FREE, OCCUPIED, UNKNOWN = ord("."), ord("@"), ord("O")
+FREE_LETTER, OCCUPIED_LETTER, UNKNOWN_LETTER = ord("."), ord("@"), ord("O")
 
 _ROS_KEYS = ("image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh", "mode", "cost_translation")
 _THRESHOLD_PARAMS = {
@@ -51,7 +51,7 @@ _PGM_HEADER = re.compile(rb"P[25]\s(?:\s|#[^\n]*\n)*(\d{1,9})\s(?:\s|#[^\n]*\n)*
 Shades = npt.NDArray[np.float32]  # shades of pixels [height, width], from 0 (black) to 255 (white)
 
 
-def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movement: Movement = USUAL) -> Grid:
+def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movement: Movement = DEFAULT_MOVEMENT) -> Grid:
     """Read the grid of a picture: dark pixels are blocked; light and transparent pixels are free.
 
     Args:
@@ -64,26 +64,28 @@ def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movemen
     """
     shades, alpha = _read_pixels(path)
     on_white = shades * alpha + 255.0 * (1.0 - alpha)
-    letters = np.where(on_white >= THRESHOLD.parse(threshold), FREE, OCCUPIED).astype(np.uint8)
+    letters = np.where(on_white >= THRESHOLD_PARAM.parse_value(threshold), FREE_LETTER, OCCUPIED_LETTER).astype(
+        np.uint8
+    )
     return Grid(letters, movement, Path(path).name)
 
 
-def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Grid:
+def read_ros_map(path: str | os.PathLike[str], movement: Movement = DEFAULT_MOVEMENT) -> Grid:
     """Read the grid of a `map_server` file, whose picture must be in the folder of the file or below.
 
     Raises:
         ConfigError: The file or its picture is not valid; the error lists all problems of the file.
     """
-    problems = Problems(read_yaml(read_file(path, MAX_BYTES, ".yaml"), str(path)))
-    check_kind(problems.document, ROS_MAP)
-    root = Field(problems, (), problems.document.data)
+    problems = DocumentProblems(read_yaml(read_file(path, MAX_BYTES, ".yaml"), str(path)))
+    check_file_kind(problems.document, ROS_MAP)
+    root = DocumentField(problems, (), problems.document.data)
     fields = root.keys(_ROS_KEYS, "a map of ROS such as {image: office.pgm, negate: 0}")
-    picture = _picture_of(root, fields, Path(path))
-    occupied, free = (_number(fields, name, param) for name, param in _THRESHOLD_PARAMS.items())
-    mode = fields["mode"].parse(_MODE_PARAM) if "mode" in fields else _MODE_PARAM.default
-    negate = _flag(fields)
+    picture = _read_picture_path(root, fields, Path(path))
+    occupied, free = (_read_number(fields, name, param) for name, param in _THRESHOLD_PARAMS.items())
+    mode = fields["mode"].read_value(_MODE_PARAM) if "mode" in fields else _MODE_PARAM.default
+    negate = _read_negate(fields)
     if occupied is not None and free is not None and free > occupied:
-        _note_overlap(fields, occupied, free)
+        _report_overlap(fields, occupied, free)
     problems.raise_any()
     assert picture is not None and occupied is not None and free is not None and negate is not None
     shades, _ = _read_pixels(picture)
@@ -91,13 +93,13 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
     return Grid(letters, movement, Path(path).name)
 
 
-def _note_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
+def _report_overlap(fields: dict[str, DocumentField], occupied: float, free: float) -> None:
     """Report the problem that some shades would be both free and occupied, at one of the thresholds in the file."""
     if "free_thresh" in fields:
-        fields["free_thresh"].complain(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
+        fields["free_thresh"].report_problem(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
     else:
         words = f"expected at least free_thresh, {free:g} when not given, got {occupied:g}"
-        fields["occupied_thresh"].complain(words)
+        fields["occupied_thresh"].report_problem(words)
 
 
 def is_ros_map(data: bytes) -> bool:
@@ -110,38 +112,38 @@ def _ros_letters(shades: Shades, mode: str, negate: bool, occupied: float, free:
         p, is_known = shades / 100.0, shades <= 100.0
     else:
         p, is_known = (shades if negate else 255.0 - shades) / 255.0, np.ones(shades.shape, np.bool_)
-    letters = np.full(shades.shape, UNKNOWN, np.uint8)
-    letters[is_known & (p > occupied)] = OCCUPIED
-    letters[is_known & (p < free)] = FREE
+    letters = np.full(shades.shape, UNKNOWN_LETTER, np.uint8)
+    letters[is_known & (p > occupied)] = OCCUPIED_LETTER
+    letters[is_known & (p < free)] = FREE_LETTER
     return letters
 
 
-def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | None:
+def _read_picture_path(root: DocumentField, fields: dict[str, DocumentField], path: Path) -> Path | None:
     """Return the path of the picture that a ROS map names; None after reporting a problem."""
-    part = require(fields, "image", root, "the name of a picture")
+    part = require_field(fields, "image", root, "the name of a picture")
     name = part.text(1000) if part else None
     if part is None or name is None:
         return None
     home = Path(os.path.realpath(path.parent))
     picture = Path(os.path.realpath(home / name))
     if not picture.is_relative_to(home):  # refuse such a picture, because the file may come from an untrusted source
-        part.complain(f"expected a picture in {home}, got {shown(name)}, which is outside")
+        part.report_problem(f"expected a picture in {home}, got {value_as_in_files(name)}, which is outside")
         return None
     return picture
 
 
-def _number(fields: dict[str, Field], name: str, param: Param) -> float | None:
+def _read_number(fields: dict[str, DocumentField], name: str, param: Param) -> float | None:
     """Return the number of an optional key, by default `param.default`; None after reporting a problem."""
-    value = fields[name].parse(param) if name in fields else param.default
+    value = fields[name].read_value(param) if name in fields else param.default
     return None if value is None else float(value)
 
 
-def _flag(fields: dict[str, Field]) -> bool | None:
+def _read_negate(fields: dict[str, DocumentField]) -> bool | None:
     """Return the value of the key `negate`, or False if the key is missing; None after reporting a problem."""
     value = fields["negate"].value if "negate" in fields else 0
     if value in (0, 1, False, True):
         return bool(value)
-    fields["negate"].expect("0 or 1")
+    fields["negate"].report_expected("0 or 1")
     return None
 
 
@@ -151,16 +153,16 @@ def _flag(fields: dict[str, Field]) -> bool | None:
 def _read_pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
     """Return the shade of each pixel, which is the mean of red, green and blue, and its opacity from 0 to 1."""
     data = read_file(path, MAX_PICTURE_BYTES, " or ".join(PICTURE_SUFFIXES))
-    width, height = _size(data, str(path))
-    check_size(width, height, str(path))  # check before decompressing, because a huge picture would fill the memory
-    colours = _decoded_pixels("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
+    width, height = _picture_size(data, str(path))
+    check_map_size(width, height, str(path))  # check before decompressing, because a huge picture would fill the memory
+    colours = _decode_pixels("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
     if colours.shape[:2] != (height, width):
         raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another size")
     shades: Shades = colours[..., :3].mean(axis=2, dtype=np.float32)
     return shades, colours[..., 3].astype(np.float32) / 255.0
 
 
-def _size(data: bytes, name: str) -> tuple[int, int]:
+def _picture_size(data: bytes, name: str) -> tuple[int, int]:
     if data.startswith(SIGNATURE) and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return min(width, MAX_SIDE + 1), min(height, MAX_SIDE + 1)
@@ -169,7 +171,7 @@ def _size(data: bytes, name: str) -> tuple[int, int]:
     raise ConfigError(f"{name}: expected a PNG or PGM picture (P2 or P5), got something else")
 
 
-def _decoded_pixels(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
+def _decode_pixels(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
     """Return the picture as red, green, blue and alpha, uint8[height, width, 4]."""
     import av  # imported here because loading the codecs takes long
 

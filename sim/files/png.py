@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-LEVEL = 6  # level of zlib compression of the picture, from 0 to 9
+COMPRESSION_LEVEL = 6  # level of zlib compression of the picture, from 0 to 9
 MAX_KEYWORD = 79  # maximum length in bytes of the keyword of an embedded text, by the PNG standard
 _SOFTWARE_TEXT = {"Software": "Backmove"}
 _MIN_COMPRESSED_TEXT = 1024  # number of characters above which an embedded text is compressed
@@ -31,13 +31,16 @@ def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = 
     """
     height, width = pixels.shape
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # bit depth 8, colour type RGB, not interlaced
-    chunks = [_chunk(b"IHDR", header)]
+    chunks = [_build_chunk(b"IHDR", header)]
     chunks += [_text_chunk(keyword, text) for keyword, text in {**_SOFTWARE_TEXT, **(texts or {})}.items()]
-    chunks += [_chunk(b"IDAT", zlib.compress(_rows(pixels), LEVEL)), _chunk(b"IEND", b"")]
+    chunks += [
+        _build_chunk(b"IDAT", zlib.compress(_unfiltered_rows(pixels), COMPRESSION_LEVEL)),
+        _build_chunk(b"IEND", b""),
+    ]
     return SIGNATURE + b"".join(chunks)
 
 
-def _rows(pixels: npt.NDArray[np.uint32]) -> bytes:
+def _unfiltered_rows(pixels: npt.NDArray[np.uint32]) -> bytes:
     """Return the rows of a picture as PNG data: a byte 0 (filter "none"), then red, green and blue of each pixel."""
     height, width = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
@@ -47,7 +50,7 @@ def _rows(pixels: npt.NDArray[np.uint32]) -> bytes:
     return rows.tobytes()
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
+def _build_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
@@ -67,10 +70,10 @@ def _text_chunk(keyword: str, text: str) -> bytes:
         # fields: keyword, terminator, compression flag, compression method 0, no language, no translated keyword
         head = name + (b"\0\1\0\0\0" if is_long else b"\0\0\0\0\0")
         unicode = text.encode("utf-8")
-        return _chunk(b"iTXt", head + (zlib.compress(unicode) if is_long else unicode))
+        return _build_chunk(b"iTXt", head + (zlib.compress(unicode) if is_long else unicode))
     if is_long:
-        return _chunk(b"zTXt", name + b"\0\0" + zlib.compress(plain))
-    return _chunk(b"tEXt", name + b"\0" + plain)
+        return _build_chunk(b"zTXt", name + b"\0\0" + zlib.compress(plain))
+    return _build_chunk(b"tEXt", name + b"\0" + plain)
 
 
 def png_texts(data: bytes) -> dict[str, str]:
@@ -79,16 +82,16 @@ def png_texts(data: bytes) -> dict[str, str]:
         raise ValueError("not a PNG file")
     texts: dict[str, str] = {}
     room = _MAX_TEXT_BYTES
-    for kind, body in _chunks(data):
+    for kind, body in _iter_chunks(data):
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
             keyword, _, rest = body.partition(b"\0")
-            text = _text_of(kind, rest, room)
+            text = _decode_text(kind, rest, room)
             room -= len(text)
             texts[keyword.decode("latin-1")] = text.decode("utf-8" if kind == b"iTXt" else "latin-1")
     return texts
 
 
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _iter_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield (kind, content) of every chunk of a PNG file; raise a ValueError if a chunk is damaged."""
     offset = len(SIGNATURE)
     while offset < len(data):
@@ -105,7 +108,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         offset += 12 + length
 
 
-def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:
+def _decode_text(kind: bytes, rest: bytes, most: int) -> bytes:
     """Return the decompressed text of a PNG chunk; raise a ValueError if it has more than `most` bytes.
 
     Args:
@@ -120,14 +123,14 @@ def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:
             raise ValueError("a text ends too early")
         is_packed, packed = rest[0] != 0, parts[2]
     if is_packed:
-        return _unpacked(packed, most)
+        return _decompress(packed, most)
     text = rest if kind == b"tEXt" else packed
     if len(text) > most:
-        raise _too_long()
+        raise _too_long_error()
     return text
 
 
-def _unpacked(data: bytes, most: int) -> bytes:
+def _decompress(data: bytes, most: int) -> bytes:
     """Return decompressed zlib data; raise a ValueError if it has more than `most` bytes or is damaged."""
     unpacker = zlib.decompressobj()
     try:
@@ -135,9 +138,9 @@ def _unpacked(data: bytes, most: int) -> bytes:
     except zlib.error as error:
         raise ValueError(f"a text cannot be unpacked: {error}") from None
     if len(text) > most:
-        raise _too_long()
+        raise _too_long_error()
     return text
 
 
-def _too_long() -> ValueError:
+def _too_long_error() -> ValueError:
     return ValueError(f"its texts are longer than {_MAX_TEXT_BYTES:,} bytes together")

@@ -1,8 +1,8 @@
 """Read and write scenario files: one map, one problem, its agents and timed commands, as a small YAML file.
 
 A file is checked completely: the map is opened, every name and cell is looked up, and all problems are raised in one
-ConfigError, one per line. The result is plain data; see yaml.py for the limits, agents.py for the agents and edits.py
-for the timed commands.
+ConfigError, one per line. The result is plain data; see yaml.py for the limits, agents.py for the agents and
+timed_commands.py for the timed commands.
 """
 
 import os
@@ -16,54 +16,56 @@ import numpy as np
 from sim.agent_api import AgentSpec
 from sim.changes import RandomChanges
 from sim.commands import (
-    BUDGET,
+    BUDGET_PARAM,
     LAST_TICK,
     MAX_AGENTS,
     MAX_NAME,
     MAX_SWITCHES,
-    TICK_MS,
-    TRIALS,
+    TICK_MS_PARAM,
+    TRIALS_PARAM,
     AgentConfig,
     Pair,
     SetTickMs,
     TimedCommand,
 )
-from sim.files.agents import agent_data, changes_data, read_agents, read_changes, says_own_end
-from sim.files.cells import read_cells
+from sim.files.agents import agent_data, changes_data, read_agents, read_changes, sets_own_end
+from sim.files.cell_lists import read_cells
 from sim.files.disk import read_file, write_atomically
-from sim.files.edits import EditReader, Roster, edits_data, read_edits
-from sim.files.fields import Field, Problems, require
-from sim.files.kinds import SCENARIO, check_kind
+from sim.files.document_fields import DocumentField, DocumentProblems, require_field
+from sim.files.file_kinds import SCENARIO, check_file_kind
 from sim.files.map_source import (
     MAX_PATH,
     MapFile,
+    MapFolders,
     MapRecipe,
     MapRows,
     MapSource,
     OpenedMap,
-    Places,
-    open_places,
-    open_source,
-    read_source,
-    report_source,
-    rows_of,
-    source_data,
+    map_rows_of_grid,
+    map_source_data,
+    open_map_folders,
+    open_map_source,
+    read_map_source,
+    report_map_problems,
 )
-from sim.files.yaml import MAX_BYTES, MAX_VALUES, Inline, InlineMap, read_yaml, values_in, write_yaml
+from sim.files.timed_commands import Roster, TimedCommandReader, read_timed_commands, timed_commands_data
+from sim.files.yaml import MAX_BYTES, MAX_VALUES, InlineList, InlineMap, count_values, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
-from sim.movement import USUAL, Movement
-from sim.params import ConfigError, Param, did_you_mean, printable, shown
+from sim.movement import DEFAULT_MOVEMENT, Movement
+from sim.params import ConfigError, Param, did_you_mean_hint, escape_unprintable, value_as_in_files
 from sim.world import World
 
 FORMAT, VERSION = SCENARIO.format, 1
 SUFFIX = ".yaml"
 MAX_TITLE, MAX_CAPTION = 120, 1000  # maximum lengths of title and caption in characters
 
-SEED = Param("seed", int, 0, "seed of the random changes and of randomised agents", 0, (1 << 32) - 1)
-UNTIL = Param("tick", int, 1, "tick at which to stop a run that would otherwise continue", 1, LAST_TICK)
-LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
+SEED_PARAM = Param("seed", int, 0, "seed of the random changes and of randomised agents", 0, (1 << 32) - 1)
+UNTIL_PARAM = Param("tick", int, 1, "tick at which to stop a run that would otherwise continue", 1, LAST_TICK)
+LISTED_OPTIMAL_PARAM = Param(
+    "listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0
+)
 
-KEYS = (
+SCENARIO_KEYS = (
     "format",
     "version",
     "title",
@@ -86,15 +88,15 @@ KEYS = (
 
 
 # placeholder for the grid of a Scenario, which the Scenario replaces by the grid of its map source
-_GRID_OF_SOURCE = Grid.from_rows(["."], "still to be opened")
+_GRID_PLACEHOLDER = Grid.from_text_rows(["."], "still to be opened")
 
 
 @dataclass(frozen=True)
-class Until:
+class StopTick:
     """Tick at which to stop a run that would otherwise continue, with the reason for stopping."""
 
     tick: int
-    why: str = ""  # reason for stopping, shown to the user
+    reason: str = ""  # reason for stopping, shown to the user
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Scenario:
     title: str = ""  # title; made printable and truncated to MAX_TITLE, so any text may be given
     caption: str = ""  # text that tells users what to watch in the run
     seed: int = 0  # seed of the random changes and of randomised agents
-    budget: int = int(BUDGET.default)  # expansions per tick, for agents without an individual budget
+    budget: int = int(BUDGET_PARAM.default)  # expansions per tick, for agents without an individual budget
     switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)  # name of a switch -> its cells
     changes: RandomChanges | None = None
     edits: tuple[TimedCommand, ...] = ()  # commands with the ticks at which they apply
@@ -116,37 +118,42 @@ class Scenario:
     trials: int = 1  # maximum number of walks from start to goal, for agents that learn h
     tick_ms: float = 0.0  # time limit of a tick in milliseconds, for all agents together; 0: no limit
     listed_optimal: float | None = None  # optimal length stated by a problem list
-    until: Until | None = None  # tick at which a run without a window ends, and the window pauses; None: no such tick
-    grid: Grid = field(default_factory=lambda: _GRID_OF_SOURCE, compare=False, repr=False)
+    until: StopTick | None = (
+        None  # tick at which a run without a window ends, and the window pauses; None: no such tick
+    )
+    grid: Grid = field(default_factory=lambda: _GRID_PLACEHOLDER, compare=False, repr=False)
     """Map at tick 0, with the opened map in `original`; read-only. The default is the map of the source."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "title", printable(self.title)[:MAX_TITLE])
-        if self.grid is _GRID_OF_SOURCE:
-            object.__setattr__(self, "grid", open_source(self.map).grid)
-        self.grid.freeze()
+        object.__setattr__(self, "title", escape_unprintable(self.title)[:MAX_TITLE])
+        if self.grid is _GRID_PLACEHOLDER:
+            object.__setattr__(self, "grid", open_map_source(self.map).grid)
+        self.grid.make_read_only()
 
     @property
-    def is_redrawn(self) -> bool:
+    def is_map_edited(self) -> bool:
         """Return whether the map of tick 0 differs from the map of the source."""
         if isinstance(self.map, MapRows):
             return self.map.rows != tuple(self.grid.rows())
         return not np.array_equal(self.grid.terrain, self.grid.original)
 
     @property
-    def asks_a_clock(self) -> bool:
+    def depends_on_clock(self) -> bool:
         """Return whether runs depend on a clock, because the time of ticks is limited initially or by an edit."""
         commands = (edit.command for edit in self.edits)
         return self.tick_ms > 0 or any(isinstance(c, SetTickMs) and c.milliseconds > 0 for c in commands)
 
-    def moved_by(self, movement: Movement) -> "Scenario":
+    def with_movement(self, movement: Movement) -> "Scenario":
         """Return a copy of the scenario with another movement rule.
 
         `listed_optimal` is kept only under the usual rule, on which the lengths in problem lists are based.
         """
         if movement == self.grid.movement:
             return self
-        source, listed = replace(self.map, movement=movement), self.listed_optimal if movement == USUAL else None
+        source, listed = (
+            replace(self.map, movement=movement),
+            self.listed_optimal if movement == DEFAULT_MOVEMENT else None,
+        )
         return replace(self, map=source, grid=self.grid.copy(movement), listed_optimal=listed)
 
     @property
@@ -211,7 +218,7 @@ def build_world(
             if complain is None:
                 raise
             complain(error)
-    world.submit_all((edit.tick, edit.command) for edit in scenario.edits)
+    world.queue_commands((edit.tick, edit.command) for edit in scenario.edits)
     return world
 
 
@@ -265,10 +272,10 @@ def parse_scenario(
     Raises:
         ConfigError: The text is not a valid scenario; the error lists all problems.
     """
-    problems = Problems(read_yaml(data, name))
-    check_kind(problems.document, SCENARIO)
-    root = Field(problems, (), problems.document.data)
-    scenario = ScenarioReader(root, specs, open_places(folder, allowed_folders), is_saved=is_saved).read()
+    problems = DocumentProblems(read_yaml(data, name))
+    check_file_kind(problems.document, SCENARIO)
+    root = DocumentField(problems, (), problems.document.data)
+    scenario = ScenarioReader(root, specs, open_map_folders(folder, allowed_folders), is_saved=is_saved).read()
     problems.raise_any()
     assert scenario is not None, root.value
     return scenario
@@ -277,7 +284,9 @@ def parse_scenario(
 class ScenarioReader:
     """Reader of one scenario document. It reports problems and continues, so that all problems are found."""
 
-    def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, *, is_saved: bool = False) -> None:
+    def __init__(
+        self, root: DocumentField, specs: Mapping[str, AgentSpec], places: MapFolders, *, is_saved: bool = False
+    ) -> None:
         """Create a reader.
 
         Args:
@@ -288,27 +297,33 @@ class ScenarioReader:
                 settings without meaning for the map into them, which are tolerated.
         """
         self.root, self.specs, self.places, self.is_saved = root, specs, places, is_saved
-        self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
-        self.opened: OpenedMap | None = None
+        self.fields = root.keys(SCENARIO_KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
+        self.opened_map: OpenedMap | None = None
         self.width = self.height = MAX_SIDE  # size of the map; the maximum size until the map is opened
 
     def read(self) -> Scenario | None:
         """Return the scenario; None if it cannot be built. Problems are reported in the document in either case."""
         self._check_format()
-        source = self._map()
-        budget = self._integer("budget", BUDGET)
-        switches = self._switches()
+        source = self._open_map()
+        budget = self._read_integer("budget", BUDGET_PARAM)
+        switches = self._read_switches()
         roster = Roster(self.specs, budget)
-        agents = self._agents(roster)
-        start = self._end("start", agents[0].start if agents else None)
-        goal = self._end("goal", agents[0].goal if agents else None)
-        knows_switches = self.opened is not None or "switches" in self.fields
-        edits = self._edits(EditReader(self.width, self.height, switches if knows_switches else None, roster))
-        title, caption = self._title(), self._text("caption", MAX_CAPTION, lines=True)
-        seed, changes, view = self._integer("seed", SEED), self._changes(), self._view()
-        trials, tick_ms, listed = self._integer("trials", TRIALS), self._tick_ms(), self._listed_optimal()
-        until = self._until()
-        if source is None or start is None or goal is None or self.opened is None:
+        agents = self._read_agents(roster)
+        start = self._read_start_or_goal("start", agents[0].start if agents else None)
+        goal = self._read_start_or_goal("goal", agents[0].goal if agents else None)
+        knows_switches = self.opened_map is not None or "switches" in self.fields
+        edits = self._read_timed_commands(
+            TimedCommandReader(self.width, self.height, switches if knows_switches else None, roster)
+        )
+        title, caption = self._read_title(), self._read_text("caption", MAX_CAPTION, lines=True)
+        seed, changes, view = self._read_integer("seed", SEED_PARAM), self._read_changes(), self._read_view()
+        trials, tick_ms, listed = (
+            self._read_integer("trials", TRIALS_PARAM),
+            self._read_tick_ms(),
+            self._read_listed_optimal(),
+        )
+        until = self._read_stop_tick()
+        if source is None or start is None or goal is None or self.opened_map is None:
             return None
         return Scenario(
             map=source,
@@ -327,71 +342,73 @@ class ScenarioReader:
             tick_ms=tick_ms,
             listed_optimal=listed,
             until=until,
-            grid=self.opened.grid,
+            grid=self.opened_map.grid,
         )
 
     def _check_format(self) -> None:
-        named = require(self.fields, "format", self.root, f"'{FORMAT}'")
+        named = require_field(self.fields, "format", self.root, f"'{FORMAT}'")
         if named and named.value != FORMAT:
-            named.complain(f"expected '{FORMAT}', got {shown(named.value)}{_nearest_format(named.value)}")
-        version = require(self.fields, "version", self.root, str(VERSION))
+            named.report_problem(
+                f"expected '{FORMAT}', got {value_as_in_files(named.value)}{_nearest_format(named.value)}"
+            )
+        version = require_field(self.fields, "version", self.root, str(VERSION))
         if version and (version.value != VERSION or isinstance(version.value, bool)):
-            version.expect(f"{VERSION}, the only version so far")
+            version.report_expected(f"{VERSION}, the only version so far")
 
-    def _integer(self, key: str, param: Param) -> int:
-        value = self.fields[key].integer(param) if key in self.fields else None
+    def _read_integer(self, key: str, param: Param) -> int:
+        value = self.fields[key].read_integer(param) if key in self.fields else None
         return int(param.default) if value is None else value
 
-    def _text(self, key: str, longest: int, lines: bool = False) -> str:
+    def _read_text(self, key: str, longest: int, lines: bool = False) -> str:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
 
-    def _title(self) -> str:
+    def _read_title(self) -> str:
         """Return the title; it may be long in saved files, because older versions wrote whole paths into sessions."""
-        return self._text("title", MAX_PATH if self.is_saved else MAX_TITLE)
+        return self._read_text("title", MAX_PATH if self.is_saved else MAX_TITLE)
 
-    def _tick_ms(self) -> float:
-        value = self.fields["tick_ms"].parse(TICK_MS) if "tick_ms" in self.fields else None
-        return float(TICK_MS.default if value is None else value)
+    def _read_tick_ms(self) -> float:
+        value = self.fields["tick_ms"].read_value(TICK_MS_PARAM) if "tick_ms" in self.fields else None
+        return float(TICK_MS_PARAM.default if value is None else value)
 
-    def _listed_optimal(self) -> float | None:
+    def _read_listed_optimal(self) -> float | None:
         entry = self.fields.get("listed_optimal")
-        value = entry.parse(LISTED_OPTIMAL) if entry and entry.value is not None else None
+        value = entry.read_value(LISTED_OPTIMAL_PARAM) if entry and entry.value is not None else None
         return None if value is None else float(value)
 
-    def _changes(self) -> RandomChanges | None:
+    def _read_changes(self) -> RandomChanges | None:
         entry = self.fields.get("changes")
         return read_changes(entry, may_be_one=True) if entry and entry.value is not None else None
 
-    def _until(self) -> Until | None:
+    def _read_stop_tick(self) -> StopTick | None:
         entry = self.fields.get("until")
         fields = entry.keys(("tick", "why"), "the last tick such as {tick: 3000, why: out of moves}") if entry else {}
-        tick_field = require(fields, "tick", entry, "the last tick") if entry and fields else None
-        tick = tick_field.integer(UNTIL) if tick_field else None
+        tick_field = require_field(fields, "tick", entry, "the last tick") if entry and fields else None
+        tick = tick_field.read_integer(UNTIL_PARAM) if tick_field else None
         why = fields["why"].text(120) if "why" in fields else ""
-        return None if tick is None or why is None else Until(tick, why)
+        return None if tick is None or why is None else StopTick(tick, why)
 
-    def _view(self) -> dict[str, Any]:
+    def _read_view(self) -> dict[str, Any]:
         entry = self.fields.get("view")
         if entry:
-            entry.any_keys("a mapping of settings of the window")
+            entry.read_mapping("a mapping of settings of the window")
         return entry.value if entry and isinstance(entry.value, dict) else {}
 
     # --- map, start and goal ---
 
-    def _map(self) -> MapSource | None:
-        entry = require(self.fields, "map", self.root, "a map such as {file: ../maps/river.map}")
-        source = read_source(entry, self.places, self.is_saved) if entry else None
+    def _open_map(self) -> MapSource | None:
+        entry = require_field(self.fields, "map", self.root, "a map such as {file: ../maps/river.map}")
+        source = read_map_source(entry, self.places, self.is_saved) if entry else None
         if entry is None or source is None:
             return None
         try:
-            self.opened = open_source(source)
+            self.opened_map = open_map_source(source)
         except ConfigError as error:
-            report_source(entry, source, error.problems)
+            report_map_problems(entry, source, error.problems)
             return None
-        self.width, self.height = self.opened.grid.width, self.opened.grid.height
-        return self.opened.source
+        self.width, self.height = self.opened_map.grid.width, self.opened_map.grid.height
+        return self.opened_map.source
 
-    def _end(self, key: str, own: Pair | None) -> Pair | None:
+    def _read_start_or_goal(self, key: str, own: Pair | None) -> Pair | None:
         """Return the default start or goal of the agents; None after reporting that it is missing or wrong.
 
         Args:
@@ -400,76 +417,76 @@ class ScenarioReader:
         """
         if key not in self.fields:
             # A missing key is no problem while the map is invalid, because the map might define a start and goal.
-            given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
-            if given is None and self._all_have_their_own(key):
+            given = {"start": self.opened_map.start, "goal": self.opened_map.goal}[key] if self.opened_map else None
+            if given is None and self._all_agents_set(key):
                 return own
-            if given is None and self.opened:
-                require(self.fields, key, self.root, "a cell as [x, y], because not every agent sets its own")
+            if given is None and self.opened_map:
+                require_field(self.fields, key, self.root, "a cell as [x, y], because not every agent sets its own")
             return given
         entry = self.fields[key]
         pair = entry.cell(self.width, self.height)
-        if pair and self.opened:
-            _check_is_free(entry, self.opened.grid, pair)
+        if pair and self.opened_map:
+            _check_is_free(entry, self.opened_map.grid, pair)
         return pair
 
-    def _all_have_their_own(self, key: str) -> bool:
+    def _all_agents_set(self, key: str) -> bool:
         """Return whether every agent gives its own start or goal, even if other values of it are wrong."""
         agents = self.fields["agents"].value if "agents" in self.fields else None
-        return isinstance(agents, list) and bool(agents) and all(says_own_end(agent, key) for agent in agents)
+        return isinstance(agents, list) and bool(agents) and all(sets_own_end(agent, key) for agent in agents)
 
-    def _switches(self) -> dict[str, tuple[Pair, ...]]:
+    def _read_switches(self) -> dict[str, tuple[Pair, ...]]:
         if "switches" not in self.fields:
-            return dict(self.opened.switches) if self.opened else {}
+            return dict(self.opened_map.switches) if self.opened_map else {}
         entry = self.fields["switches"]
-        parts = entry.any_keys("named groups of cells such as {bridge: [[60, 20], [61, 20]]}")
+        parts = entry.read_mapping("named groups of cells such as {bridge: [[60, 20], [61, 20]]}")
         if len(parts) > MAX_SWITCHES:
-            entry.complain(f"expected at most {MAX_SWITCHES} switches, got {len(parts):,}")
+            entry.report_problem(f"expected at most {MAX_SWITCHES} switches, got {len(parts):,}")
         switches = {}
         for name, part in parts.items():
-            Field(part.problems, part.path, name).text(MAX_NAME)
+            DocumentField(part.problems, part.path, name).text(MAX_NAME)
             cells = read_cells(part, self.width, self.height)
             switches[name] = tuple((cell % self.width, cell // self.width) for cell in cells or ())
             if cells == ():
-                part.expect("at least one cell")
+                part.report_expected("at least one cell")
         return switches
 
     # --- agents and timed commands ---
 
-    def _agents(self, roster: Roster) -> tuple[AgentConfig, ...]:
-        entry = require(self.fields, "agents", self.root, "a list of agents such as [{kind: tb-wa}]")
+    def _read_agents(self, roster: Roster) -> tuple[AgentConfig, ...]:
+        entry = require_field(self.fields, "agents", self.root, "a list of agents such as [{kind: tb-wa}]")
         parts = entry.items("a list of agents such as [{kind: tb-wa}]") if entry else []
         if entry and len(parts) > MAX_AGENTS:
-            entry.complain(f"expected at most {MAX_AGENTS} agents, got {len(parts):,}")
+            entry.report_problem(f"expected at most {MAX_AGENTS} agents, got {len(parts):,}")
             return ()
         configs: list[AgentConfig] = []
-        grid = self.opened.grid if self.opened else None
+        grid = self.opened_map.grid if self.opened_map else None
         for part in parts:
-            found = read_agents(part, self.specs, roster.budget, grid, self.places.find)
+            found = read_agents(part, self.specs, roster.budget, grid, self.places.find_map)
             for config in found:
-                roster.join(config)
+                roster.add_agent(config)
             configs += found
             if not found:
-                roster.join_unread(part.value)
+                roster.add_invalid_agent(part.value)
             if entry and len(configs) > MAX_AGENTS:
-                entry.complain(f"expected at most {MAX_AGENTS:,} agents in all, got {len(configs):,}")
+                entry.report_problem(f"expected at most {MAX_AGENTS:,} agents in all, got {len(configs):,}")
                 return ()
         return tuple(configs)
 
-    def _edits(self, reader: EditReader) -> tuple[TimedCommand, ...]:
+    def _read_timed_commands(self, reader: TimedCommandReader) -> tuple[TimedCommand, ...]:
         entry = self.fields.get("edits")
         if entry is None or entry.value is None:
             return ()
-        return read_edits(entry, reader)
+        return read_timed_commands(entry, reader)
 
 
 def _nearest_format(value: object) -> str:
-    return did_you_mean(value, [FORMAT]) if isinstance(value, str) else ""
+    return did_you_mean_hint(value, [FORMAT]) if isinstance(value, str) else ""
 
 
-def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
+def _check_is_free(entry: DocumentField, grid: Grid, pair: Pair) -> None:
     x, y = pair
     if not grid.is_free(grid.cell(x, y)):
-        entry.complain(f"expected a free cell, got [{x}, {y}], which is blocked ({chr(grid.terrain[y, x])!r})")
+        entry.report_problem(f"expected a free cell, got [{x}, {y}], which is blocked ({chr(grid.terrain[y, x])!r})")
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -482,20 +499,20 @@ def dump_scenario(scenario: Scenario) -> str:
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
     """Return the scenario as plain data. A map that differs from its source is included as rows."""
-    if scenario.is_redrawn:
-        scenario = replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
+    if scenario.is_map_edited:
+        scenario = replace(scenario, map=map_rows_of_grid(scenario.grid, scenario.map_name))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     if scenario.title:
         data["title"] = scenario.title
     if scenario.caption:
         data["caption"] = scenario.caption
-    data["map"] = source_data(scenario.map)
+    data["map"] = map_source_data(scenario.map)
     data |= {"seed": scenario.seed, "budget": scenario.budget}
-    if scenario.trials != TRIALS.default:
+    if scenario.trials != TRIALS_PARAM.default:
         data["trials"] = scenario.trials
     if scenario.tick_ms:
         data["tick_ms"] = scenario.tick_ms
-    data |= {"start": Inline(scenario.start), "goal": Inline(scenario.goal)}
+    data |= {"start": InlineList(scenario.start), "goal": InlineList(scenario.goal)}
     if scenario.listed_optimal is not None:
         data["listed_optimal"] = scenario.listed_optimal
     data["agents"] = [agent_data(config) for config in scenario.agents]
@@ -505,10 +522,10 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
     if scenario.changes:
         data["changes"] = changes_data(scenario.changes)
     if scenario.edits:
-        data["edits"] = edits_data(scenario.agents, scenario.edits, scenario.grid.width)
+        data["edits"] = timed_commands_data(scenario.agents, scenario.edits, scenario.grid.width)
     if scenario.until:
         data["until"] = InlineMap(tick=scenario.until.tick)
-        data["until"] |= {"why": scenario.until.why} if scenario.until.why else {}
+        data["until"] |= {"why": scenario.until.reason} if scenario.until.reason else {}
     if scenario.view:
         data["view"] = dict(scenario.view)
     return data
@@ -519,14 +536,14 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
 
     The path of its map is relative to the new folder; a map that a file there may not name is written as rows.
     """
-    moved = moved_to(scenario, Path(os.path.realpath(Path(path).parent)))
+    moved = relocate_scenario(scenario, Path(os.path.realpath(Path(path).parent)))
     write_document(scenario_data(moved), path)
     return moved
 
 
 def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a scenario or session file atomically; raise a ConfigError if the file would be too large to be read."""
-    values = values_in(data)
+    values = count_values(data)
     text = write_yaml(data).encode("utf-8") if values <= MAX_VALUES else b""
     for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
         if count > most:
@@ -534,18 +551,18 @@ def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
     write_atomically(path, text)
 
 
-def moved_to(scenario: Scenario, folder: Path) -> Scenario:
+def relocate_scenario(scenario: Scenario, folder: Path) -> Scenario:
     """Return the scenario to be saved in `folder`: with the map's path relative to it, or rows if that is refused."""
     source = scenario.map
     if not isinstance(source, MapFile):
         return scenario
     if not source.path.is_relative_to(folder.parent):
-        return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
+        return replace(scenario, map=map_rows_of_grid(scenario.grid, scenario.map_name))
     name = Path(os.path.relpath(source.path, folder)).as_posix()
     if not name.isprintable():  # a name that is not printable would be refused when the file is read
-        return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
+        return replace(scenario, map=map_rows_of_grid(scenario.grid, scenario.map_name))
     return replace(scenario, map=replace(source, file=name))
 
 
-def _cells_data(cells: Iterable[Pair]) -> Inline:
-    return Inline(Inline(pair) for pair in cells)
+def _cells_data(cells: Iterable[Pair]) -> InlineList:
+    return InlineList(InlineList(pair) for pair in cells)

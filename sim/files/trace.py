@@ -5,14 +5,14 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import BinaryIO
 
-from sim.files.disk import written_whole
+from sim.files.disk import open_atomically
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.walker import Walker
-from sim.world import BULK, World
+from sim.world import MAX_TICKS_PER_CALL, World
 
 
-class Trace:
+class TraceWriter:
     """Context manager that writes what agents do to a file; without a path it writes nothing.
 
     At the end of the context, also after an exception, the new file replaces an existing one. A writing error does not
@@ -22,30 +22,32 @@ class Trace:
 
     def __init__(self, path: str | None) -> None:
         self.path = path
-        self._open = ExitStack()
+        self._contexts = ExitStack()
         self._file: BinaryIO | None = None
         self._write_error: OSError | None = None
-        self._refusal_counts: dict[int, int] = {}  # agent number -> number of refused moves up to the last write()
+        self._refusal_counts: dict[int, int] = {}  # agent number -> number of refused moves at the last write_ticks()
 
-    def __enter__(self) -> "Trace":
+    def __enter__(self) -> "TraceWriter":
         if self.path is not None:
-            self._file = self._open.enter_context(written_whole(self.path))
+            self._file = self._contexts.enter_context(open_atomically(self.path))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         failure = self._write_error
         with suppress(*([ConfigError] if error else [])):  # do not hide an exception of the run by a writing error
-            self._open.__exit__(type(failure) if failure else None, failure, failure.__traceback__ if failure else None)
+            self._contexts.__exit__(
+                type(failure) if failure else None, failure, failure.__traceback__ if failure else None
+            )
 
     @property
     def is_on(self) -> bool:
         return self._file is not None
 
-    def longest_step(self, world: World) -> int:
-        """Return the maximum number of ticks between calls of write(): 1 if moves can be refused, otherwise BULK."""
-        return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else BULK
+    def max_ticks_between_writes(self, world: World) -> int:
+        """Return the maximum number of ticks between two write_ticks(): 1 if moves can be refused, otherwise BULK."""
+        return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else MAX_TICKS_PER_CALL
 
-    def begin(self) -> None:
+    def reset_counters(self) -> None:
         """Reset the counters of refused moves before the run of a new world."""
         self._refusal_counts = {}
 
@@ -58,19 +60,19 @@ class Trace:
         """
         if self._file is None or self._write_error is not None:
             return
-        lines = [line for walker in world.walkers for line in self._lines(world, walker, more)]
+        lines = [line for walker in world.walkers for line in self._agent_lines(world, walker, more)]
         lines.sort(key=lambda line: line[0])
         try:
             self._file.write("".join(f"{text}\n" for _, text in lines).encode())
         except OSError as error:
             self._write_error = error
 
-    def _lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
+    def _agent_lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
         """Return (tick, JSON text) of each trace line for one agent."""
-        is_refused = walker.refusals > self._refusal_counts.get(walker.id, 0)
-        self._refusal_counts[walker.id] = walker.refusals
+        is_refused = walker.refused_moves > self._refusal_counts.get(walker.id, 0)
+        self._refusal_counts[walker.id] = walker.refused_moves
         lines = []
-        for tick, row in enumerate(walker.rows.tolist(), walker.rows_tick):
+        for tick, row in enumerate(walker.rows.tolist(), walker.first_row_tick):
             cell, expanded, _, marks, _ = row
             entry = {
                 "tick": tick,

@@ -14,16 +14,16 @@ from typing import Any
 
 import yaml
 
-from sim.files.telling import tell
-from sim.params import ConfigError, shown
+from sim.files.load_progress import report_progress
+from sim.params import ConfigError, value_as_in_files
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
 MAX_VALUES = 1_500_000  # maximum number of values in a document; each takes a few hundred bytes and four microseconds
 
-_TELL_EVERY = 20_000  # parser events between two progress reports; they take at most a tenth of a second
+_EVENTS_PER_REPORT = 20_000  # parser events between two progress reports; they take at most a tenth of a second
 
-Path = Sequence[str | int]
+ValuePath = Sequence[str | int]
 """Path of a value in a document: keys and indices from the root, such as ("agents", 0, "kind")."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,18 +31,18 @@ _DUMPER: Any = yaml.SafeDumper
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?")
-_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_WORD_VALUES = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """Data of one YAML file, with the line numbers of its values."""
 
     name: str  # name of the file in messages
     data: Any
     lines: Any  # line numbers nested as `data`: a number for a value on one line, else (number, lines of its parts)
 
-    def line_of(self, path: Path) -> int:
+    def line_of(self, path: ValuePath) -> int:
         """Return the line of the value at a path, or of the innermost existing part along the path."""
         node = self.lines
         for step in path:
@@ -53,7 +53,7 @@ class Document:
         return int(node[0] if isinstance(node, tuple) else node)
 
 
-def path_text(path: Path) -> str:
+def path_text(path: ValuePath) -> str:
     """Return a path as text, such as agents[0].kind."""
     text = ""
     for step in path:
@@ -63,13 +63,13 @@ def path_text(path: Path) -> str:
 
 def _key_text(key: str) -> str:
     """Return a key for a message: unchanged, or quoted and shortened if it is long or not printable."""
-    return key if key.isprintable() and len(key) <= 60 else shown(key)
+    return key if key.isprintable() and len(key) <= 60 else value_as_in_files(key)
 
 
-def plain_value(text: str) -> bool | int | float | str | None:
+def parse_scalar(text: str) -> bool | int | float | str | None:
     """Return the value of an unquoted YAML scalar: null, true, false, a number or text."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in _WORD_VALUES:
+        return _WORD_VALUES[text]
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
@@ -78,7 +78,7 @@ def plain_value(text: str) -> bool | int | float | str | None:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_yaml(source: bytes | str, name: str) -> Document:
+def read_yaml(source: bytes | str, name: str) -> YamlDocument:
     """Parse a YAML document.
 
     Args:
@@ -92,10 +92,10 @@ def read_yaml(source: bytes | str, name: str) -> Document:
         raise ConfigError(f"{name}: expected at most {MAX_BYTES:,} bytes, got {len(source):,}")
     text = _decoded_text(source, name)
     builder = _DocumentBuilder(name, len(text))
-    builder.take_all(_events(text, name))
+    builder.process_events(_parse_events(text, name))
     if builder.root is None:
         raise ConfigError(f"{name}: expected a YAML document, got an empty file")
-    return Document(name, builder.root[0], builder.root[1])
+    return YamlDocument(name, builder.root[0], builder.root[1])
 
 
 def _decoded_text(source: bytes | str, name: str) -> str:
@@ -108,7 +108,7 @@ def _decoded_text(source: bytes | str, name: str) -> str:
         raise ConfigError(f"{name}:{line}: expected UTF-8 text, got the byte 0x{source[error.start]:02x}") from None
 
 
-def _events(text: str, name: str) -> Iterator[Any]:
+def _parse_events(text: str, name: str) -> Iterator[Any]:
     """Yield the events of the YAML parser; turn the errors of the parser into a ConfigError."""
     try:
         yield from yaml.parse(text, Loader=_LOADER)
@@ -116,17 +116,17 @@ def _events(text: str, name: str) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
         line = mark.line if mark else 0
-        what = _tab_message(text, line) or f"not YAML: {what}"
+        what = _tab_indent_message(text, line) or f"not YAML: {what}"
         raise ConfigError(f"{name}:{line + 1}: {what}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(f"{name}:{line}: expected printable text, got the character {error.character!r}") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # The pure Python parser does not catch errors of int() and chr(), caused by invalid escapes or version numbers.
-        raise ConfigError(f"{name}: not YAML: {shown(str(error))}") from None
+        raise ConfigError(f"{name}: not YAML: {value_as_in_files(str(error))}") from None
 
 
-def _tab_message(text: str, line: int) -> str:
+def _tab_indent_message(text: str, line: int) -> str:
     """Return a message if a line is indented by a tab, which is invalid but invisible in an editor; "" if it is not."""
     wrong = text.splitlines()[line : line + 1]
     is_indented = bool(wrong) and "\t" in wrong[0][: len(wrong[0]) - len(wrong[0].lstrip())]
@@ -142,86 +142,86 @@ class _DocumentBuilder:
     def __init__(self, name: str, length: int) -> None:
         self.name, self.length = name, length
         self.root: tuple[Any, Any] | None = None  # (data, lines) of the document, see Document; None: no data yet
-        self.open: list[_OpenPart] = []
+        self.open_parts: list[_OpenPart] = []
         self.values = 0
         self.line = 1  # line number, from 1, of the parser event that is being processed
 
-    def take_all(self, events: Iterator[Any]) -> None:
+    def process_events(self, events: Iterator[Any]) -> None:
         known: dict[str, Any] = {}
         scalar: Any = yaml.ScalarEvent
         for count, event in enumerate(events):
-            if not count % _TELL_EVERY and self.length:
-                tell(event.start_mark.index / self.length)
+            if not count % _EVENTS_PER_REPORT and self.length:
+                report_progress(event.start_mark.index / self.length)
             if type(event) is not scalar:
-                self._take(event)
+                self._process_event(event)
                 continue
             mark = event.start_mark
             self.line = mark.line + 1
             self.values += 1
             if event.tag is not None or event.anchor is not None or self.values > MAX_VALUES:
-                self._check(event)
-            text, part = event.value, self.open[-1] if self.open else None
+                self._check_event(event)
+            text, part = event.value, self.open_parts[-1] if self.open_parts else None
             if part is not None and part.awaits_key:
-                self._key(part, text)
+                self._set_key(part, text)
                 continue
             if event.tag is None and not event.style:
                 if text in known:
                     value = known[text]
                 else:
-                    value = known[text] = plain_value(text)
+                    value = known[text] = parse_scalar(text)
             else:  # quoted, or with the tag "!": always text, even if it looks like a number
                 value = text
             if part is None:
                 self.root = (value, self.line)
             else:
-                part.put(value, self.line)
+                part.add_value(value, self.line)
 
-    def _take(self, event: Any) -> None:
+    def _process_event(self, event: Any) -> None:
         """Process a parser event that is not a scalar."""
         self.line, kind = event.start_mark.line + 1, type(event)
         if kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
-            part = self.open.pop()
+            part = self.open_parts.pop()
             lines = part.line if part.is_on_one_line else (part.line, part.lines)
-            if self.open:
-                self.open[-1].put(part.data, lines)
+            if self.open_parts:
+                self.open_parts[-1].add_value(part.data, lines)
             else:
                 self.root = (part.data, lines)
         elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
             self.values += 1
             if event.tag is not None or event.anchor is not None or self.values > MAX_VALUES:
-                self._check(event)
-            self._begin(kind is yaml.MappingStartEvent)
+                self._check_event(event)
+            self._begin_part(kind is yaml.MappingStartEvent)
         elif kind is yaml.AliasEvent:
-            self._refuse("an alias (*name)")
+            self._raise_unsupported("an alias (*name)")
         elif kind is yaml.DocumentStartEvent and self.root is not None:
-            self._refuse("a second document")
+            self._raise_unsupported("a second document")
 
-    def _check(self, event: Any) -> None:
+    def _check_event(self, event: Any) -> None:
         """Raise a ConfigError if an event has an anchor or a tag, or if the document has too many values."""
         if event.anchor is not None:
-            self._refuse("an anchor (&name)")
+            self._raise_unsupported("an anchor (&name)")
         if event.tag is not None and event.tag != "!":
-            self._refuse(f"the tag {shown(event.tag.replace('tag:yaml.org,2002:', '!!'))}")
+            self._raise_unsupported(f"the tag {value_as_in_files(event.tag.replace('tag:yaml.org,2002:', '!!'))}")
         if self.values > MAX_VALUES:
-            self._refuse(f"more than {MAX_VALUES:,} values")
+            self._raise_unsupported(f"more than {MAX_VALUES:,} values")
 
-    def _refuse(self, got: str) -> None:
+    def _raise_unsupported(self, got: str) -> None:
         """Raise a ConfigError at the present line for an unsupported part of YAML, described by `got`."""
         raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {got}")
 
-    def _key(self, part: "_OpenPart", key: str) -> None:
+    def _set_key(self, part: "_OpenPart", key: str) -> None:
         """Set the key of the next value of a mapping; raise a ConfigError if the mapping already has the key."""
         if key in part.data:
-            self._refuse(f"the key {shown(key)} a second time")
+            self._raise_unsupported(f"the key {value_as_in_files(key)} a second time")
         part.key, part.key_line, part.awaits_key = sys.intern(key), self.line, False
 
-    def _begin(self, is_mapping: bool) -> None:
+    def _begin_part(self, is_mapping: bool) -> None:
         """Begin a new list or mapping inside the innermost list or mapping that is still open."""
-        if self.open and self.open[-1].awaits_key:
-            self._refuse("a list or a mapping as a key")
-        if len(self.open) >= MAX_DEPTH:
-            self._refuse(f"more than {MAX_DEPTH} levels")
-        self.open.append(_OpenPart(is_mapping, self.line))
+        if self.open_parts and self.open_parts[-1].awaits_key:
+            self._raise_unsupported("a list or a mapping as a key")
+        if len(self.open_parts) >= MAX_DEPTH:
+            self._raise_unsupported(f"more than {MAX_DEPTH} levels")
+        self.open_parts.append(_OpenPart(is_mapping, self.line))
 
 
 class _OpenPart:
@@ -239,7 +239,7 @@ class _OpenPart:
         self.key = ""
         self.key_line = 0
 
-    def put(self, value: Any, lines: Any) -> None:
+    def add_value(self, value: Any, lines: Any) -> None:
         if lines != self.line:
             self.is_on_one_line = False
         if not self.is_mapping:
@@ -262,7 +262,7 @@ class _OpenPart:
 # --- writing --------------------------------------------------------------------------------------
 
 
-class Inline(list[Any]):
+class InlineList(list[Any]):
     """List that write_yaml() writes on one line."""
 
 
@@ -290,7 +290,7 @@ def _quoting_style(text: str) -> str | None:
         return '"'  # double quotes are the only style that preserves rare characters, such as other line breaks
     if "\n" in text:
         return "|"  # literal style; if the text does not allow this style, the dumper falls back to quotes
-    return None if isinstance(plain_value(text), str) else "'"
+    return None if isinstance(parse_scalar(text), str) else "'"
 
 
 def _inline_representer(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -312,7 +312,7 @@ def _float_node(dumper: Any, number: float) -> Any:
 _Dumper.add_representer(str, _text_node)
 _Dumper.add_representer(float, _float_node)
 _Dumper.add_representer(
-    Inline, _inline_representer(lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data))
+    InlineList, _inline_representer(lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data))
 )
 _Dumper.add_representer(
     InlineMap,
@@ -320,11 +320,11 @@ _Dumper.add_representer(
 )
 
 
-def values_in(data: Any) -> int:
+def count_values(data: Any) -> int:
     """Return the number of values that read_yaml counts in plain data; each key counts as one."""
     if isinstance(data, dict):
-        return 1 + len(data) + sum(map(values_in, data.values()))
-    return 1 + sum(map(values_in, data)) if isinstance(data, list | tuple) else 1
+        return 1 + len(data) + sum(map(count_values, data.values()))
+    return 1 + sum(map(count_values, data)) if isinstance(data, list | tuple) else 1
 
 
 def write_yaml(data: Any) -> str:

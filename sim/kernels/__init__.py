@@ -27,8 +27,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sim.files.folders import cache_folder, keep_newest, make_private, temporary_folder
-from sim.kernels.packed import archive_name, unpack
+from sim.files.user_folders import cache_folder, create_private_folder, delete_old_folders, temporary_folder
+from sim.kernels.kernel_archive import archive_name, unpack_archive
 from sim.program import ROOT
 
 _MAX_CACHE_FOLDERS = 4  # number of cache folders kept, the newest ones; every Python version and processor has its own
@@ -43,7 +43,7 @@ def _folder_name_for(processor: str) -> str:
 
 def _is_safe_folder(folder: Path) -> bool:
     """Return whether compiled kernels may be stored in a folder: only this user can write to it, and writing works."""
-    if not make_private(folder):
+    if not create_private_folder(folder):
         return False
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -52,7 +52,7 @@ def _is_safe_folder(folder: Path) -> bool:
         return False
 
 
-def _places(name: str) -> Iterator[Path]:
+def _candidate_folders(name: str) -> Iterator[Path]:
     """Yield the possible folders for compiled kernels, best first. Without a writable folder numba fails at import."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         root = Path(named)
@@ -63,15 +63,15 @@ def _places(name: str) -> Iterator[Path]:
 
 
 def _choose_folder(name: str) -> Path:
-    for folder in _places(name):
+    for folder in _candidate_folders(name):
         if _is_safe_folder(folder):
-            os.utime(folder)  # mark the folder as used now, so that keep_newest() does not delete it
-            keep_newest(folder.parent, "kernels-*", _MAX_CACHE_FOLDERS)
+            os.utime(folder)  # mark the folder as used now, so that delete_old_folders() does not delete it
+            delete_old_folders(folder.parent, "kernels-*", _MAX_CACHE_FOLDERS)
             return folder
     return Path(tempfile.mkdtemp(prefix="backmove-kernels-"))
 
 
-def _name() -> tuple[str, Path | None]:
+def _folder_name_and_archive() -> tuple[str, Path | None]:
     """Return the name of the cache folder, and the shipped archive of kernels that fits this system, or None."""
     if processor := os.environ.get("NUMBA_CPU_NAME"):
         return _folder_name_for(processor), None
@@ -80,9 +80,9 @@ def _name() -> tuple[str, Path | None]:
     return (name, archive) if archive.is_file() else (_folder_name_for(""), None)
 
 
-_folder_name, _archive = _name()
+_folder_name, _archive = _folder_name_and_archive()
 CACHE_FOLDER = _choose_folder(_folder_name)
 if _archive is not None:
     os.environ["NUMBA_CPU_NAME"] = _GENERIC_CPU
-    unpack(_archive, CACHE_FOLDER)
+    unpack_archive(_archive, CACHE_FOLDER)
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)

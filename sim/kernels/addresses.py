@@ -12,13 +12,13 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from sim.kernels.jit import HAS_RECORDS
+from sim.kernels.jit import IS_SIM_INTERPRETED
 
 _WORDS = types.Array(types.uint64, 1, "C")
 
 
 @intrinsic
-def _compiled_words_at(typing: Any, address: Any, count: Any) -> Any:
+def _compiled_memory_words_at(typing: Any, address: Any, count: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address, count = args
         array = context.make_array(_WORDS)(context, builder)
@@ -31,11 +31,11 @@ def _compiled_words_at(typing: Any, address: Any, count: Any) -> Any:
     return _WORDS(types.intp, types.intp), generate
 
 
-def _interpreted_words_at(address: int, count: int) -> Any:
+def _interpreted_memory_words_at(address: int, count: int) -> Any:
     words: Any = (ctypes.c_uint64 * int(count)).from_address(int(address))
     return np.frombuffer(words, np.uint64)
 
 
-words_at: Any = _interpreted_words_at if HAS_RECORDS else _compiled_words_at
-"""`words_at(address, count)`: return the memory at `address` as an array of `count` uint64 words, without a copy. To be
-called in kernels only."""
+memory_words_at: Any = _interpreted_memory_words_at if IS_SIM_INTERPRETED else _compiled_memory_words_at
+"""`memory_words_at(address, count)`: return the memory at `address` as an array of `count` uint64 words without a copy.
+Only kernels can call it."""

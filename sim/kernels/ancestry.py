@@ -13,7 +13,7 @@ large, and a new search, which invalidates all nodes, invalidates all links too.
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.search import Search, parent, stamped_nodes
+from sim.kernels.search import Search, generation_table_of_nodes, parent_of
 from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table
 
@@ -32,17 +32,17 @@ def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table
     return links
 
 
-def stamped_links(search: Search, links: Table) -> GenerationTable:
+def generation_table_of_links(search: Search, links: Table) -> GenerationTable:
     """Return the table of links together with the test for valid links, which the clearing of stale links needs.
 
     A link is valid if the node of its cell belongs to the current search and has `is_linked` set.
     """
-    nodes = stamped_nodes(search)
+    nodes = generation_table_of_nodes(search)
     return nodes._replace(table=links, mask=nodes.mask | 0xFF << 24, number=nodes.number | 1 << 24)
 
 
 @kernel
-def link(ground, search, links, scratch, end):
+def link_ancestors(ground, search, links, scratch, end):
     """Create links (depth and jump) for `end` and for its ancestors without a link. Returns the number of new links.
 
     The parent of `end` must be final, so `end` must be closed or the next cell to be expanded. Writes: nodes, links,
@@ -54,7 +54,7 @@ def link(ground, search, links, scratch, end):
         search.nodes[s].is_linked = True
         scratch[found] = s
         found += 1
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
     for i in range(found - 1, -1, -1):
         up = s
         s = np.int64(scratch[i])
@@ -72,16 +72,16 @@ def link(ground, search, links, scratch, end):
 
 
 @kernel
-def ancestor(ground, search, links, s, depth):
+def ancestor_at_depth(ground, search, links, s, depth):
     """Return the ancestor of the linked cell s at this depth of the tree; it is s itself if s has that depth."""
     while links[s].depth > depth:
         jump = np.int64(links[s].jump)
-        s = jump if links[jump].depth >= depth else parent(ground, search, s)
+        s = jump if links[jump].depth >= depth else parent_of(ground, search, s)
     return s
 
 
 @kernel
-def next_towards(ground, search, links, s, end):
+def next_cell_towards(ground, search, links, s, end):
     """Return the cell after s on the path from the root to `end`, or -1 if s is not on the path or is `end`.
 
     Both cells must be linked.
@@ -89,5 +89,5 @@ def next_towards(ground, search, links, s, end):
     depth = links[s].depth + 1
     if links[end].depth < depth:
         return np.int64(-1)
-    t = ancestor(ground, search, links, np.int64(end), depth)
-    return t if parent(ground, search, t) == s else np.int64(-1)
+    t = ancestor_at_depth(ground, search, links, np.int64(end), depth)
+    return t if parent_of(ground, search, t) == s else np.int64(-1)

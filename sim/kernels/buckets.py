@@ -25,22 +25,24 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import scratch, zeros
+from sim.kernels.memory import scratch_array, untouched_zeros
 from sim.kernels.octile import COST_UNIT
 
-RESOLUTION = 4000.0  # buckets per unit of cost
+BUCKETS_PER_COST = 4000.0  # buckets per unit of cost
 # number of slots in the ring of buckets: more than 2 * 2 * RESOLUTION + 2, the widest range of buckets in use at a time
-RING = 1 << 14
+RING_SIZE = 1 << 14
 
 IN_BUCKET, ON_STACK = 0, 1  # values of `place` in an open cell's node: its entry is in a bucket, or on the stack
 
 # Number of entries in a chunk. The word before them links to the next chunk of the bucket: it is the old head, or 0.
 _CHUNK_ENTRIES = 7
 _FREE_MASK = np.int64(7)  # mask of the lowest bits of a bucket's head, which count the free entries of its first chunk
-_MAX_PUTS = 8  # maximum number of entries that one expansion inserts into buckets
+_MAX_INSERTIONS = 8  # maximum number of entries that one expansion inserts into buckets
 _MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each of its 8 neighbours is expanded once and adds one
 
-_MAX_SHORT = 24  # stacks of up to this many entries are sorted by insertion alone, longer ones first by Shell sort
+_MAX_INSERTION_SORT = (
+    24  # stacks of up to this many entries are sorted by insertion alone, longer ones first by Shell sort
+)
 # gaps of Shell sort for larger stacks
 _SHELL_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
 
@@ -60,28 +62,28 @@ def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
         return Buckets(*(np.zeros(0, dtype) for dtype in (np.int32, np.int64, np.int64, np.int64)))
     # Once squeeze() has dropped all outdated entries, the buckets contain at most one entry for each cell.
     # Then at least RING chunks are free, even if each bucket has one chunk that is not full.
-    chunks = min(_MAX_CELL_ENTRIES * cells, cells // _CHUNK_ENTRIES + 2 * RING) + _MAX_PUTS + 2
+    chunks = min(_MAX_CELL_ENTRIES * cells, cells // _CHUNK_ENTRIES + 2 * RING_SIZE) + _MAX_INSERTIONS + 2
     return Buckets(
-        np.zeros(RING, np.int32) if is_reused else zeros(RING, np.int32),
-        np.zeros(RING // 32, np.int64),
-        scratch("chunks", 8 * chunks, np.int64, is_reused),
-        scratch("stack", cells + _CHUNK_ENTRIES, np.int64, is_reused),
+        np.zeros(RING_SIZE, np.int32) if is_reused else untouched_zeros(RING_SIZE, np.int32),
+        np.zeros(RING_SIZE // 32, np.int64),
+        scratch_array("chunks", 8 * chunks, np.int64, is_reused),
+        scratch_array("stack", cells + _CHUNK_ENTRIES, np.int64, is_reused),
     )
 
 
 @kernel
-def bucket_of(f):
+def bucket_number(f):
     """Return the number of the bucket that contains cells with this f."""
-    return np.int64(f * RESOLUTION)
+    return np.int64(f * BUCKETS_PER_COST)
 
 
 @kernel
-def forget_all(buckets, control):
+def clear_buckets(buckets, control):
     """Empty the open list."""
-    for word in range(RING // 32):  # the number of words is constant, so the time does not depend on the map
+    for word in range(RING_SIZE // 32):  # the number of words is constant, so the time does not depend on the map
         held = buckets.bits[word]
         while held:
-            buckets.heads[(word << 5) + lowest_of(held)] = 0
+            buckets.heads[(word << 5) + lowest_set_bit(held)] = 0
             held &= held - 1
         buckets.bits[word] = 0
     control.cursor = 0
@@ -93,28 +95,28 @@ def forget_all(buckets, control):
 
 
 @kernel
-def put(buckets, control, bucket, tie):
+def insert_entry(buckets, control, bucket, tie):
     """Put the entry `tie` into a bucket, which is given by its number. Writes: buckets, control."""
-    slot = np.uint64(bucket & (RING - 1))  # unsigned, because numba tests every signed index for being negative
+    slot = np.uint64(bucket & (RING_SIZE - 1))  # unsigned, because numba tests every signed index for being negative
     head = np.int64(buckets.heads[slot])
     if not head & _FREE_MASK:
         word, bit = slot >> np.uint64(5), np.int64(1) << (bucket & 31)
         buckets.bits[word] |= bit
-        chunk = take_chunk(buckets, control)
+        chunk = allocate_chunk(buckets, control)
         buckets.chunks[np.uint64(chunk << 3)] = head
         head = chunk << 3 | _CHUNK_ENTRIES
-    buckets.chunks[np.uint64(first_of(head) + _CHUNK_ENTRIES - (head & _FREE_MASK))] = tie
+    buckets.chunks[np.uint64(first_entry_index(head) + _CHUNK_ENTRIES - (head & _FREE_MASK))] = tie
     buckets.heads[slot] = head - 1
 
 
 @kernel
-def first_of(head):
+def first_entry_index(head):
     """Return the index in `chunks` of the first entry of a bucket's first chunk, which `head` gives."""
     return (head & ~_FREE_MASK) + 1
 
 
 @kernel
-def take_chunk(buckets, control):
+def allocate_chunk(buckets, control):
     """Return the index of an unused chunk and count it as used. Writes: control."""
     control.spare_chunks -= 1
     chunk = control.free_chunk
@@ -134,7 +136,7 @@ def free_chunk(buckets, control, chunk):
 
 
 @kernel
-def drop_first(buckets, control, head):
+def free_first_chunk(buckets, control, head):
     """Free the first chunk of a bucket. Returns the head that the bucket had before it got this chunk."""
     chunk = head >> 3
     before = buckets.chunks[np.uint64(chunk << 3)]
@@ -143,63 +145,63 @@ def drop_first(buckets, control, head):
 
 
 @kernel
-def fitting(buckets, control, nodes, shift):
+def guaranteed_expansions(buckets, control, nodes, shift):
     """Return the number of expansions that cannot run out of free chunks.
 
     If even one expansion could run out of them, outdated entries are dropped first.
     """
-    make_room(buckets, control, nodes, shift, _MAX_PUTS)
-    return (control.spare_chunks - 1) // _MAX_PUTS
+    ensure_free_chunks(buckets, control, nodes, shift, _MAX_INSERTIONS)
+    return (control.spare_chunks - 1) // _MAX_INSERTIONS
 
 
 @kernel
-def make_room(buckets, control, nodes, shift, puts):
+def ensure_free_chunks(buckets, control, nodes, shift, puts):
     """Ensure that there are enough chunks for `puts` insertions. Not allowed during an expansion.
 
     The `place` of every open cell must be valid.
     """
     if control.spare_chunks < puts + 1:
-        squeeze(buckets, control, nodes, shift)
+        drop_outdated_entries(buckets, control, nodes, shift)
 
 
 @kernel
-def lowest_of(held):
+def lowest_set_bit(held):
     """Return the index of the lowest set bit of a 32-bit word: the exponent of that bit's value as a float."""
     return (np.float64(held & -held).view(np.int64) >> 52) - 1023
 
 
 @kernel
-def next_bucket(buckets, cursor):
+def next_nonempty_bucket(buckets, cursor):
     """Return the number of the first non-empty bucket whose number is at least `cursor`. Such a bucket must exist."""
-    slot = cursor & (RING - 1)
+    slot = cursor & (RING_SIZE - 1)
     word = slot >> 5
     held = buckets.bits[word] >> (slot & 31) << (slot & 31)
     while not held:
-        word = (word + 1) & (RING // 32 - 1)
+        word = (word + 1) & (RING_SIZE // 32 - 1)
         held = buckets.bits[word]
-    found = (word << 5) + lowest_of(held)
-    return cursor + ((found - slot) & (RING - 1))
+    found = (word << 5) + lowest_set_bit(held)
+    return cursor + ((found - slot) & (RING_SIZE - 1))
 
 
 @kernel
-def activate(buckets, control, nodes, shift):
+def fill_stack(buckets, control, nodes, shift):
     """Move the open cells with the least f from their bucket to the empty stack. There must be an open cell.
 
     Writes: buckets, control, the `place` of the cells moved.
     """
     while control.stack_size == 0:
-        control.cursor = next_bucket(buckets, control.cursor)
-        is_mixed = empty_bucket(buckets, control, nodes, shift)
+        control.cursor = next_nonempty_bucket(buckets, control.cursor)
+        is_mixed = move_bucket_to_stack(buckets, control, nodes, shift)
         if is_mixed:
-            send_back(buckets, control, nodes, shift)
-    sort(buckets.stack, control.stack_size)
+            return_to_buckets(buckets, control, nodes, shift)
+    sort_stack(buckets.stack, control.stack_size)
 
 
 @kernel
-def empty_bucket(buckets, control, nodes, shift):
+def move_bucket_to_stack(buckets, control, nodes, shift):
     """Move all open cells of the bucket at the cursor to the stack. Returns whether these cells differ in f."""
     mask = (np.int64(1) << shift) - 1
-    slot = control.cursor & (RING - 1)
+    slot = control.cursor & (RING_SIZE - 1)
     buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
     head = np.int64(buckets.heads[slot])
     buckets.heads[slot] = 0
@@ -207,7 +209,7 @@ def empty_bucket(buckets, control, nodes, shift):
     least = np.inf
     is_mixed = False
     while head:
-        first, count = first_of(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
+        first, count = first_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
         for i in range(first, first + count):
             tie = buckets.chunks[np.uint64(i)]
             node = nodes[np.uint64(tie & mask)]
@@ -219,14 +221,14 @@ def empty_bucket(buckets, control, nodes, shift):
             least = min(least, f)
             buckets.stack[np.uint64(size)] = tie
             size += 1
-        head = drop_first(buckets, control, head)
+        head = free_first_chunk(buckets, control, head)
     control.stack_size = size
     control.class_f = least
     return is_mixed
 
 
 @kernel
-def send_back(buckets, control, nodes, shift):
+def return_to_buckets(buckets, control, nodes, shift):
     """Put all entries of the stack with an f other than class_f back into their buckets."""
     mask = (np.int64(1) << shift) - 1
     kept = 0
@@ -239,39 +241,39 @@ def send_back(buckets, control, nodes, shift):
             kept += 1
         else:
             node.place = IN_BUCKET
-            put(buckets, control, bucket_of(f), tie)
+            insert_entry(buckets, control, bucket_number(f), tie)
     control.stack_size = kept
 
 
 @kernel
-def begin_below(buckets, control, nodes, shift, f):
+def prepare_for_smaller_f(buckets, control, nodes, shift, f):
     """Put the entries of the stack back into their buckets if a new entry with this f may precede them.
 
     Writes: buckets, control, the `place` of the cells moved.
     """
     if control.stack_size and f <= control.class_f:
-        control.class_f = -1.0  # no entry has this f, so send_back() puts all entries back
-        send_back(buckets, control, nodes, shift)
-    if control.open_size == 0 or bucket_of(f) < control.cursor:
-        control.cursor = bucket_of(f)
+        control.class_f = -1.0  # no entry has this f, so return_to_buckets() puts all entries back
+        return_to_buckets(buckets, control, nodes, shift)
+    if control.open_size == 0 or bucket_number(f) < control.cursor:
+        control.cursor = bucket_number(f)
 
 
 @kernel
-def sort(stack, size):
+def sort_stack(stack, size):
     """Sort the stack by descending tie, so that the entry with the least tie is on top.
 
     Most stacks are short and sorted by insertion; long ones are pre-sorted by Shell sort.
     """
-    if size > _MAX_SHORT:
+    if size > _MAX_INSERTION_SORT:
         for gap in _SHELL_GAPS:
             if gap < size:
-                sort_by_gap(stack, size, gap)
+                sort_stack_by_gap(stack, size, gap)
     for i in range(1, size):
-        push(stack, i, stack[np.uint64(i)])
+        push_on_stack(stack, i, stack[np.uint64(i)])
 
 
 @kernel
-def sort_by_gap(stack, size, gap):
+def sort_stack_by_gap(stack, size, gap):
     """Sort, by insertion and in descending order, each set of entries whose indices differ by multiples of `gap`."""
     for i in range(gap, size):
         tie = stack[np.uint64(i)]
@@ -283,7 +285,7 @@ def sort_by_gap(stack, size, gap):
 
 
 @kernel
-def push(stack, size, tie):
+def push_on_stack(stack, size, tie):
     """Insert an entry into the sorted stack, below all smaller ties. All entries of the stack have the same f."""
     k = size
     while k > 0 and stack[np.uint64(k - 1)] < tie:
@@ -293,25 +295,25 @@ def push(stack, size, tie):
 
 
 @kernel
-def squeeze(buckets, control, nodes, shift):
+def drop_outdated_entries(buckets, control, nodes, shift):
     """Drop all outdated entries of all buckets, which frees chunks.
 
     This is rarely needed, because most outdated entries are dropped when their bucket is emptied.
     """
     mask = (np.int64(1) << shift) - 1
-    for slot in range(RING):
+    for slot in range(RING_SIZE):
         head = np.int64(buckets.heads[slot])
         buckets.heads[slot] = 0
         buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
         while head:  # a chunk is freed before its entries are put back, so put() never runs out of chunks
-            first, count = first_of(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
+            first, count = first_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
             begin = buckets.stack.size - count
             for i in range(count):
                 buckets.stack[begin + i] = buckets.chunks[first + i]
-            head = drop_first(buckets, control, head)
+            head = free_first_chunk(buckets, control, head)
             for i in range(begin, begin + count):
                 tie = buckets.stack[i]
                 node = nodes[tie & mask]
                 f = node.g + (tie >> shift) * COST_UNIT
-                if node.place == IN_BUCKET and bucket_of(f) & (RING - 1) == slot:
-                    put(buckets, control, bucket_of(f), tie)
+                if node.place == IN_BUCKET and bucket_number(f) & (RING_SIZE - 1) == slot:
+                    insert_entry(buckets, control, bucket_number(f), tie)

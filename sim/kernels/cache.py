@@ -15,11 +15,11 @@ from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 
-from sim.files.folders import keep_newest
+from sim.files.user_folders import delete_old_folders
 from sim.kernels import CACHE_FOLDER
-from sim.kernels.sources import STAMP_LENGTH, stamp_of
+from sim.kernels.sources import STAMP_LENGTH, source_stamp
 
-_MAX_EDITIONS = 8
+_MAX_FOLDERS_PER_MODULE = 8
 """Number of cache folders kept for one module of kernels, each for other sources. So a checkout and an installed
 program, or two branches, can use the same cache without deleting each other's machine code."""
 
@@ -41,7 +41,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
     """Access to numba's index file of a function and to its files of machine code, all of which have a checksum."""
 
     def _load_index(self) -> dict[Any, str]:
-        data = self._read(self._index_path)
+        data = self._read_checked(self._index_path)
         if data is None:
             return {}
         version, stamp, overloads = pickle.loads(data)
@@ -49,25 +49,25 @@ class _ChecksummedFiles(IndexDataCacheFile):
         return dict(overloads) if is_fresh else {}
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
-        self._write(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
+        self._write_checked(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
 
     def _load_data(self, name: str) -> Any:
-        data = self._read(self._data_path(name))
+        data = self._read_checked(self._data_path(name))
         if data is None:
             raise FileNotFoundError(name)  # makes numba compile the function
         return pickle.loads(data)
 
     def _save_data(self, name: str, data: Any) -> None:
-        self._write(self._data_path(name), self._dump(data))
+        self._write_checked(self._data_path(name), self._dump(data))
 
-    def _read(self, path: str) -> bytes | None:
+    def _read_checked(self, path: str) -> bytes | None:
         try:
             with open(path, "rb") as file:
                 return _without_checksum(file.read())
         except OSError:
             return None
 
-    def _write(self, path: str, data: bytes) -> None:
+    def _write_checked(self, path: str, data: bytes) -> None:
         with self._open_for_write(path) as file:
             file.write(_with_checksum(data))
 
@@ -81,7 +81,7 @@ class _SourceStampLocator(UserProvidedCacheLocator):
     def __init__(self, function: Any, source: str) -> None:
         super().__init__(function, source)
         self._module = function.__module__
-        self._cache_path = os.path.join(CACHE_FOLDER, f"{self._module}-{stamp_of(Path(source))}")
+        self._cache_path = os.path.join(CACHE_FOLDER, f"{self._module}-{source_stamp(Path(source))}")
 
     @classmethod
     def from_function(cls, function: Any, source: str) -> "_SourceStampLocator":
@@ -94,17 +94,17 @@ class _SourceStampLocator(UserProvidedCacheLocator):
     def ensure_cache_path(self) -> None:
         if not os.path.isdir(self._cache_path):
             os.makedirs(self._cache_path, exist_ok=True)
-            keep_newest(CACHE_FOLDER, f"{self._module}-{'?' * STAMP_LENGTH}", _MAX_EDITIONS)
+            delete_old_folders(CACHE_FOLDER, f"{self._module}-{'?' * STAMP_LENGTH}", _MAX_FOLDERS_PER_MODULE)
 
 
-class _CacheImpl(CompileResultCacheImpl):
+class _SourceStampCacheImpl(CompileResultCacheImpl):
     _locator_classes = [_SourceStampLocator]  # noqa: RUF012 - numba does not declare it as a ClassVar
 
 
-class SoundCache(FunctionCache):
+class ChecksummedCache(FunctionCache):
     """numba's cache of one function, with checksums in its files; failing to write to it raises no error."""
 
-    _impl_class = _CacheImpl
+    _impl_class = _SourceStampCacheImpl
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -131,7 +131,7 @@ class SoundCache(FunctionCache):
             super().save_overload(signature, data)
 
 
-def with_cache(dispatcher: Any) -> Any:
-    """Make a dispatcher store its machine code in a `SoundCache`, and return the dispatcher."""
-    dispatcher._cache = SoundCache(dispatcher.py_func)
+def attach_cache(dispatcher: Any) -> Any:
+    """Make a dispatcher store its machine code in a `ChecksummedCache`, and return the dispatcher."""
+    dispatcher._cache = ChecksummedCache(dispatcher.py_func)
     return dispatcher

@@ -12,52 +12,52 @@ are no expansions.
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, h0_cells
+from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS, h0_cells
 
 NO_CAP = np.int64(1) << 62  # value of `cap`, the maximum number of steps, for a climb without a limit
-FAILED = -1  # result of a climb that gives up, instead of its number of steps
+CLIMB_FAILED = -1  # result of a climb that gives up, instead of its number of steps
 
 
 @kernel
-def climb(ground, a, b, cap):
+def climb_length(ground, a, b, cap):
     """Return the number of steps from a to b, or FAILED if climbing gives up or needs more than `cap` steps."""
-    return climb_counted(ground, a, b, cap)[0]
+    return climb_length_and_steps(ground, a, b, cap)[0]
 
 
 @kernel
-def count_climbed(ground, pairs, cap):
+def count_climbable_pairs(ground, pairs, cap):
     """Return the number of pairs of cells whose second cell is reached from the first by at most `cap` steps."""
     count = 0
     for i in range(pairs.shape[0]):
-        count += climb(ground, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), np.int64(cap)) >= 0
+        count += climb_length(ground, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), np.int64(cap)) >= 0
     return count
 
 
 @kernel
-def climb_counted(ground, a, b, cap):
+def climb_length_and_steps(ground, a, b, cap):
     """Climb from a to b. Returns the result of climb(), and the number of steps made, also of a climb that fails."""
     s, h = np.int64(a), h0_cells(ground, a, b)
     steps = np.int64(0)
     while s != b:
         if steps == cap:
-            return np.int64(FAILED), steps
-        t = climb_step(ground, s, b)
+            return np.int64(CLIMB_FAILED), steps
+        t = next_climb_cell(ground, s, b)
         if t < 0:
-            return np.int64(FAILED), steps
+            return np.int64(CLIMB_FAILED), steps
         h_t = h0_cells(ground, t, b)
         if h_t >= h:
-            return np.int64(FAILED), steps
+            return np.int64(CLIMB_FAILED), steps
         s, h = t, h_t
         steps += 1
     return steps, steps
 
 
 @kernel
-def climb_step(ground, s, b):
+def next_climb_cell(ground, s, b):
     """Return the successor t of s with the least c(s,t) + h0(t,b), or -1 if s has no successor."""
     best, best_f = np.int64(-1), np.inf
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
-    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    successors = np.int64(TIE_ORDERED_SUCCESSORS[is_dearer << 8 | np.int64(ground.moves[s])])
     while successors:
         d = (successors & 15) - 1
         successors >>= 4
@@ -69,13 +69,13 @@ def climb_step(ground, s, b):
 
 
 @kernel
-def climbed(ground, a, b, way):
+def write_climb_cells(ground, a, b, way):
     """Write the cells of a successful climb from a to b, both included, into `way`. Returns the number of cells."""
     s = np.int64(a)
     way[0] = s
     count = 1
     while s != b:
-        s = climb_step(ground, s, b)
+        s = next_climb_cell(ground, s, b)
         way[count] = s
         count += 1
     return count

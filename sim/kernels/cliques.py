@@ -13,7 +13,7 @@ import numpy as np
 from sim.kernels.jit import kernel
 from sim.kernels.octile import DX, DY
 
-ASCENDING = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
+DIRECTIONS_BY_CELL = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
 """Directions in the order of the cells that they lead to."""
 
 
@@ -34,7 +34,7 @@ def number_cells(free, node_of, cell_of):
 
 
 @kernel
-def join_cells(ground, node_of, cell_of, count, first, edge):
+def build_cell_graph(ground, node_of, cell_of, count, first, edge):
     """Build the graph of level 0: nodes are cells, arcs are legal moves. Returns the number of arcs.
 
     Writes: first, edge.
@@ -45,7 +45,7 @@ def join_cells(ground, node_of, cell_of, count, first, edge):
         cell = np.int64(cell_of[u])
         moves = np.int64(ground.moves[cell])
         for i in range(8):
-            d = ASCENDING[i]
+            d = DIRECTIONS_BY_CELL[i]
             if moves >> d & 1:
                 edge[arcs] = node_of[cell + ground.step[d]]
                 arcs += 1
@@ -54,7 +54,7 @@ def join_cells(ground, node_of, cell_of, count, first, edge):
 
 
 @kernel
-def group(first, edge, count, parent, aside, found):
+def group_nodes(first, edge, count, parent, aside, found):
     """Group the nodes of a level by assigning each a parent on the next level. Returns the number of parents.
 
     Writes: parent; `aside` and `found` are scratch buffers.
@@ -69,7 +69,7 @@ def group(first, edge, count, parent, aside, found):
         if degree == 0:
             parent[u] = parents
             parents += 1
-        elif degree > 1 and found_clique(first, edge, parent, u, found):
+        elif degree > 1 and find_clique(first, edge, parent, u, found):
             parent[u] = parents
             for i in range(3):
                 if found[i] >= 0:
@@ -82,12 +82,12 @@ def group(first, edge, count, parent, aside, found):
         waiting -= 1
         u = aside[waiting]
         if parent[u] < 0:
-            parents = place_leftover(first, edge, parent, u, parents)
+            parents = assign_leftover_node(first, edge, parent, u, parents)
     return parents
 
 
 @kernel
-def found_clique(first, edge, parent, u, found):
+def find_clique(first, edge, parent, u, found):
     """Return whether two or three nodes without a parent are neighbours of u and of each other.
 
     The first three in ascending order, else the first two, are written to found[:3], with -1 in place of a third.
@@ -122,7 +122,7 @@ def are_neighbours(first, edge, u, v):
 
 
 @kernel
-def place_leftover(first, edge, parent, u, parents):
+def assign_leftover_node(first, edge, parent, u, parents):
     """Assign a parent to a node that is in no clique. Returns the number of parents.
 
     The node is paired with a neighbour that has no parent yet. Without such a neighbour, a dead end joins the group of
@@ -159,7 +159,7 @@ def list_children(parent, count, parents, child_first, child):
 
 
 @kernel
-def join_parents(first, edge, parent, parents, child_first, child, seen, new_first, new_edge):
+def build_parent_graph(first, edge, parent, parents, child_first, child, seen, new_first, new_edge):
     """Build the graph of the next level: two parents are neighbours if any of their children are neighbours.
 
     Returns the number of arcs. Writes: new_first, new_edge; `seen` is a scratch buffer.
@@ -175,14 +175,14 @@ def join_parents(first, edge, parent, parents, child_first, child, seen, new_fir
                 q = parent[edge[k]]
                 if q != p and seen[q] != p:
                     seen[q] = p
-                    put_in_order(new_edge, new_first[p], arcs, q)
+                    insert_sorted(new_edge, new_first[p], arcs, q)
                     arcs += 1
     new_first[parents] = arcs
     return arcs
 
 
 @kernel
-def put_in_order(edge, begin, end, q):
+def insert_sorted(edge, begin, end, q):
     """Insert q into the ascending list edge[begin:end]."""
     i = end
     while i > begin and edge[i - 1] > q:
@@ -192,7 +192,7 @@ def put_in_order(edge, begin, end, q):
 
 
 @kernel
-def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
+def sum_coordinates(parent, count, parents, x, y, size, new_x, new_y, new_size):
     """Sum the coordinates of all map cells of each parent node, and count the cells. Writes: new_x, new_y, new_size."""
     for p in range(parents):
         new_x[p] = new_y[p] = new_size[p] = 0
@@ -221,7 +221,7 @@ def colour_regions(first, edge, begin, end, colour):
 
 
 @kernel
-def find_middles(cell_of, region, regions, width, x, y, size, rep, least):
+def find_representatives(cell_of, region, regions, width, x, y, size, rep, least):
     """Find for every region the cell nearest to the mean of its cells, the smaller cell in a tie.
 
     Distances are multiplied by the size of the region, so that cells on opposite sides of the mean tie exactly. Writes:

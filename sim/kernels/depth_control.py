@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.dynamic_control import step
+from sim.kernels.dynamic_control import make_lrta_move
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import excess, h_of
-from sim.kernels.learner import has_no_way, write_step
-from sim.kernels.lrta import NO_REACH, best_of_rim, first_step, look_ahead
-from sim.kernels.memory import zeros
+from sim.kernels.learned import h_excess, learned_h_of
+from sim.kernels.learner import has_no_moves, write_learning_row
+from sim.kernels.lrta import NO_REACH, best_frontier_cell, first_cell_on_path, look_ahead
+from sim.kernels.memory import untouched_zeros
 from sim.kernels.octile import direction_between, h0_cells
 from sim.kernels.search import CLOSED
 
-FEATURES = 11
+FEATURE_COUNT = 11
 MAX_RATIO = 100.0  # upper bound of the feature h(s) / h(s') of the next cell s', also its value if s' is the goal
 
 RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
@@ -29,7 +29,7 @@ RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("prob
 lookahead; the expansions of all pre-searches."""
 
 
-class Tree(NamedTuple):
+class DecisionTree(NamedTuple):
     """Decision tree in flat arrays. Node 0 is its root; a leaf has feature -1 and a depth."""
 
     feature: np.ndarray  # int32[nodes] index of the feature tested at each node
@@ -39,8 +39,8 @@ class Tree(NamedTuple):
     depth: np.ndarray  # int32[nodes] lookahead depth that each leaf predicts
 
 
-class History(NamedTuple):
-    """Last steps of an agent, from which the features of the decision tree are computed. Made by new_history()."""
+class StepHistory(NamedTuple):
+    """Last steps of an agent, from which the features of the decision tree are computed. Made by new_step_history()."""
 
     recent: np.ndarray  # int32[n] ring buffer of the cells from which the last n steps were made
     raised: np.ndarray  # float64[n] for each of the last n steps, by how much it raised h of the cell that was left
@@ -51,15 +51,19 @@ class History(NamedTuple):
     record: np.ndarray  # RECORD[1] counts, ring buffer index and last depth
 
 
-def new_history(cells: int, steps: int) -> History:
+def new_step_history(cells: int, steps: int) -> StepHistory:
     record = np.zeros(1, RECORD).view(np.recarray)
     recent, raised = np.zeros(steps, np.int32), np.zeros(steps, np.float64)
-    times, planned, depths = zeros(cells, np.int32), zeros(cells, np.uint8), zeros(cells, np.uint32)
-    return History(recent, raised, times, planned, depths, np.zeros(FEATURES), record)
+    times, planned, depths = (
+        untouched_zeros(cells, np.int32),
+        untouched_zeros(cells, np.uint8),
+        untouched_zeros(cells, np.uint32),
+    )
+    return StepHistory(recent, raised, times, planned, depths, np.zeros(FEATURE_COUNT), record)
 
 
 @kernel
-def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, rows):
+def run_oracle_ticks(ground, targets, ball, probe, history, state, dmax, sees_all, rows):
     """Plan and act for up to len(rows) ticks, with the ideal lookahead depth (the label) in each.
 
     Only the expansions of the lookahead with that depth are reported, not those of finding the label. Returns the ticks
@@ -70,17 +74,17 @@ def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, row
         if st.status != log.ACTIVE:
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_way(ground, st):
-            depth = label(ground, targets, probe, st, dmax)
+        if not has_no_moves(ground, st):
+            depth = least_sufficient_depth(ground, targets, probe, st, dmax)
             history.record[0].last_depth = depth
             history.depths[st.loc] = depth
-            used, has_moved = step(ground, targets, ball, st, depth, sees_all)
-        write_step(rows[tick], st, used, has_moved)
+            used, has_moved = make_lrta_move(ground, targets, ball, st, depth, sees_all)
+        write_learning_row(rows[tick], st, used, has_moved)
     return rows.size
 
 
 @kernel
-def run_tree(ground, targets, ball, probe, history, state, tree, q, dmax, sees_all, rows):
+def run_tree_ticks(ground, targets, ball, probe, history, state, tree, q, dmax, sees_all, rows):
     """Plan and act for up to len(rows) ticks, with the lookahead depth that a decision tree predicts, at most dmax.
 
     Args:
@@ -104,66 +108,66 @@ def run_tree(ground, targets, ball, probe, history, state, tree, q, dmax, sees_a
         if st.status != log.ACTIVE:
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_way(ground, st):
-            used = look_around(ground, targets, probe, history, st, q)
-            depth = min(predict(tree, history.features), np.int64(dmax))
+        if not has_no_moves(ground, st):
+            used = compute_features(ground, targets, probe, history, st, q)
+            depth = min(predict_depth(tree, history.features), np.int64(dmax))
             history.record[0].last_depth = depth
             history.depths[st.loc] = depth
             history.record[0].probed += used
-            more, has_moved = step_and_remember(ground, targets, ball, history, st, depth, sees_all)
+            more, has_moved = move_and_record(ground, targets, ball, history, st, depth, sees_all)
             used += more
             if sees_all:
-                note_probe(ball, probe)
-        write_step(rows[tick], st, used, has_moved)
+                list_presearch_cells(ball, probe)
+        write_learning_row(rows[tick], st, used, has_moved)
     return rows.size
 
 
 @kernel
-def label_walk(ground, targets, ball, probe, history, q, dmax, state, features, labels):
+def walk_and_label(ground, targets, ball, probe, history, q, dmax, state, features, labels):
     """Walk by LRTA* of depth dmax and write the features and the label of every state on the walk.
 
     Returns the number of states written: fewer than there is room for if the walk has ended. Writes: features, labels.
     """
     st = state[0]
     for i in range(labels.size):
-        if st.status != log.ACTIVE or has_no_way(ground, st):
+        if st.status != log.ACTIVE or has_no_moves(ground, st):
             return i
-        labels[i] = label(ground, targets, probe, st, dmax)
-        look_around(ground, targets, probe, history, st, q)
-        for k in range(FEATURES):
+        labels[i] = least_sufficient_depth(ground, targets, probe, st, dmax)
+        compute_features(ground, targets, probe, history, st, q)
+        for k in range(FEATURE_COUNT):
             features[i, k] = history.features[k]
-        _, has_moved = step_and_remember(ground, targets, ball, history, st, dmax, False)
+        _, has_moved = move_and_record(ground, targets, ball, history, st, dmax, False)
         if not has_moved:
             return i + 1
     return labels.size
 
 
 @kernel
-def label(ground, targets, probe, st, dmax):
+def least_sufficient_depth(ground, targets, probe, st, dmax):
     """Return the least lookahead depth such that all depths from it up to dmax choose the same first move."""
-    move = first_move(ground, targets, probe, st, dmax)
+    move = first_move_at_depth(ground, targets, probe, st, dmax)
     depth = np.int64(dmax)
-    while depth > 1 and first_move(ground, targets, probe, st, depth - 1) == move:
+    while depth > 1 and first_move_at_depth(ground, targets, probe, st, depth - 1) == move:
         depth -= 1
     return depth
 
 
 @kernel
-def first_move(ground, targets, probe, st, depth):
+def first_move_at_depth(ground, targets, probe, st, depth):
     """Return the cell to which a lookahead of this depth would move, -1 if it finds no path. Learns nothing."""
     look_ahead(ground, targets, probe, st, depth, NO_REACH)
-    b = best_of_rim(targets, probe, st)
-    return first_step(ground, probe.search, st.loc, b) if b >= 0 else np.int64(-1)
+    b = best_frontier_cell(targets, probe, st)
+    return first_cell_on_path(ground, probe.search, st.loc, b) if b >= 0 else np.int64(-1)
 
 
 @kernel
-def look_around(ground, targets, probe, history, st, q):
+def compute_features(ground, targets, probe, history, st, q):
     """Run the pre-search, a lookahead of depth q, and compute the features of the state. Returns its expansions.
 
     Writes: history.features, probe.
     """
     learned, f, s = targets.goal, history.features, np.int64(st.loc)
-    t = first_move(ground, targets, probe, st, q)
+    t = first_move_at_depth(ground, targets, probe, st, q)
     used = np.int64(probe.search.control[0].expansions)
     count, steps = history.record[0].count, history.recent.size
     known = min(count, steps)
@@ -172,27 +176,27 @@ def look_around(ground, targets, probe, history, st, q):
         oldest = np.int64(history.recent[history.record[0].head if known == steps else 0])
     f[0] = h0_cells(ground, s, st.goal)
     f[1] = h0_cells(ground, s, oldest)
-    f[2] = distinct(history, known)
+    f[2] = count_distinct_cells(history, known)
     f[3] = 0.0
     for i in range(known):
         f[3] += history.raised[i]
     rim = np.int64(probe.search.control[0].open_size)
     f[4] = rim / (8.0 * q)
-    f[5] = share_raised(learned, probe, st, rim)
+    f[5] = raised_frontier_fraction(learned, probe, st, rim)
     move = direction_between(ground, s, t) + 1 if t >= 0 else 0
     f[6] = np.float64(history.planned[s] != 0 and history.planned[s] == move)
     f[7] = np.float64(known > 0 and move == last_direction(ground, history, s))
     f[8] = f[9] = f[10] = 0.0
     if t >= 0:
-        h, h_t = h_of(learned, s), h_of(learned, t)
+        h, h_t = learned_h_of(learned, s), learned_h_of(learned, t)
         f[8] = min(MAX_RATIO, h / h_t) if h_t > 0.0 else MAX_RATIO
-        f[9] = np.float64(excess(learned, t) > 0.0)
+        f[9] = np.float64(h_excess(learned, t) > 0.0)
         f[10] = np.float64(h > h_t)
     return used
 
 
 @kernel
-def distinct(history, known):
+def count_distinct_cells(history, known):
     """Return the number of different cells among the last `known` steps. Writes: history.times, and restores it."""
     different = 0
     for i in range(known):
@@ -205,12 +209,12 @@ def distinct(history, known):
 
 
 @kernel
-def share_raised(learned, probe, st, rim):
+def raised_frontier_fraction(learned, probe, st, rim):
     """Return the fraction of the pre-search's frontier cells whose h has been raised by learning."""
     raised = 0
     for i in range(1, st.closed):
         t = probe.cells[i]
-        raised += probe.search.nodes[t].place != CLOSED and excess(learned, t) > 0.0
+        raised += probe.search.nodes[t].place != CLOSED and h_excess(learned, t) > 0.0
     return raised / rim if rim else 0.0
 
 
@@ -223,23 +227,23 @@ def last_direction(ground, history, s):
 
 
 @kernel
-def step_and_remember(ground, targets, ball, history, st, depth, sees_all):
+def move_and_record(ground, targets, ball, history, st, depth, sees_all):
     """Make one move of LRTA* with this depth, and record the step in `history` for later features."""
     s = np.int64(st.loc)
-    before = h_of(targets.goal, s)
-    used, has_moved = step(ground, targets, ball, st, depth, sees_all)
+    before = learned_h_of(targets.goal, s)
+    used, has_moved = make_lrta_move(ground, targets, ball, st, depth, sees_all)
     if has_moved:
         record, steps = history.record[0], history.recent.size
         history.planned[s] = direction_between(ground, s, st.loc) + 1
         history.recent[record.head] = s
-        history.raised[record.head] = h_of(targets.goal, s) - before
+        history.raised[record.head] = learned_h_of(targets.goal, s) - before
         record.head = (record.head + 1) % steps
         record.count += 1
     return used, has_moved
 
 
 @kernel
-def predict(tree, features):
+def predict_depth(tree, features):
     """Return the depth that the decision tree predicts from the features."""
     node = 0
     while tree.feature[node] >= 0:
@@ -249,7 +253,7 @@ def predict(tree, features):
 
 
 @kernel
-def note_probe(ball, probe):
+def list_presearch_cells(ball, probe):
     """Insert the cells expanded by the pre-search into the displayed list, before those expanded by the lookahead."""
     search, more = ball.search, probe.search.control[0].expansions
     noted = search.control[0].noted

@@ -7,18 +7,18 @@ the whole map.
 
 (Repairing the search after a change, as Lifelong Planning A* does, was tried: with 0.2 % of the map changed at a time
 it is two to five times faster than a new search up to 1024 x 1024 by the median, but twice slower at its worst, and on
-2048 x 2048 always slower. Searches that would delay a window are spread over ticks instead, see sim/measuring.py.)
+2048 x 2048 always slower. Searches that would delay a window are spread over ticks instead, see sim/optimality.py.)
 """
 
 import numpy as np
 
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0_cells
-from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed, parent
+from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand_best_cells, is_closed, parent_of
 
 UNLIMITED = np.int64(1) << 62  # expansion limit of a search that may run until it has its result
 
-UNKNOWN = -1.0
+UNKNOWN_DISTANCE = -1.0
 """Value returned for a distance that needs more expansions than allowed."""
 
 
@@ -32,27 +32,27 @@ def true_distance(ground, backward, s, allowed):
     if not is_closed(backward, s):
         control = backward.control[0]
         control.goal = s
-        expand(ground, backward, allowed)
+        expand_best_cells(ground, backward, allowed)
         if control.status == RUNNING:
-            return UNKNOWN
+            return UNKNOWN_DISTANCE
         if control.status != GOAL_ON_TOP:
             return np.inf
     return backward.nodes[s].g
 
 
 @kernel
-def moves_between(ground, search, s):
+def moves_from_root(ground, search, s):
     """Return the number of moves on the cheapest path that the search found from its root to the closed cell s."""
     moves = 0
-    s = parent(ground, search, s)
+    s = parent_of(ground, search, s)
     while s >= 0:
         moves += 1
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
     return moves
 
 
 @kernel
-def ways_from(ground, backward, starts, costs, moves):
+def measure_cheapest_paths(ground, backward, starts, costs, moves):
     """Compute cost and number of moves of the cheapest path from each start to the root of the search `backward`.
 
     The cost is infinite if there is no path. Writes: costs, moves, backward.
@@ -60,11 +60,11 @@ def ways_from(ground, backward, starts, costs, moves):
     for i in range(starts.size):
         costs[i] = true_distance(ground, backward, starts[i], UNLIMITED)
         if costs[i] < np.inf:
-            moves[i] = moves_between(ground, backward, starts[i])
+            moves[i] = moves_from_root(ground, backward, starts[i])
 
 
 @kernel
-def find_ways_near(ground, starts, goals, costs, changed, is_near):
+def mark_paths_near_changes(ground, starts, goals, costs, changed, is_near):
     """Mark each cheapest path that may have changed because the cells `changed` were edited. Writes: is_near.
 
     `costs` are the old costs of the paths. An added or removed arc begins and ends at a changed cell or next to one. So

@@ -16,10 +16,10 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.labels import REVERSED, count_expansion
-from sim.kernels.memory import zeros
-from sim.kernels.octile import NOWHERE, h0_cells
-from sim.kernels.search import CLOSED, forget, is_known
+from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import NO_DIRECTION, h0_cells
+from sim.kernels.search import CLOSED, clear_search, is_known
 from sim.kernels.tiled import Table, new_table
 
 ENTRY = np.dtype([("k1", "f8"), ("k2", "f8"), ("cell", "i8")], align=True)
@@ -47,20 +47,25 @@ RAISED = 4  # in this tick a g that was too small became infinite
 SETTLED = 8  # in this tick the repair of everything that matters for the path was completed
 
 
-class Memory(NamedTuple):
-    """Memory of D* Lite besides its Search, which has g, indices in U and next cells of paths. Made by new_memory()."""
+class DstarLiteMemory(NamedTuple):
+    """Memory of D* Lite besides its Search, which has g, indices in U and next cells of paths.
+
+    Made by new_dstar_lite_memory().
+    """
 
     rhs: Table  # float64[cells] rhs of each cell, valid only for cells that the search knows
     queue: np.ndarray  # ENTRY[cells + 1] the queue U of cells whose g and rhs differ, a binary heap
 
 
-def new_memory(cells: int, tile_width: int = 0) -> Memory:
+def new_dstar_lite_memory(cells: int, tile_width: int = 0) -> DstarLiteMemory:
     """Return the memory of a search that has not begun. `tile_width`: width of the map for tiles, 0 for row order."""
-    return Memory(new_table("rhs", cells, np.float64, tile_width), zeros(cells + 1, ENTRY).view(np.recarray))
+    return DstarLiteMemory(
+        new_table("rhs", cells, np.float64, tile_width), untouched_zeros(cells + 1, ENTRY).view(np.recarray)
+    )
 
 
 @kernel
-def reset(ground, search, memory, state, start, goal):
+def reset_agent(ground, search, memory, state, start, goal):
     """Begin a new search, which knows only that the distance of the goal is 0. Costs O(1)."""
     st = state[0]
     st.loc = start
@@ -73,14 +78,14 @@ def reset(ground, search, memory, state, start, goal):
     st.did = 0
     st.has_news = 0
     st.status = log.AT_GOAL if start == goal else log.ACTIVE
-    forget(ground, search, goal, start)
+    clear_search(ground, search, goal, start)
     search.control[0].root = goal
-    learn(search, memory, goal, 0.0, NOWHERE)
-    fix(ground, search, memory, st, goal)
+    set_rhs(search, memory, goal, 0.0, NO_DIRECTION)
+    update_queue_entry(ground, search, memory, st, goal)
 
 
 @kernel
-def run(ground, search, memory, state, expansions, rows):
+def run_ticks(ground, search, memory, state, expansions, rows):
     """Repair the search and move, for up to len(rows) ticks. Returns the number of ticks done.
 
     A tick has up to `expansions` expansions. The agent moves only in ticks in which its path is completely repaired.
@@ -91,13 +96,13 @@ def run(ground, search, memory, state, expansions, rows):
             return tick
         st.did = HEEDED if st.has_news else 0
         st.has_news = 0
-        used = 0 if st.found else compute(ground, search, memory, st, expansions)
+        used = 0 if st.found else compute_shortest_path(ground, search, memory, st, expansions)
         phase = log.SEARCHING
         if st.found and rhs_of(search, memory, st.loc) == np.inf:
             st.status = log.NO_PATH
             phase = log.WAITING
         elif st.found:
-            advance(ground, search, st)
+            move_agent(ground, search, st)
             phase = log.FOLLOWING
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
@@ -105,7 +110,7 @@ def run(ground, search, memory, state, expansions, rows):
 
 
 @kernel
-def advance(ground, search, st):
+def move_agent(ground, search, st):
     """Make one move along the cheapest path."""
     st.loc += ground.step[next_direction(ground, search, st.loc)]
     if st.loc == st.goal:
@@ -135,7 +140,7 @@ def next_direction(ground, search, s):
 
 
 @kernel
-def compute(ground, search, memory, st, expansions):
+def compute_shortest_path(ground, search, memory, st, expansions):
     """Process the least entries of U until the agent's path is optimal, or the budget of `expansions` is spent.
 
     Returns the expansions; re-keying an entry is not one. Writes: g, rhs, U, st.
@@ -143,7 +148,7 @@ def compute(ground, search, memory, st, expansions):
     control = search.control[0]
     used = 0
     while True:
-        if not is_work_left(search, memory, st):
+        if not needs_repair(search, memory, st):
             st.found = 1
             st.did |= SETTLED
             break
@@ -153,17 +158,17 @@ def compute(ground, search, memory, st, expansions):
         u = entry.cell
         k2 = min(g_of(search, u), memory.rhs[u])
         k1 = k2 + h0_cells(ground, st.loc, u) + st.km
-        if precedes(entry.k1, entry.k2, u, k1, k2, u):
-            put(memory.queue, search.nodes, control.open_size, 0, k1, k2, u)
+        if entry_precedes(entry.k1, entry.k2, u, k1, k2, u):
+            sift_entry(memory.queue, search.nodes, control.open_size, 0, k1, k2, u)
             st.rekeyed += 1
             continue
-        expand(ground, search, memory, st, u)
+        expand_cell(ground, search, memory, st, u)
         used += 1
     return used
 
 
 @kernel
-def is_work_left(search, memory, st):
+def needs_repair(search, memory, st):
     """Return whether the repair must continue: whether U.top_key < key(loc) or rhs[loc] > g[loc], as in the paper."""
     if search.control[0].open_size == 0:
         return False
@@ -177,39 +182,39 @@ def is_work_left(search, memory, st):
 
 
 @kernel
-def expand(ground, search, memory, st, u):
+def expand_cell(ground, search, memory, st, u):
     """Set g of u to rhs if it was too large, or to infinity if it was too small, and update its predecessors."""
     count_expansion(search, u)
     node = search.nodes[u]
     if node.g > memory.rhs[u]:
         node.g = memory.rhs[u]
         st.did |= LOWERED
-        fix(ground, search, memory, st, u)
+        update_queue_entry(ground, search, memory, st, u)
     else:
         node.g = np.inf
         st.did |= RAISED
-        redo(ground, search, memory, st, u)
+        update_rhs(ground, search, memory, st, u)
     for d in range(8):  # for p in pred(u), which equals succ(u) because moves are undirected
         if ground.moves[u] >> d & 1:
-            redo(ground, search, memory, st, u + ground.step[d])
+            update_rhs(ground, search, memory, st, u + ground.step[d])
 
 
 @kernel
-def redo(ground, search, memory, st, p):
+def update_rhs(ground, search, memory, st, p):
     """Recompute rhs[p] = min over succ(p) of c + g, unless p is the goal, and update p's entry in U."""
     if p != st.goal:
         d = next_direction(ground, search, p)
         if d >= 0:
-            learn(search, memory, p, ground.cost[d] + g_of(search, p + ground.step[d]), REVERSED[d])
+            set_rhs(search, memory, p, ground.cost[d] + g_of(search, p + ground.step[d]), OPPOSITE_DIRECTION[d])
         elif is_known(search, p):
-            learn(search, memory, p, np.inf, NOWHERE)
+            set_rhs(search, memory, p, np.inf, NO_DIRECTION)
         else:
             return
-    fix(ground, search, memory, st, p)
+    update_queue_entry(ground, search, memory, st, p)
 
 
 @kernel
-def learn(search, memory, p, rhs, came):
+def set_rhs(search, memory, p, rhs, came):
     """Set rhs[p], and the direction by which the search came to p from the next cell on the path to the goal."""
     node = search.nodes[p]
     if not is_known(search, p):
@@ -222,7 +227,7 @@ def learn(search, memory, p, rhs, came):
 
 
 @kernel
-def fix(ground, search, memory, st, u):
+def update_queue_entry(ground, search, memory, st, u):
     """Insert u into U, update its key, or remove it, depending on g and rhs.
 
     A cell with infinite g and rhs is forgotten. Writes: U, the place and record of u.
@@ -236,10 +241,12 @@ def fix(ground, search, memory, st, u):
         if place == CLOSED:
             place = control.open_size
             control.open_size += 1
-        put(memory.queue, search.nodes, control.open_size, place, k2 + h0_cells(ground, st.loc, u) + st.km, k2, u)
+        sift_entry(
+            memory.queue, search.nodes, control.open_size, place, k2 + h0_cells(ground, st.loc, u) + st.km, k2, u
+        )
         return
     if node.place != CLOSED:
-        take_out(search, memory, np.int64(node.place))
+        remove_entry(search, memory, np.int64(node.place))
         node.place = CLOSED
     if rhs == np.inf:
         node.search = 0  # no search has the number 0, so the cell becomes unknown to the search
@@ -260,7 +267,7 @@ def rhs_of(search, memory, s):
 
 
 @kernel
-def precedes(k1, k2, s, other_k1, other_k2, other):
+def entry_precedes(k1, k2, s, other_k1, other_k2, other):
     """Return whether the entry (k1, k2, s) of U comes before the entry with the other keys and cell."""
     if k1 != other_k1:
         return k1 < other_k1
@@ -270,32 +277,32 @@ def precedes(k1, k2, s, other_k1, other_k2, other):
 
 
 @kernel
-def take_out(search, memory, place):
+def remove_entry(search, memory, place):
     """Remove the entry at `place` from U by moving the last entry there and restoring the heap order."""
     control = search.control[0]
     control.open_size -= 1
     last = memory.queue[control.open_size]
     if place < control.open_size:
-        put(memory.queue, search.nodes, control.open_size, place, last.k1, last.k2, last.cell)
+        sift_entry(memory.queue, search.nodes, control.open_size, place, last.k1, last.k2, last.cell)
 
 
 @kernel
-def put(queue, nodes, size, place, k1, k2, s):
+def sift_entry(queue, nodes, size, place, k1, k2, s):
     """Put an entry into the heap of `size` entries, starting at index `place` and moving it up or down as needed.
 
     Writes: queue, the places of all entries moved.
     """
     i = place
-    while i > 0 and precedes(k1, k2, s, queue[(i - 1) >> 1].k1, queue[(i - 1) >> 1].k2, queue[(i - 1) >> 1].cell):
+    while i > 0 and entry_precedes(k1, k2, s, queue[(i - 1) >> 1].k1, queue[(i - 1) >> 1].k2, queue[(i - 1) >> 1].cell):
         move_entry(queue, nodes, (i - 1) >> 1, i)
         i = (i - 1) >> 1
     while True:
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and stands_before(queue, child + 1, child):
+        if child + 1 < size and entry_at_precedes(queue, child + 1, child):
             child += 1
-        if not precedes(queue[child].k1, queue[child].k2, queue[child].cell, k1, k2, s):
+        if not entry_precedes(queue[child].k1, queue[child].k2, queue[child].cell, k1, k2, s):
             break
         move_entry(queue, nodes, child, i)
         i = child
@@ -307,9 +314,9 @@ def put(queue, nodes, size, place, k1, k2, s):
 
 
 @kernel
-def stands_before(queue, i, k):
+def entry_at_precedes(queue, i, k):
     """Return whether the entry at index i of the queue comes before the entry at index k."""
-    return precedes(queue[i].k1, queue[i].k2, queue[i].cell, queue[k].k1, queue[k].k2, queue[k].cell)
+    return entry_precedes(queue[i].k1, queue[i].k2, queue[i].cell, queue[k].k1, queue[k].k2, queue[k].cell)
 
 
 @kernel
@@ -336,7 +343,7 @@ def on_change(ground, search, memory, state, tails, rose):
     search.control[0].aim_x = st.loc % ground.width
     search.control[0].aim_y = st.loc // ground.width
     for i in range(tails.size):
-        redo(ground, search, memory, st, np.int64(tails[i]))
+        update_rhs(ground, search, memory, st, np.int64(tails[i]))
         if not rose[i] and st.status == log.NO_PATH:
             st.status = log.ACTIVE
     st.found = 0
@@ -344,7 +351,7 @@ def on_change(ground, search, memory, state, tails, rose):
 
 
 @kernel
-def way_ahead(ground, search, state, way):
+def path_ahead(ground, search, state, way):
     """Write the cells that the agent will walk if nothing changes, its own first, into `way`. Returns their number."""
     st = state[0]
     way[0] = st.loc

@@ -11,11 +11,11 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_way
-from sim.kernels.levels import ancestor
-from sim.kernels.lrta import NO_REACH, look_ahead, step_to_rim
+from sim.kernels.learner import has_no_moves
+from sim.kernels.levels import node_on_level
+from sim.kernels.lrta import NO_REACH, learn_and_move, look_ahead
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import aim_at, is_crowded, step_toward
+from sim.kernels.targets import must_grow, set_target, step_toward
 from sim.kernels.whole_depths import NO_DEPTH
 
 # Rules for a re-entry (a visit to a cell visited before), after which an agent may drop subgoals and head for its goal.
@@ -46,7 +46,7 @@ CONTROL = np.dtype(
 
 
 @kernel
-def choose(column, place, visits, it, st):
+def look_up_subgoal(column, place, visits, it, st):
     """Return the database's target (NO_SUBGOAL: the goal) and depth for the region at index `place` of the column.
 
     `visits` counts how often the agent was on each cell, or began a leg there. Writes: st.marks, it.
@@ -90,33 +90,33 @@ def drops_subgoal(visits, it, st):
 
 
 @kernel
-def choose_cell(levels, column, visits, it, st):
+def choose_target(levels, column, visits, it, st):
     """Return target and lookahead depth for the next move: the goal and depth 1 if the database is not used."""
     if not it.uses_database:
         it.drops_subgoal = 0
         return np.int64(st.goal), np.int64(1)
-    subgoal, depth = choose(column, ancestor(levels, st.loc, it.level) - it.first, visits, it, st)
+    subgoal, depth = look_up_subgoal(column, node_on_level(levels, st.loc, it.level) - it.first, visits, it, st)
     return np.int64(st.goal) if subgoal == NO_SUBGOAL else subgoal, depth
 
 
 @kernel
-def run(ground, levels, column, targets, ball, visits, control, state, rows):
+def run_ticks(ground, levels, column, targets, ball, visits, control, state, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
     Returns early, with the status still ACTIVE, if the hash table of `targets` must grow first.
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):
-        if st.status != log.ACTIVE or is_crowded(targets):
+        if st.status != log.ACTIVE or must_grow(targets):
             return tick
         used, phase = np.int64(0), log.WAITING
-        if has_no_way(ground, st):
+        if has_no_moves(ground, st):
             st.status = log.NO_PATH
         else:
-            target, depth = choose_cell(levels, column, visits, it, st)
+            target, depth = choose_target(levels, column, visits, it, st)
             it.last_target, it.last_depth, it.has_looked_up = target, depth, it.uses_database
-            aim_at(ground, targets, target)
-            used, has_moved = step(ground, targets, ball, st, depth, it.sees_all)
+            set_target(ground, targets, target)
+            used, has_moved = make_lrta_move(ground, targets, ball, st, depth, it.sees_all)
             if has_moved:
                 phase = log.LEARNING
                 visits[st.loc] += 1
@@ -130,7 +130,7 @@ def run(ground, levels, column, targets, ball, visits, control, state, rows):
 
 
 @kernel
-def step(ground, targets, ball, st, depth, sees_all):
+def make_lrta_move(ground, targets, ball, st, depth, sees_all):
     """Make one move of LRTA* of this depth toward the present target.
 
     Depth 1 needs no memory of a lookahead unless the agent is displayed (`sees_all`). Returns the expansions and
@@ -139,4 +139,4 @@ def step(ground, targets, ball, st, depth, sees_all):
     if depth == 1 and not sees_all:
         return np.int64(1), step_toward(ground, targets, st)
     used = np.int64(look_ahead(ground, targets, ball, st, depth, NO_REACH))
-    return used, step_to_rim(ground, targets, ball, st)
+    return used, learn_and_move(ground, targets, ball, st)

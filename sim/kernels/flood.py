@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.kernels.jit import kernel
 
-MET = -1
+FLOOD_MET = -1
 """Result of a flood that has met a cell with the wanted label, instead of the number of cells."""
 
 NEVER_MET = -1
@@ -12,14 +12,14 @@ NEVER_MET = -1
 
 
 @kernel
-def flood(ground, labels, queue, s, label, wanted):
+def flood_fill(ground, labels, queue, s, label, wanted):
     """Label all cells that can be reached from s without entering cells that have a label already.
 
     Returns the number of cells labelled, or MET as soon as the flood meets a cell labelled `wanted`.
     Writes: labels, queue.
     """
     if labels[s] == wanted:
-        return MET
+        return FLOOD_MET
     labels[s] = label
     queue[0] = s
     done, count = 0, 1
@@ -30,7 +30,7 @@ def flood(ground, labels, queue, s, label, wanted):
             if ground.moves[s] >> d & 1:
                 t = s + ground.step[d]
                 if labels[t] == wanted:
-                    return MET
+                    return FLOOD_MET
                 if not labels[t]:
                     labels[t] = label
                     queue[count] = t

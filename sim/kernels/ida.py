@@ -15,12 +15,12 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.labels import REVERSED, count_expansion
-from sim.kernels.memory import zeros
-from sim.kernels.octile import NOWHERE, h0_cells
-from sim.kernels.route import adopt, place_on
-from sim.kernels.search import CLOSED, forget, is_known
-from sim.kernels.tb_bfs import opens_a_way
+from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import NO_DIRECTION, h0_cells
+from sim.kernels.route import route_index, set_route
+from sim.kernels.search import CLOSED, clear_search, is_known
+from sim.kernels.tb_bfs import may_open_path
 
 STATE = np.dtype(
     [
@@ -48,8 +48,11 @@ WENT_BACK = 2  # in this tick a cell was taken off the stack
 ENDED_BACK = 4  # in this tick a cell was taken off the stack after the last expansion
 
 
-class Stack(NamedTuple):
-    """Stack of the depth-first search: the path from the root to its current cell. Make it only with new_stack()."""
+class SearchStack(NamedTuple):
+    """Stack of the depth-first search: the path from the root to its current cell.
+
+    Make it only with new_search_stack().
+    """
 
     cells: np.ndarray  # int32[cells] cells on the stack, the root first
     turn: np.ndarray  # uint8[cells] for each cell of the stack, the direction to try next
@@ -60,19 +63,19 @@ class Stack(NamedTuple):
     contour: np.ndarray
 
 
-def new_stack(cells: int) -> Stack:
-    return Stack(
-        zeros(cells, np.int32),
-        zeros(cells, np.uint8),
-        zeros(cells, np.uint8),
-        zeros(cells, np.float64),
-        zeros(cells, np.uint8),
-        zeros(cells, np.float64),
+def new_search_stack(cells: int) -> SearchStack:
+    return SearchStack(
+        untouched_zeros(cells, np.int32),
+        untouched_zeros(cells, np.uint8),
+        untouched_zeros(cells, np.uint8),
+        untouched_zeros(cells, np.float64),
+        untouched_zeros(cells, np.uint8),
+        untouched_zeros(cells, np.float64),
     )
 
 
 @kernel
-def reset(ground, labels, stack, state, start, goal, most):
+def reset_agent(ground, labels, stack, state, start, goal, most):
     """Place the agent at `start` with an empty search."""
     st = state[0]
     st.loc = start
@@ -80,14 +83,14 @@ def reset(ground, labels, stack, state, start, goal, most):
     st.most = most
     st.marks = 0
     st.restarts = 0
-    begin_here(ground, labels, stack, st)
+    begin_search_at_agent(ground, labels, stack, st)
 
 
 @kernel
-def begin_here(ground, labels, stack, st):
+def begin_search_at_agent(ground, labels, stack, st):
     """Prepare the first iteration from the agent's cell: set its limit, empty the stack."""
-    clear(stack, st)
-    forget(ground, labels, st.goal, st.goal)
+    clear_stack(stack, st)
+    clear_search(ground, labels, st.goal, st.goal)
     labels.control[0].root = st.loc
     st.root = st.loc
     st.found = 0
@@ -99,7 +102,7 @@ def begin_here(ground, labels, stack, st):
 
 
 @kernel
-def clear(stack, st):
+def clear_stack(stack, st):
     """Empty the stack."""
     for i in range(st.depth):
         stack.holds[stack.cells[i]] = 0
@@ -107,7 +110,7 @@ def clear(stack, st):
 
 
 @kernel
-def run(ground, labels, stack, route, state, expansions, rows):
+def run_ticks(ground, labels, stack, route, state, expansions, rows):
     """Plan and act for up to len(rows) ticks, with up to `expansions` in each. Returns the number of ticks done."""
     st = state[0]
     for tick in range(rows.size):
@@ -116,17 +119,17 @@ def run(ground, labels, stack, route, state, expansions, rows):
         used = 0
         st.did = 0
         if not st.found:
-            used = search_on(ground, labels, stack, st, expansions)
+            used = continue_search(ground, labels, stack, st, expansions)
             if st.found:
-                take_route(stack, route, st)
-        phase = walk(route, st)
+                set_route_from_stack(stack, route, st)
+        phase = move_agent(route, st)
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
 
 @kernel
-def search_on(ground, labels, stack, st, room):
+def continue_search(ground, labels, stack, st, room):
     """Continue the depth-first search for up to `room` expansions.
 
     Returns the number of expansions. Writes: stack, labels, st.
@@ -142,15 +145,15 @@ def search_on(ground, labels, stack, st, room):
             st.limit, st.next_limit = st.next_limit, np.inf
             st.did |= ROSE if st.iteration else 0
             st.iteration += 1
-            enter(labels, stack, st, st.root, NOWHERE, 0.0)
+            push_cell(labels, stack, st, st.root, NO_DIRECTION, 0.0)
             used += 1
             continue
         if labels.control[0].expansions >= st.most:
             st.status = log.GAVE_UP
             break
-        d = next_child(ground, stack, st)
+        d = next_child_direction(ground, stack, st)
         if d < 0:
-            go_back(stack, st)
+            pop_cell(stack, st)
             continue
         top = st.depth - 1
         t = stack.cells[top] + ground.step[d]
@@ -160,13 +163,13 @@ def search_on(ground, labels, stack, st, room):
         if used == room:
             break
         stack.turn[top] = d + 1
-        enter(labels, stack, st, t, d, stack.g[top] + ground.cost[d])
+        push_cell(labels, stack, st, t, d, stack.g[top] + ground.cost[d])
         used += 1
     return used
 
 
 @kernel
-def enter(labels, stack, st, s, came, g):
+def push_cell(labels, stack, st, s, came, g):
     """Expand cell s by putting it on the stack. For display, `labels` keeps the least g with which s was entered."""
     stack.cells[st.depth] = s
     stack.turn[st.depth] = 0
@@ -189,7 +192,7 @@ def enter(labels, stack, st, s, came, g):
 
 
 @kernel
-def go_back(stack, st):
+def pop_cell(stack, st):
     """Take the top cell off the stack."""
     st.depth -= 1
     stack.holds[stack.cells[st.depth]] = 0
@@ -197,7 +200,7 @@ def go_back(stack, st):
 
 
 @kernel
-def next_child(ground, stack, st):
+def next_child_direction(ground, stack, st):
     """Return the direction of the top cell's next child within the limit, or -1 if none is left.
 
     Writes: turn of the top cell, next_limit.
@@ -207,7 +210,7 @@ def next_child(ground, stack, st):
     moves = np.int64(ground.moves[s])
     for d in range(stack.turn[top], 8):
         stack.turn[top] = d
-        if not moves >> d & 1 or (stack.came[top] != NOWHERE and d == REVERSED[stack.came[top]]):
+        if not moves >> d & 1 or (stack.came[top] != NO_DIRECTION and d == OPPOSITE_DIRECTION[stack.came[top]]):
             continue
         t = s + ground.step[d]
         if stack.holds[t]:
@@ -220,22 +223,22 @@ def next_child(ground, stack, st):
 
 
 @kernel
-def take_route(stack, route, st):
+def set_route_from_stack(stack, route, st):
     """Make the cells of the stack, followed by the goal, the agent's route."""
     route.scratch[0] = st.goal
     for i in range(st.depth):
         route.scratch[st.depth - i] = stack.cells[i]
-    st.length = adopt(route, route.scratch, st.depth + 1)
+    st.length = set_route(route, route.scratch, st.depth + 1)
 
 
 @kernel
-def walk(route, st):
+def move_agent(route, st):
     """Make one move along the route, or none before it is found. Returns the phase of the tick."""
     if st.status != log.ACTIVE:
         return log.WAITING
     if not st.found:
         return log.SEARCHING
-    st.loc = route.cells[place_on(route, st.length, st.loc) + 1]
+    st.loc = route.cells[route_index(route, st.length, st.loc) + 1]
     if st.loc == st.goal:
         st.status = log.AT_GOAL
     return log.FOLLOWING
@@ -247,17 +250,17 @@ def on_change(ground, labels, stack, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
         return
-    if st.status == log.NO_PATH and not opens_a_way(labels, tails, rose):
+    if st.status == log.NO_PATH and not may_open_path(labels, tails, rose):
         return
     if st.status == log.ACTIVE and labels.control[0].expansions == 0:
         return
-    begin_here(ground, labels, stack, st)
+    begin_search_at_agent(ground, labels, stack, st)
     st.restarts += 1
     st.marks |= log.RESTARTED
 
 
 @kernel
-def find_contours(labels, stack, limits):
+def read_contours(labels, stack, limits):
     """Read for every cell the limit with which it was first entered, 0 if it was not entered. Writes: limits."""
     for s in range(limits.size):
         limits[s] = stack.contour[s] if is_known(labels, s) else 0.0

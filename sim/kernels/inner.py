@@ -9,8 +9,8 @@ Every kernel is fully optimised only once, after linking. numba optimises each f
 whole module to find reference counts that cancel out, and then the whole module again; kernels have no reference counts
 (jit.py), so the first two steps are left out.
 
-This module depends on numba's internals, so it is imported only with a version that it was tested with (known.py); with
-other versions the results are the same.
+This module depends on numba's internals, so it is imported only with a version that it was tested with
+(numba_version.py); with other versions the results are the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -143,14 +143,14 @@ function for such a feature in vain; together they took a sixth of the compile t
 
 class _LeanCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
-        return [_pass_manager("lean", _UseLeanLibrary, NativeLowering, NoPythonBackend)]
+        return [_new_pass_manager("lean", _UseLeanLibrary, NativeLowering, NoPythonBackend)]
 
 
 class _InnerCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         flags = self.state.flags
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        return [_pass_manager("inner", _UseLinkableLibrary, NativeLowering, NoPythonBackend, _FinishLinkable)]
+        return [_new_pass_manager("inner", _UseLinkableLibrary, NativeLowering, NoPythonBackend, _FinishLinkable)]
 
 
 class _PlainPassManager(PassManager):
@@ -163,7 +163,7 @@ class _PlainPassManager(PassManager):
         each.run_finalizer(state)
 
 
-def _pass_manager(name: str, *to_code: Any) -> PassManager:
+def _new_pass_manager(name: str, *to_code: Any) -> PassManager:
     """Return the passes from bytecode to typed code, followed by `to_code`."""
     passes = _PlainPassManager(name)
     for each in (*_PASSES_TO_TYPED_CODE, *to_code):
@@ -172,7 +172,7 @@ def _pass_manager(name: str, *to_code: Any) -> PassManager:
     return passes
 
 
-class Inner(CPUDispatcher):
+class InnerKernel(CPUDispatcher):
     """Kernel in the form that other kernels call: LLVM code that is linked into the caller."""
 
     def add_overload(self, result: Any) -> None:
@@ -184,13 +184,15 @@ class Kernel(CPUDispatcher):
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
         super().__init__(function, targetoptions=dict(options), pipeline_class=_LeanCompiler)
-        self._inner: Inner | None = None
+        self._inner_form: InnerKernel | None = None
 
-    def inner(self) -> Inner:
+    def inner(self) -> InnerKernel:
         """Return the inner form. It is made at the first call, because most starts of the program compile no kernel."""
-        if self._inner is None:
-            self._inner = Inner(self.py_func, targetoptions=dict(self.targetoptions), pipeline_class=_InnerCompiler)
-        return self._inner
+        if self._inner_form is None:
+            self._inner_form = InnerKernel(
+                self.py_func, targetoptions=dict(self.targetoptions), pipeline_class=_InnerCompiler
+            )
+        return self._inner_form
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return self.inner().get_call_template(args, kws)
@@ -199,7 +201,7 @@ class Kernel(CPUDispatcher):
         return self.inner().get_overload(signature)
 
 
-class Interpreted(Kernel):
+class InterpretedKernel(Kernel):
     """Kernel that runs as Python code when called from Python; compiled kernels get its inner form."""
 
     def __call__(self, *args: Any) -> Any:

@@ -23,22 +23,22 @@ from typing import Any, cast
 import numba
 import numpy as np
 
-from sim.kernels.cache import with_cache
-from sim.kernels.known import IS_KNOWN
+from sim.kernels.cache import attach_cache
+from sim.kernels.numba_version import IS_NUMBA_SUPPORTED
 
-if IS_KNOWN:  # for another version of numba, whose internals differ, the import would fail
-    from sim.kernels.inner import Interpreted, Kernel
+if IS_NUMBA_SUPPORTED:  # for another version of numba, whose internals differ, the import would fail
+    from sim.kernels.inner import InterpretedKernel, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
-DRAWS_ONLY_VARIABLE = "BACKMOVE_DRAWS_ONLY"
-DRAWS_ONLY = JIT_ON and IS_KNOWN and bool(os.environ.get(DRAWS_ONLY_VARIABLE))
+ONLY_DRAWING_VARIABLE = "BACKMOVE_DRAWS_ONLY"
+COMPILES_ONLY_DRAWING = JIT_ON and IS_NUMBA_SUPPORTED and bool(os.environ.get(ONLY_DRAWING_VARIABLE))
 """True in a process that compiles only the kernels that draw.
 
 Such a process runs a tiny world to have something to draw. Another process compiles the kernels of that world at the
 same time, so here they run as Python code (see ui/warmup.py)."""
 
-HAS_RECORDS = not JIT_ON or DRAWS_ONLY
+IS_SIM_INTERPRETED = not JIT_ON or COMPILES_ONLY_DRAWING
 """True if kernels of the simulation run as Python code, which reads fields of record arrays by name."""
 
 _OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
@@ -53,7 +53,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _make_kernel(function, _OPTIONS)
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def inlined_kernel(function: Callable[..., Any]) -> Any:
     """Return the function as a kernel whose code is inlined into every kernel that calls it.
 
     Use it for kernels that run in every tick, are called from one or two kernels and take all arrays of an agent as
@@ -67,19 +67,19 @@ def _make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return the kernel of a function; without the compiler, the function itself."""
     if not JIT_ON:
         return function
-    if DRAWS_ONLY and function.__module__.startswith("sim."):
-        return Interpreted(function, options)
-    made = with_cache(Kernel(function, options) if IS_KNOWN else cast(Any, numba.jit)(**options)(function))
+    if COMPILES_ONLY_DRAWING and function.__module__.startswith("sim."):
+        return InterpretedKernel(function, options)
+    made = attach_cache(Kernel(function, options) if IS_NUMBA_SUPPORTED else cast(Any, numba.jit)(**options)(function))
     KERNELS.append(made)
     return made
 
 
-_FEW = 16
+_CALLS_BEFORE_RESOLVING = 16
 """Number of calls of a `CachedDispatch` through numba's dispatcher before it looks up its machine code. The look-up
-takes up to a millisecond. So up to `_FEW` - 1 calls are added, by the number of the instance: instances that are made
-and called together look up their code in different ticks."""
+takes up to a millisecond. So up to `_CALLS_BEFORE_RESOLVING` - 1 calls are added, by the number of the instance:
+instances that are made and called together look up their code in different ticks."""
 
-_BEGUN = itertools.count()  # counter that numbers the instances of CachedDispatch
+_INSTANCE_NUMBERS = itertools.count()  # counter that numbers the instances of CachedDispatch
 
 
 class CachedDispatch:
@@ -94,12 +94,16 @@ class CachedDispatch:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
         self._callable = kernel
-        self._left = _FEW + next(_BEGUN) % _FEW if _FEW and IS_KNOWN and type(kernel) is Kernel else 0
+        self._calls_left = (
+            _CALLS_BEFORE_RESOLVING + next(_INSTANCE_NUMBERS) % _CALLS_BEFORE_RESOLVING
+            if _CALLS_BEFORE_RESOLVING and IS_NUMBA_SUPPORTED and type(kernel) is Kernel
+            else 0
+        )
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._left:
-            self._left -= 1
-            if not self._left:
+        if self._calls_left:
+            self._calls_left -= 1
+            if not self._calls_left:
                 self._callable = resolve_overload(self.kernel, *arguments)
         return self._callable(*arguments)
 
@@ -112,7 +116,7 @@ def resolve_overload(kernel: Any, *arguments: Any) -> Any:
 
     Determining numba's types of the arguments takes half a millisecond; the result is cached and shared by all agents.
     """
-    kind = kernel, *map(_kind_of, arguments)
+    kind = kernel, *map(_type_key, arguments)
     if kind not in _RESOLVED_CODE:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
         found = kernel.overloads.get(types)  # usually exists, because the kernel was called with these types
@@ -120,29 +124,29 @@ def resolve_overload(kernel: Any, *arguments: Any) -> Any:
     return _RESOLVED_CODE[kind]
 
 
-def _kind_of(argument: Any) -> Any:
+def _type_key(argument: Any) -> Any:
     """Return everything that determines numba's type of an argument, as a hashable key."""
     if isinstance(argument, np.ndarray):
         flags, dtype = argument.flags, argument.dtype
         order = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
         return dtype, dtype.isalignedstruct, argument.ndim, order
     if isinstance(argument, tuple):
-        return type(argument), *map(_kind_of, argument)
+        return type(argument), *map(_type_key, argument)
     return type(argument)
 
 
-def bare(memory: Any) -> Any:
+def as_plain_arrays(memory: Any) -> Any:
     """Return an array, or all arrays of a (named) tuple, as plain arrays, which a kernel call unpacks fastest.
 
     numba recognises the type of a plain array immediately. A record array, whose fields Python code can read by name,
     is analysed in every call: a tick of TB-WA* spent twice as long on this analysis as on the search itself. Without
     the compiler, kernels are Python code and need the field names, so `memory` is returned unchanged.
     """
-    if HAS_RECORDS:
+    if IS_SIM_INTERPRETED:
         return memory
     if isinstance(memory, np.ndarray):
         return memory.view(np.ndarray)
     if isinstance(memory, tuple):
-        parts = [bare(part) for part in memory]
+        parts = [as_plain_arrays(part) for part in memory]
         return type(memory)(*parts) if hasattr(memory, "_fields") else tuple(parts)
     return memory

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.climb import climb_step
+from sim.kernels.climb import next_climb_cell
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_way
+from sim.kernels.learner import has_no_moves
 from sim.kernels.octile import h0_cells
-from sim.kernels.records import Similar, find_similar, new_similar
-from sim.kernels.targets import aim_at, is_crowded, is_goal_aimed_at, step_toward
+from sim.kernels.records import SimilarRecords, find_similar_records, new_similar_records
+from sim.kernels.targets import is_goal_target, must_grow, set_target, step_toward
 
 CONTROL = np.dtype(
     [
@@ -65,18 +65,21 @@ UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
 UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # states of a climb: not finished; at its last cell; failed
 
 
-class Choice(NamedTuple):
-    """Records considered in a selection, verdicts on them, and the targets chosen. Make it only with new_choice()."""
+class RecordChoice(NamedTuple):
+    """Records considered in a selection, verdicts on them, and the targets chosen.
 
-    similar: Similar
+    Make it only with new_record_choice().
+    """
+
+    similar: SimilarRecords
     verdicts: np.ndarray  # int8[similar records] verdict on each similar record, such as ACCEPTED
     queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order in which to head for them
     dropped: np.ndarray  # uint8[records] 1 for a record that led nowhere on a changed map; it is not taken again
 
 
-def new_choice(similar: int, records: int, longest: int) -> Choice:
-    return Choice(
-        new_similar(similar),
+def new_record_choice(similar: int, records: int, longest: int) -> RecordChoice:
+    return RecordChoice(
+        new_similar_records(similar),
         np.zeros(similar, np.int8),
         np.zeros(longest + 1, np.int32),
         np.zeros(records, np.uint8),
@@ -84,7 +87,7 @@ def new_choice(similar: int, records: int, longest: int) -> Choice:
 
 
 @kernel
-def forget_choice(control):
+def drop_choice(control):
     """Drop the present record and targets, so that the agent selects in its next tick."""
     it = control[0]
     it.record = -1
@@ -96,34 +99,34 @@ def forget_choice(control):
 
 
 @kernel
-def run(ground, records, choice, targets, state, control, rows):
+def run_ticks(ground, records, choice, targets, state, control, rows):
     """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the tables of h must grow first."""
     st, it = state[0], control[0]
     for tick in range(rows.size):
-        if st.status != log.ACTIVE or is_crowded(targets):
+        if st.status != log.ACTIVE or must_grow(targets):
             return tick
         used, phase = 0, log.WAITING
         it.did = 0
-        if has_no_way(ground, st):
+        if has_no_moves(ground, st):
             st.status = log.NO_PATH
         else:
             choose_target(ground, records, choice, st, it)
-            aim_at(ground, targets, np.int64(choice.queue[it.next]))
-            used, phase = walk(ground, choice, targets, st, it)
+            set_target(ground, targets, np.int64(choice.queue[it.next]))
+            used, phase = move_agent(ground, choice, targets, st, it)
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
 
 @kernel
-def walk(ground, choice, targets, st, it):
+def move_agent(ground, choice, targets, st, it):
     """Make one move toward the present target. Returns the expansions and the phase of the tick."""
     if step_toward(ground, targets, st):
         it.leg += 1
         if it.quota > 0:
             it.quota -= 1
         return 1, log.FOLLOWING if it.record >= 0 else log.LEARNING
-    if is_goal_aimed_at(targets):
+    if is_goal_target(targets):
         st.status = log.NO_PATH
     else:
         drop_record(choice, it)
@@ -136,21 +139,21 @@ def walk(ground, choice, targets, st, it):
 @kernel
 def choose_target(ground, records, choice, st, it):
     """Ensure that queue[next] is a target other than the agent's own cell. Writes: st, it, choice."""
-    if it.record >= 0 and is_lost(ground, choice, it):
+    if it.record >= 0 and is_record_lost(ground, choice, it):
         it.did |= LOST
         drop_record(choice, it)
-    pass_reached(choice, st, it)
+    skip_reached_targets(choice, st, it)
     if it.stage == SETTLED and (it.next >= it.targets or it.quota == 0):
         begin_selection(st, it)
         if it.next >= it.targets:
-            aim_at_goal(choice, st, it)
+            make_goal_only_target(choice, st, it)
     if it.stage != SETTLED:
-        select(ground, records, choice, st, it)
-        pass_reached(choice, st, it)
+        continue_selection(ground, records, choice, st, it)
+        skip_reached_targets(choice, st, it)
 
 
 @kernel
-def pass_reached(choice, st, it):
+def skip_reached_targets(choice, st, it):
     """Advance in the queue past targets that the agent has reached. Afterwards the queue may have no targets left."""
     while it.next < it.targets and choice.queue[it.next] == st.loc:
         it.next += 1
@@ -159,7 +162,7 @@ def pass_reached(choice, st, it):
 
 
 @kernel
-def is_lost(ground, choice, it):
+def is_record_lost(ground, choice, it):
     """Return whether the present record can no longer be followed, which can only happen after a map change."""
     target = choice.queue[min(it.next, it.targets - 1)]
     return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
@@ -176,7 +179,7 @@ def drop_record(choice, it):
 
 
 @kernel
-def aim_at_goal(choice, st, it):
+def make_goal_only_target(choice, st, it):
     """Stop following a record, and make the goal the only target."""
     choice.queue[0] = st.goal
     it.targets = 1
@@ -201,13 +204,13 @@ def begin_selection(st, it):
 
 
 @kernel
-def select(ground, records, choice, st, it):
+def continue_selection(ground, records, choice, st, it):
     """Continue the selection, with at most `spread` steps of climbing in this tick."""
     left = it.spread if it.spread else np.int64(1) << 62
     before = it.steps
     while it.stage != SETTLED:
-        if it.stage == TO_FIRST and not has_candidate(ground, records, choice, st, it):
-            aim_at_goal(choice, st, it)
+        if it.stage == TO_FIRST and not has_candidate_left(ground, records, choice, st, it):
+            make_goal_only_target(choice, st, it)
             it.quota = it.cap
             it.stage = SETTLED
             it.did |= ASKED | NONE_FITS
@@ -217,27 +220,27 @@ def select(ground, records, choice, st, it):
             break
         if it.stage != TO_GOAL:
             it.did |= ASKED
-        result = climb_on(ground, st, it, *ends_of_climb(records, choice, st, it), room)
+        result = continue_climb(ground, st, it, *climb_ends(records, choice, st, it), room)
         if result == UNDER_WAY:
             break
         it.climber = -1
         if it.stage == TO_GOAL:
-            after_goal(choice, st, it, result == CLIMBED)
+            handle_goal_climb(choice, st, it, result == CLIMBED)
         elif it.stage == TO_SECOND:
-            take_record(records, choice, st, it, result == CLIMBED)
+            choose_record(records, choice, st, it, result == CLIMBED)
         else:
-            after_record(records, choice, st, it, result == CLIMBED)
+            handle_record_climb(records, choice, st, it, result == CLIMBED)
     it.most_steps = max(it.most_steps, it.steps - before)
 
 
 @kernel
-def has_candidate(ground, records, choice, st, it):
+def has_candidate_left(ground, records, choice, st, it):
     """Return whether a similar record remains to be tried. Finds the similar records first if this is not done yet.
 
     Writes: choice, it.
     """
     if it.found < 0:
-        it.found = find_similar(ground, records, it.from_cell, st.goal, choice.similar)
+        it.found = find_similar_records(ground, records, it.from_cell, st.goal, choice.similar)
         choice.verdicts[:] = UNTRIED
     while it.candidate < it.found and choice.dropped[choice.similar.records[it.candidate]]:
         choice.verdicts[it.candidate] = DROPPED
@@ -246,7 +249,7 @@ def has_candidate(ground, records, choice, st, it):
 
 
 @kernel
-def ends_of_climb(records, choice, st, it):
+def climb_ends(records, choice, st, it):
     """Return the first and the last cell of the climb that the present stage of the selection tests."""
     if it.stage == TO_GOAL:
         return np.int64(it.from_cell), np.int64(st.goal)
@@ -260,7 +263,7 @@ def ends_of_climb(records, choice, st, it):
 
 
 @kernel
-def climb_on(ground, st, it, a, b, room):
+def continue_climb(ground, st, it, a, b, room):
     """Continue the climb from a to b for up to `room` steps. Returns UNDER_WAY, CLIMBED or GAVE_UP.
 
     The climb gives up after `cap` steps.
@@ -273,7 +276,7 @@ def climb_on(ground, st, it, a, b, room):
             return GAVE_UP
         if room == 0:
             return UNDER_WAY
-        t = climb_step(ground, it.climber, b)
+        t = next_climb_cell(ground, it.climber, b)
         if t < 0 or h0_cells(ground, t, b) >= h0_cells(ground, it.climber, b):
             return GAVE_UP
         it.climber = t
@@ -284,10 +287,10 @@ def climb_on(ground, st, it, a, b, room):
 
 
 @kernel
-def after_goal(choice, st, it, is_climbed):
+def handle_goal_climb(choice, st, it, is_climbed):
     """Handle the result of the climb to the goal: make the goal the target, or continue with trying records."""
     if is_climbed:
-        aim_at_goal(choice, st, it)
+        make_goal_only_target(choice, st, it)
         it.quota = -1
         it.stage = SETTLED
         it.did |= STRAIGHT
@@ -296,7 +299,7 @@ def after_goal(choice, st, it, is_climbed):
 
 
 @kernel
-def after_record(records, choice, st, it, is_climbed):
+def handle_record_climb(records, choice, st, it, is_climbed):
     """Handle the result of a candidate record's climb: begin its next test, try the next candidate, or choose it."""
     if not is_climbed:
         choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == TO_FIRST else NO_WAY_FROM_IT
@@ -307,11 +310,11 @@ def after_record(records, choice, st, it, is_climbed):
     elif it.skips_first:
         it.stage = TO_SECOND
     else:
-        take_record(records, choice, st, it, False)
+        choose_record(records, choice, st, it, False)
 
 
 @kernel
-def take_record(records, choice, st, it, skips_first):
+def choose_record(records, choice, st, it, skips_first):
     """Choose the candidate record: its cells, followed by the goal, become the agent's targets."""
     r = choice.similar.records[it.candidate]
     choice.verdicts[it.candidate] = ACCEPTED

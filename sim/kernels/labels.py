@@ -7,21 +7,21 @@ search, so that all code that draws, counts or inspects a Search works for it.
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import zeros
+from sim.kernels.memory import untouched_zeros
 from sim.kernels.openlist import ENTRY
 from sim.kernels.search import Search, new_search
 
-REVERSED = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
+OPPOSITE_DIRECTION = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
 """REVERSED[d] is the direction opposite to d, in the order N, E, S, W, NE, SE, SW, NW."""
 
 
-def new_labels(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
+def new_record_search(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
     """Return a Search whose heap has no room, because only its cell records are used.
 
     `tile_width` is the width of the map if the records are laid out in tiles (tiled.py), 0 for row order.
     """
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, tile_width=tile_width)
-    return search._replace(heap=zeros(1, ENTRY).view(search.heap.__class__))
+    return search._replace(heap=untouched_zeros(1, ENTRY).view(search.heap.__class__))
 
 
 @kernel

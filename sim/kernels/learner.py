@@ -8,7 +8,7 @@ when arcs are added, which may shorten true distances, it becomes the highest h 
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.flood import MET, flood
+from sim.kernels.flood import FLOOD_MET, flood_fill
 from sim.kernels.jit import kernel
 from sim.kernels.octile import direction_between
 
@@ -33,11 +33,14 @@ STATE = np.dtype(
 )
 
 
-IS_SEEN, IS_TAIL = 1, 2  # labels of cells in may_lead_out(): the flood reached the cell; an added arc leaves the cell
+IS_SEEN, IS_TAIL = (
+    1,
+    2,
+)  # labels of cells in reaches_added_arc(): the flood reached the cell; an added arc leaves the cell
 
 
 @kernel
-def stand(state, start, goal):
+def place_agent(state, start, goal):
     """Place the agent at `start` with nothing planned."""
     st = state[0]
     st.loc = start
@@ -49,22 +52,22 @@ def stand(state, start, goal):
 
 
 @kernel
-def begin_again(state):
+def restart_agent(state):
     """Drop the plan and make the agent active again, after a map change that may affect it."""
     st = state[0]
-    stand(state, st.loc, st.goal)
+    place_agent(state, st.loc, st.goal)
     st.restarts += 1
     st.marks |= log.RESTARTED
 
 
 @kernel
-def set_limit(state, longest):
+def set_h_limit(state, longest):
     """Set the limit above which h proves that there is no path; no path on the map costs more than `longest`."""
     state[0].limit = state[0].slack + longest
 
 
 @kernel
-def may_lead_out(ground, loc, tails, rose, seen, queue):
+def reaches_added_arc(ground, loc, tails, rose, seen, queue):
     """Return whether an added arc leaves a cell that can be reached from `loc`. Writes: seen, queue.
 
     `seen` must contain only zeros before the call.
@@ -72,17 +75,17 @@ def may_lead_out(ground, loc, tails, rose, seen, queue):
     for i in range(tails.size):
         if not rose[i]:
             seen[tails[i]] = IS_TAIL
-    return flood(ground, seen, queue, loc, IS_SEEN, IS_TAIL) == MET
+    return flood_fill(ground, seen, queue, loc, IS_SEEN, IS_TAIL) == FLOOD_MET
 
 
 @kernel
-def has_no_way(ground, st):
+def has_no_moves(ground, st):
     """Return whether there is obviously no path: the goal's cell or the agent's cell has no legal move."""
     return ground.moves[st.goal] == 0 or ground.moves[st.loc] == 0
 
 
 @kernel
-def move_to(st, t):
+def move_agent_to(st, t):
     """Move the agent to cell t."""
     st.loc = t
     if t == st.goal:
@@ -90,7 +93,7 @@ def move_to(st, t):
 
 
 @kernel
-def write_step(row, st, used, has_moved):
+def write_learning_row(row, st, used, has_moved):
     """Write the row of a tick in which the agent has learned and moved, or has not moved because there is no path."""
     if not has_moved:
         st.status = log.NO_PATH
@@ -99,7 +102,7 @@ def write_step(row, st, used, has_moved):
 
 
 @kernel
-def is_cut(ground, path, state):
+def is_path_cut(ground, path, state):
     """Return whether a move of the path that the agent still has to walk is no longer legal."""
     st = state[0]
     for i in range(st.head, st.length - 1):

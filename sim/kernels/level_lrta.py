@@ -11,15 +11,23 @@ import numpy as np
 
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.levels import NodeSearch, add_node, ancestor, begin_nodes, new_node_search, node_distance, take_node
-from sim.kernels.lrta import INSIDE, RIM
-from sim.kernels.memory import zeros
-from sim.kernels.openlist import key_of, sift_up
+from sim.kernels.levels import (
+    NodeSearch,
+    begin_node_search,
+    insert_open_node,
+    new_node_search,
+    node_distance,
+    node_on_level,
+    pop_best_node,
+)
+from sim.kernels.lrta import FRONTIER, INSIDE
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.openlist import key_of_f, sift_up
 from sim.kernels.search import CLOSED
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import CELL_BITS, place_of, put
+from sim.kernels.targets import CELL_BITS, hash_index, hash_put
 
-GAP = 1e-9
+COST_TOLERANCE = 1e-9
 """Relative tolerance for comparing costs, because sums of distances between the means of regions are not exact."""
 
 
@@ -33,7 +41,12 @@ class NodeBall(NamedTuple):
 
 
 def new_node_ball(nodes: int) -> NodeBall:
-    return NodeBall(new_node_search(nodes), zeros(nodes, np.int32), zeros(nodes, np.float64), np.zeros(1, np.int64))
+    return NodeBall(
+        new_node_search(nodes),
+        untouched_zeros(nodes, np.int32),
+        untouched_zeros(nodes, np.float64),
+        np.zeros(1, np.int64),
+    )
 
 
 @kernel
@@ -42,18 +55,20 @@ def node_h(levels, tables, target, u, diagonal):
 
     `tables` is a targets.Targets, of which only the hash table is used.
     """
-    place = place_of(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
+    place = hash_index(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
     if tables.keys[place] != 0:
         return tables.values[place]
     return node_distance(levels, u, target, diagonal)
 
 
 @kernel
-def raise_node(levels, tables, target, u, value, diagonal):
+def raise_node_h(levels, tables, target, u, value, diagonal):
     """Raise the estimated cost from node u to the target node to `value` if it is lower."""
     if value > node_h(levels, tables, target, u, diagonal):
         aimed = tables.aimed[0]
-        tables.counts[0].entries += put(tables.keys, tables.values, np.int64(target) << CELL_BITS | np.int64(u), value)
+        tables.counts[0].entries += hash_put(
+            tables.keys, tables.values, np.int64(target) << CELL_BITS | np.int64(u), value
+        )
         aimed.changes += 1
         aimed.highest = max(aimed.highest, value)
 
@@ -67,15 +82,15 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
     """
     search, nodes, control = ball.nodes.search, ball.nodes.search.nodes, ball.nodes.search.control[0]
     mask = (np.int64(1) << ball.nodes.shift) - 1
-    mark_node_ball(levels, ball, root, target, depth)
+    find_node_ball(levels, ball, root, target, depth)
     nodes[root].g = 0.0
     ball.nodes.parent[root] = -1
     ball.fh[root] = node_h(levels, tables, target, root, diagonal)
-    sift_up(search.heap, nodes, 0, key_of(0.0), np.int64(root), mask)
+    sift_up(search.heap, nodes, 0, key_of_f(0.0), np.int64(root), mask)
     control.open_size = 1
     used = np.int64(0)
     while control.open_size:
-        u = take_node(ball.nodes)
+        u = pop_best_node(ball.nodes)
         used += 1
         count_expansion(notes, levels.rep[u])
         for i in range(levels.edge_first[u], levels.edge_first[u + 1]):
@@ -87,22 +102,22 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
             child.g = g
             ball.nodes.parent[v] = u
             ball.fh[v] = max(ball.fh[u], gamma * g + node_h(levels, tables, target, v, diagonal))
-            if child.place != RIM and child.place != CLOSED:
+            if child.place != FRONTIER and child.place != CLOSED:
                 place = np.int64(child.place)
                 if place == INSIDE:
                     place = control.open_size
                     control.open_size += 1
-                sift_up(search.heap, nodes, place, key_of(g), v, mask)
+                sift_up(search.heap, nodes, place, key_of_f(g), v, mask)
     return used
 
 
 @kernel
-def mark_node_ball(levels, ball, root, target, depth):
+def find_node_ball(levels, ball, root, target, depth):
     """Find the nodes up to `depth` arcs from the root, layer by layer. All nodes but the last layer become INSIDE."""
-    begin_nodes(ball.nodes, root)
+    begin_node_search(ball.nodes, root)
     ball.nodes.search.control[0].open_size = 0
     ball.size[0] = 0
-    add_to_node_rim(ball, root)
+    add_frontier_node(ball, root)
     first = 0
     for _ in range(depth):
         last = ball.size[0]
@@ -114,24 +129,24 @@ def mark_node_ball(levels, ball, root, target, depth):
             for k in range(levels.edge_first[u], levels.edge_first[u + 1]):
                 v = np.int64(levels.edge[k])
                 if v != root and ball.nodes.search.nodes[v].search != ball.nodes.search.control[0].search:
-                    add_to_node_rim(ball, v)
+                    add_frontier_node(ball, v)
         first = last
 
 
 @kernel
-def add_to_node_rim(ball, u):
+def add_frontier_node(ball, u):
     """Add a newly found node to the ball, as a frontier node."""
     node = ball.nodes.search.nodes[u]
     node.search = ball.nodes.search.control[0].search
     ball.nodes.search.control[0].known += 1
-    node.place = RIM
+    node.place = FRONTIER
     node.g = np.inf
     ball.seen[ball.size[0]] = u
     ball.size[0] += 1
 
 
 @kernel
-def best_of_node_rim(ball, target):
+def best_frontier_node(ball, target):
     """Return the frontier node with the least path-max f, -1 if there is none.
 
     Ties go to the target, then to the larger g, then to the smaller node.
@@ -140,7 +155,7 @@ def best_of_node_rim(ball, target):
     for i in range(1, ball.size[0]):
         v = np.int64(ball.seen[i])
         node = ball.nodes.search.nodes[v]
-        if node.place != RIM or node.g == np.inf:
+        if node.place != FRONTIER or node.g == np.inf:
             continue
         if best < 0 or fh[v] < fh[best]:
             best = v
@@ -152,7 +167,7 @@ def best_of_node_rim(ball, target):
 
 
 @kernel
-def first_node(ball, root, b):
+def first_node_on_path(ball, root, b):
     """Return the first node after the root on the path that the lookahead found from the root to node b."""
     v = np.int64(b)
     while ball.nodes.parent[v] != root:
@@ -176,39 +191,39 @@ def find_node_depths(
     Returns the number of expansions of the lookaheads. Writes: depth, notes.
     """
     base, used = levels.first[level], np.int64(0)
-    z = ancestor(levels, levels.rep[region], lower)
+    z = node_on_level(levels, levels.rep[region], lower)
     if not near:
-        begin_nodes(nodes, z)
+        begin_node_search(nodes, z)
     for a in range(base + first, base + last):
-        s = ancestor(levels, levels.rep[a], lower)
+        s = node_on_level(levels, levels.rep[a], lower)
         y = z
         if near:
             y = s if a == region else np.int64(-1)
             if subgoal[a - base] != NO_SUBGOAL:
-                y = ancestor(levels, subgoal[a - base], lower)
+                y = node_on_level(levels, subgoal[a - base], lower)
         depth[a - base] = 1 if s == y or a == region else cap
         if s == y or a == region or y < 0:
             continue
         if near:
-            begin_nodes(nodes, y)
-        distance = close_node(levels, nodes, s, diagonal, notes)
+            begin_node_search(nodes, y)
+        distance = true_node_distance(levels, nodes, s, diagonal, notes)
         if distance == np.inf:
             continue
         for d in range(1, cap):
             used += look_ahead_nodes(levels, ball, tables, s, y, d, 1.0, diagonal, notes)
-            b = best_of_node_rim(ball, y)
+            b = best_frontier_node(ball, y)
             if b < 0:
                 continue
-            t = first_node(ball, s, b)
-            rest = close_node(levels, nodes, t, diagonal, notes)
-            if node_distance(levels, s, t, diagonal) + rest <= distance + GAP * distance:
+            t = first_node_on_path(ball, s, b)
+            rest = true_node_distance(levels, nodes, t, diagonal, notes)
+            if node_distance(levels, s, t, diagonal) + rest <= distance + COST_TOLERANCE * distance:
                 depth[a - base] = d
                 break
     return used
 
 
 @kernel
-def close_node(levels, nodes, u, diagonal, notes):
+def true_node_distance(levels, nodes, u, diagonal, notes):
     """Return the true distance from node u to the root of the search `nodes`, infinity if there is no path.
 
     The search is continued until the distance is known.
@@ -217,12 +232,12 @@ def close_node(levels, nodes, u, diagonal, notes):
     while search.nodes[u].search != control.search or search.nodes[u].place != CLOSED:
         if control.open_size == 0:
             return np.inf
-        s = take_node(nodes)
+        s = pop_best_node(nodes)
         count_expansion(notes, levels.rep[s])
         for i in range(levels.edge_first[s], levels.edge_first[s + 1]):
             t = np.int64(levels.edge[i])
             g = search.nodes[s].g + node_distance(levels, s, t, diagonal)
             child = search.nodes[t]
             if child.search != control.search or (child.place != CLOSED and child.g > g):
-                add_node(nodes, t, s, g, g, 0.0)
+                insert_open_node(nodes, t, s, g, g, 0.0)
     return search.nodes[u].g

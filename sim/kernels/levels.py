@@ -13,9 +13,9 @@ import numpy as np
 
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.memory import zeros
-from sim.kernels.octile import Ground, h0
-from sim.kernels.openlist import UNITS_PER_COST, key_of, sift_down, sift_up
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import MapArrays, h0
+from sim.kernels.openlist import UNITS_PER_COST, key_of_f, sift_down, sift_up
 from sim.kernels.search import (
     CLOSED,
     EMPTY,
@@ -23,13 +23,13 @@ from sim.kernels.search import (
     RUNNING,
     Search,
     add_root,
-    best_open,
-    expand,
-    forget,
+    best_open_cell,
+    clear_search,
+    expand_best_cells,
     new_search,
 )
 
-STRAIGHT = -1.0
+STRAIGHT_LINE = -1.0
 """Value for a diagonal cost that makes arcs between regions as long as the straight line between their means."""
 
 IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: the cell is inside; it is inside and may end the search
@@ -49,25 +49,33 @@ class NodeSearch(NamedTuple):
 class Corridor(NamedTuple):
     """Part of the map that can be searched like a map (it has its own Ground). Make it only with new_corridor()."""
 
-    ground: Ground  # arrays of the map, in which only moves between cells of the corridor are legal
+    ground: MapArrays  # arrays of the map, in which only moves between cells of the corridor are legal
     marks: np.ndarray  # uint8[cells] IS_INSIDE or IS_END, 0 for cells outside the corridor
     cells: np.ndarray  # int32[cells] list of the cells inside the corridor
-    stack: np.ndarray  # int32[nodes] scratch buffer of let_in()
+    stack: np.ndarray  # int32[nodes] scratch buffer of add_to_corridor()
     size: np.ndarray  # int64[1] number of cells inside the corridor
 
 
 def new_node_search(nodes: int) -> NodeSearch:
     search = new_search(nodes)
     return NodeSearch(
-        search, zeros(nodes, np.int32), zeros(nodes, np.int32), zeros(nodes, np.int32), max(1, nodes.bit_length())
+        search,
+        untouched_zeros(nodes, np.int32),
+        untouched_zeros(nodes, np.int32),
+        untouched_zeros(nodes, np.int32),
+        max(1, nodes.bit_length()),
     )
 
 
-def new_corridor(ground: Ground, nodes: int) -> Corridor:
+def new_corridor(ground: MapArrays, nodes: int) -> Corridor:
     cells = ground.moves.size
-    inside = ground._replace(moves=zeros(cells, np.uint8))
+    inside = ground._replace(moves=untouched_zeros(cells, np.uint8))
     return Corridor(
-        inside, zeros(cells, np.uint8), zeros(cells, np.int32), zeros(nodes, np.int32), np.zeros(1, np.int64)
+        inside,
+        untouched_zeros(cells, np.uint8),
+        untouched_zeros(cells, np.int32),
+        untouched_zeros(nodes, np.int32),
+        np.zeros(1, np.int64),
     )
 
 
@@ -75,7 +83,7 @@ def new_corridor(ground: Ground, nodes: int) -> Corridor:
 
 
 @kernel
-def ancestor(levels, cell, level):
+def node_on_level(levels, cell, level):
     """Return the node that contains a cell on this level, or on the cell's highest level if that is lower.
 
     Returns -1 for a cell without a node. A cell has no node if it was blocked when the levels were computed.
@@ -116,7 +124,7 @@ def node_distance(levels, u, v, diagonal):
 
 
 @kernel
-def begin_nodes(nodes, start):
+def begin_node_search(nodes, start):
     """Start a new search at node `start`. All nodes of the last search become unknown."""
     search = nodes.search
     control = search.control[0]
@@ -129,11 +137,11 @@ def begin_nodes(nodes, start):
     control.most_known = max(control.most_known, control.known)
     control.known = 0
     control.status = RUNNING
-    add_node(nodes, start, -1, 0.0, 0.0, 0.0)
+    insert_open_node(nodes, start, -1, 0.0, 0.0, 0.0)
 
 
 @kernel
-def add_node(nodes, u, before, g, f, h):
+def insert_open_node(nodes, u, before, g, f, h):
     """Put a node on the open list, or move it up if it is open already.
 
     Ties on f: larger g, which means smaller h, then smaller node.
@@ -148,11 +156,11 @@ def add_node(nodes, u, before, g, f, h):
     node.g = g
     nodes.parent[u] = before
     tie = np.int64(h * UNITS_PER_COST) << nodes.shift | np.int64(u)
-    sift_up(nodes.search.heap, nodes.search.nodes, place, key_of(f), tie, (np.int64(1) << nodes.shift) - 1)
+    sift_up(nodes.search.heap, nodes.search.nodes, place, key_of_f(f), tie, (np.int64(1) << nodes.shift) - 1)
 
 
 @kernel
-def take_node(nodes):
+def pop_best_node(nodes):
     """Remove the best node from the open list, close it, and return it."""
     search, control = nodes.search, nodes.search.control[0]
     mask = (np.int64(1) << nodes.shift) - 1
@@ -185,7 +193,7 @@ def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
             return used
         if used >= budget:
             return used
-        u = take_node(nodes)
+        u = pop_best_node(nodes)
         used += 1
         count_expansion(notes, levels.rep[u])
         for i in range(levels.edge_first[u], levels.edge_first[u + 1]):
@@ -197,11 +205,11 @@ def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
             if child.search == control.search and (child.place == CLOSED or child.g <= g):
                 continue
             h = node_distance(levels, v, aim, diagonal)
-            add_node(nodes, v, u, g, g + h, h)
+            insert_open_node(nodes, v, u, g, g + h, h)
 
 
 @kernel
-def trace_nodes(nodes, end):
+def trace_node_path(nodes, end):
     """Write the path from the root to node `end` into nodes.way. Returns the number of its nodes."""
     length = 0
     u = np.int64(end)
@@ -216,7 +224,7 @@ def trace_nodes(nodes, end):
 
 
 @kernel
-def mark_way(levels, nodes, length, mark, is_wide):
+def mark_node_path(levels, nodes, length, mark, is_wide):
     """Mark the first `length` nodes of the path with the number `mark`, and their neighbours too if `is_wide`."""
     for i in range(length):
         u = nodes.way[i]
@@ -230,7 +238,7 @@ def mark_way(levels, nodes, length, mark, is_wide):
 
 
 @kernel
-def clear(corridor):
+def clear_corridor(corridor):
     """Remove all cells from the corridor."""
     for i in range(corridor.size[0]):
         cell = corridor.cells[i]
@@ -240,7 +248,7 @@ def clear(corridor):
 
 
 @kernel
-def let_in(levels, corridor, node, mark):
+def add_to_corridor(levels, corridor, node, mark):
     """Add all map cells of a node to the corridor, with the mark IS_INSIDE or IS_END."""
     stack = corridor.stack
     stack[0] = node
@@ -260,7 +268,7 @@ def let_in(levels, corridor, node, mark):
 
 
 @kernel
-def open_moves(ground, corridor):
+def allow_corridor_moves(ground, corridor):
     """Copy the legal moves between cells of the corridor from the map, so that the corridor can be searched."""
     for i in range(corridor.size[0]):
         cell = np.int64(corridor.cells[i])
@@ -273,24 +281,24 @@ def open_moves(ground, corridor):
 
 
 @kernel
-def begin_in(ground, search, start, goal, aim):
+def begin_later_search(ground, search, start, goal, aim):
     """Begin a search as search.begin() does, but keep the list and the count of expansions made earlier in the tick."""
     noted, expansions = search.control[0].noted, search.control[0].expansions
-    forget(ground, search, goal, aim)
+    clear_search(ground, search, goal, aim)
     search.control[0].noted, search.control[0].expansions = noted, expansions
     search.control[0].root = start
     add_root(ground, search, start, 0.0)
 
 
 @kernel
-def expand_to_end(corridor, search, budget):
+def expand_to_marked_end(corridor, search, budget):
     """Expand up to `budget` cells until a cell marked IS_END is on top of the open list; store it in control.goal.
 
     Returns the number of expansions.
     """
     used = np.int64(0)
     while True:
-        top = best_open(corridor.ground, search)
+        top = best_open_cell(corridor.ground, search)
         if top < 0:
             search.control[0].status = EMPTY
             return used
@@ -300,4 +308,4 @@ def expand_to_end(corridor, search, budget):
             return used
         if used >= budget:
             return used
-        used += expand(corridor.ground, search, 1)
+        used += expand_best_cells(corridor.ground, search, 1)

@@ -11,20 +11,20 @@ from typing import Any
 from sim.kernels.jit import KERNELS
 
 
-class Loader:
+class KernelLoader:
     """Prefetch of all cached kernels; each call of load_next() loads one overload of one kernel."""
 
     def __init__(self, first: str = "") -> None:
         """Order the kernels so that modules whose name starts with `first` are loaded before the others."""
         in_order = sorted(KERNELS, key=lambda kernel: not kernel.__module__.startswith(first))
-        self._steps = _steps(in_order)
+        self._steps = _load_overloads(in_order)
 
     def load_next(self) -> bool:
         """Load one more overload; return False when all are loaded."""
         return next(self._steps, False)
 
 
-def _steps(kernels: Iterable[Any]) -> Iterator[bool]:
+def _load_overloads(kernels: Iterable[Any]) -> Iterator[bool]:
     """Load the cached overloads of the kernels one by one; yield True after each."""
     for kernel in kernels:
         for signature in kernel._cache.kept(kernel.targetctx):

@@ -14,12 +14,22 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import excess, h_of, learn, raise_to
-from sim.kernels.learner import has_no_way, move_to
-from sim.kernels.memory import zeros
-from sim.kernels.octile import NOWHERE, SUCCESSORS
-from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
-from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_root, forget, new_search, parent
+from sim.kernels.learned import h_excess, learned_h_of, raise_h, set_h
+from sim.kernels.learner import has_no_moves, move_agent_to
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import NO_DIRECTION, SUCCESSORS
+from sim.kernels.openlist import ENTRY, key_of_f, packed_tie, sift_down, sift_up
+from sim.kernels.search import (
+    CLOSED,
+    EMPTY,
+    GOAL_ON_TOP,
+    RUNNING,
+    Search,
+    add_root,
+    clear_search,
+    new_search,
+    parent_of,
+)
 
 DIJKSTRA, ADAPTIVE = 0, 1  # rules for backing up h: by Dijkstra's algorithm; from the f of the best open cell (RTAA*)
 MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # rules for the open cell to head for: the least f; the least h - h0 (daRTAA*)
@@ -28,8 +38,8 @@ LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of th
 SETTLED, UNSEEN = -1, -2  # states of a closed cell in the backup: it has its final value; it was never queued
 
 
-class Space(NamedTuple):
-    """Local search space of the last plan. Make it only with new_space()."""
+class LocalSpace(NamedTuple):
+    """Local search space of the last plan. Make it only with new_local_space()."""
 
     search: Search
     closed: np.ndarray  # int32[cells] expanded cells in their order; a cell expanded twice is listed twice
@@ -38,18 +48,18 @@ class Space(NamedTuple):
     path: np.ndarray  # int32[cells] path from the agent's cell at the last plan to the chosen open cell
 
 
-def new_space(cells: int, is_watched: bool) -> Space:
-    return Space(
+def new_local_space(cells: int, is_watched: bool) -> LocalSpace:
+    return LocalSpace(
         new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=not is_watched),
-        zeros(cells, np.int32),
-        zeros(cells, LABEL).view(np.recarray),
-        zeros(cells + 1, ENTRY).view(np.recarray),
-        zeros(cells, np.int32),
+        untouched_zeros(cells, np.int32),
+        untouched_zeros(cells, LABEL).view(np.recarray),
+        untouched_zeros(cells + 1, ENTRY).view(np.recarray),
+        untouched_zeros(cells, np.int32),
     )
 
 
 @kernel
-def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
+def run_ticks(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
     """Plan and act for up to len(rows) ticks.
 
     Args:
@@ -71,14 +81,14 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.FOLLOWING
-        if has_no_way(ground, st):
+        if has_no_moves(ground, st):
             st.status = log.NO_PATH
         elif st.head + 1 >= st.length or not walks_all:
-            used = plan(ground, learned, space, st, n, backup, exit_rule)
+            used = plan_episode(ground, learned, space, st, n, backup, exit_rule)
             phase = log.LEARNING
         if st.status == log.ACTIVE:
             st.head += 1
-            move_to(st, space.path[st.head])
+            move_agent_to(st, space.path[st.head])
         else:
             phase = log.WAITING
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
@@ -87,9 +97,9 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
 
 
 @kernel
-def plan(ground, learned, space, st, n, backup, exit_rule):
+def plan_episode(ground, learned, space, st, n, backup, exit_rule):
     """Run one planning episode: search, learn, choose a path. Returns the number of expansions."""
-    used = expand(ground, learned, space, st, n)
+    used = expand_space(ground, learned, space, st, n)
     control = space.search.control[0]
     if control.status == EMPTY:
         st.status = log.NO_PATH
@@ -101,21 +111,21 @@ def plan(ground, learned, space, st, n, backup, exit_rule):
     if learned.h[st.loc] > st.limit:
         st.status = log.NO_PATH
         return used
-    st.best = top_of(ground, space)
+    st.best = best_open_in_space(ground, space)
     if exit_rule == MIN_EXCESS_RULE and control.status != GOAL_ON_TOP:
-        st.best = least_excess(ground, learned, space)
-    lay_path(ground, space, st)
+        st.best = least_excess_cell(ground, learned, space)
+    trace_planned_path(ground, space, st)
     return used
 
 
 @kernel
-def top_of(ground, space):
+def best_open_in_space(ground, space):
     """Return the best open cell, which is the one with the least f."""
     return space.search.heap[0].tie & ((np.int64(1) << ground.shift) - 1)
 
 
 @kernel
-def expand(ground, learned, space, st, n):
+def expand_space(ground, learned, space, st, n):
     """Run A* from the agent until the goal is on top, no cell is open, or n cells are expanded.
 
     A closed cell is opened again if a cheaper path to it is found. A consistent h rules that out, but an edit of the
@@ -126,9 +136,9 @@ def expand(ground, learned, space, st, n):
     nodes, heap, control = search.nodes, search.heap, search.control[0]
     step, cost, shift = ground.step, ground.cost, ground.shift
     mask = (np.int64(1) << shift) - 1
-    forget(ground, search, st.goal, st.goal)
+    clear_search(ground, search, st.goal, st.goal)
     control.root = st.loc
-    h_of(learned, st.loc)
+    learned_h_of(learned, st.loc)
     add_root(ground, search, st.loc, 0.0)
     number, size, goal = control.search, control.open_size, st.goal
     most = min(n, closed.size)
@@ -171,8 +181,8 @@ def expand(ground, learned, space, st, n):
             child.g = g
             child.search = number
             child.came = d
-            f = g + h_of(learned, t)
-            sift_up(heap, nodes, place, key_of(f), tie_of(t, g, 0.0, True, shift), mask)
+            f = g + learned_h_of(learned, t)
+            sift_up(heap, nodes, place, key_of_f(f), packed_tie(t, g, 0.0, True, shift), mask)
     control.open_size = size
     control.known = known
     control.status = status
@@ -190,12 +200,12 @@ def back_up_adaptive(ground, learned, space, st):
     Writes: h.
     """
     nodes = space.search.nodes
-    b = top_of(ground, space)
-    f = nodes[b].g + h_of(learned, b)
+    b = best_open_in_space(ground, space)
+    f = nodes[b].g + learned_h_of(learned, b)
     for i in range(st.closed):
         u = np.uint64(space.closed[i])
         if nodes[u].place == CLOSED:  # false for a cell that was expanded and then opened again
-            raise_to(learned, np.int64(u), f - nodes[u].g)
+            raise_h(learned, np.int64(u), f - nodes[u].g)
             st.updates += 1
 
 
@@ -209,27 +219,27 @@ def back_up_dijkstra(ground, learned, space, st):
     """
     search, labels, heap = space.search, space.labels, space.heap
     mask = (np.int64(1) << ground.shift) - 1
-    size = offer_from_open(ground, learned, space, st, mask)
+    size = queue_border_cells(ground, learned, space, st, mask)
     while size:
         u = heap[0].tie
         value = np.int64(heap[0].key).view(np.float64)
         size -= 1
         sift_down(heap, labels, size, heap[size].key, heap[size].tie, mask)
         labels[np.uint64(u)].place = SETTLED
-        learn(learned, u, value)
+        set_h(learned, u, value)
         st.pops += 1
         st.updates += 1
-        successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+        successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
         while successors:
             d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = u + ground.step[d]
             if search.nodes[np.uint64(t)].place == CLOSED:  # valid record, because successors of closed cells are known
-                size = offer(space, size, t, value + ground.cost[d], mask)
+                size = queue_value(space, size, t, value + ground.cost[d], mask)
 
 
 @kernel
-def offer_from_open(ground, learned, space, st, mask):
+def queue_border_cells(ground, learned, space, st, mask):
     """Queue each closed cell that has open neighbours, with the least c + h of them. Returns the size of the queue."""
     search = space.search
     for i in range(st.closed):
@@ -240,26 +250,26 @@ def offer_from_open(ground, learned, space, st, mask):
         if search.nodes[np.uint64(u)].place != CLOSED:
             continue
         best = np.inf
-        successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+        successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
         while successors:
             d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = u + ground.step[d]
             if search.nodes[np.uint64(t)].place != CLOSED:
-                best = min(best, ground.cost[d] + h_of(learned, t))
+                best = min(best, ground.cost[d] + learned_h_of(learned, t))
         if best < np.inf:
-            size = offer(space, size, u, best, mask)
+            size = queue_value(space, size, u, best, mask)
     return size
 
 
 @kernel
-def offer(space, size, u, value, mask):
+def queue_value(space, size, u, value, mask):
     """Queue the closed cell u with this value, or lower its value in the queue. Returns the size of the queue.
 
     Nothing changes if the value of u in the queue is at most the new one.
     """
     label = space.labels[np.uint64(u)]
-    key = key_of(value)
+    key = key_of_f(value)
     place = np.int64(label.place)
     if place == UNSEEN:
         sift_up(space.heap, space.labels, size, key, u, mask)
@@ -273,13 +283,13 @@ def offer(space, size, u, value, mask):
 
 
 @kernel
-def least_excess(ground, learned, space):
+def least_excess_cell(ground, learned, space):
     """Return the exit of daRTAA*: the open cell with the least h - h0; ties: smaller f, larger g, smaller cell."""
     heap, mask = space.search.heap, (np.int64(1) << ground.shift) - 1
     best = np.int64(0)
     least = np.inf
     for i in range(space.search.control[0].open_size):
-        value = excess(learned, heap[i].tie & mask)
+        value = h_excess(learned, heap[i].tie & mask)
         is_first = heap[i].key < heap[best].key or (heap[i].key == heap[best].key and heap[i].tie < heap[best].tie)
         if value < least or (value == least and is_first):
             least = value
@@ -288,17 +298,17 @@ def least_excess(ground, learned, space):
 
 
 @kernel
-def lay_path(ground, space, st):
+def trace_planned_path(ground, space, st):
     """Plan the path along parents from the root to the chosen cell. Writes: path, st."""
     search, path = space.search, space.path
     length = 0
     s = np.int64(st.best)
     while s >= 0:
         length += 1
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
     s = np.int64(st.best)
     for i in range(length - 1, -1, -1):
         path[i] = s
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
     st.length = length
     st.head = 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.kernels.jit import HAS_RECORDS, kernel
+from sim.kernels.jit import IS_SIM_INTERPRETED, kernel
 
 ROW = np.dtype(
     [
@@ -23,7 +23,7 @@ TRIAL = 8  # written by the world: the agent was put back on the start for its n
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
 CAP_HIT = 32  # a lookahead had the largest depth that the agent allows, or a climb the largest number of steps
 REENTERED = 64  # the agent had visited its cell before, so it headed for its goal instead of a subgoal
-DIGESTED = 31  # mask of the marks that enter digests; the other marks can be derived from moves and expansions
+DIGESTED_MARKS = 31  # mask of the marks that enter digests; the other marks can be derived from moves and expansions
 
 # Phases of an agent, which the panel header shows by the words in agent_api.PHASE_WORDS.
 WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6
@@ -37,9 +37,9 @@ def new_log(rows: int) -> np.ndarray:
     return np.zeros(rows, ROW).view(np.recarray)
 
 
-def new_bare_log(rows: int) -> np.ndarray:
+def new_plain_log(rows: int) -> np.ndarray:
     """Return a log of `rows` rows for kernels to fill: a plain array if kernels are compiled, see jit.bare()."""
-    return new_log(rows) if HAS_RECORDS else np.zeros(rows, ROW)
+    return new_log(rows) if IS_SIM_INTERPRETED else np.zeros(rows, ROW)
 
 
 @kernel

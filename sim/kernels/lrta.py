@@ -16,38 +16,38 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.jit import inlined, kernel
+from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import h_of, learn
-from sim.kernels.learner import has_no_way, move_to, write_step
-from sim.kernels.memory import zeros
-from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS
-from sim.kernels.openlist import key_of, sift_down, sift_up
-from sim.kernels.search import CLOSED, Search, forget, new_search, parent
+from sim.kernels.learned import learned_h_of, set_h
+from sim.kernels.learner import has_no_moves, move_agent_to, write_learning_row
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, TIE_ORDERED_SUCCESSORS
+from sim.kernels.openlist import key_of_f, sift_down, sift_up
+from sim.kernels.search import CLOSED, Search, clear_search, new_search, parent_of
 from sim.kernels.targets import h_toward, raise_toward
 
-INSIDE, RIM = -2, -3  # values of NODE.place of a cell in the ball: it will be expanded; it is on the frontier
+INSIDE, FRONTIER = -2, -3  # values of NODE.place of a cell in the ball: it will be expanded; it is on the frontier
 NO_REACH = -1.0  # value of `reach`, the limit on g, for a lookahead that is limited by depth instead
 
 
-class Ball(NamedTuple):
-    """Memory of one lookahead: the ball of cells that it has found. Make it only with new_ball()."""
+class LookaheadBall(NamedTuple):
+    """Memory of one lookahead: the ball of cells that it has found. Make it only with new_lookahead_ball()."""
 
     search: Search  # g and parents inside the ball; its heap has the cells still to be expanded
     cells: np.ndarray  # int32[cells] all cells of the ball, the agent's own first
     fh: np.ndarray  # float64[cells] f of each cell, raised by path-max to at least the f of its parent
 
 
-def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
+def new_lookahead_ball(cells: int, is_watched: bool, is_reused: bool = False) -> LookaheadBall:
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=is_reused)
-    return Ball(search, zeros(cells, np.int32), zeros(cells, np.float64))
+    return LookaheadBall(search, untouched_zeros(cells, np.int32), untouched_zeros(cells, np.float64))
 
 
 # --- depth 1 --------------------------------------------------------------------------------------------
 
 
-@inlined
-def run_classic(ground, learned, state, rows):
+@inlined_kernel
+def run_ticks_at_depth_1(ground, learned, state, rows):
     """Plan and act with depth 1 for up to len(rows) ticks. Returns the number of ticks done.
 
     The moves are those of run() with depth 1, but no ball is recorded, which saves time.
@@ -57,37 +57,37 @@ def run_classic(ground, learned, state, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.WAITING
-        if has_no_way(ground, st):
+        if has_no_moves(ground, st):
             st.status = log.NO_PATH
         else:
-            used, phase = step_classic(ground, learned, st)
+            used, phase = make_move_at_depth_1(ground, learned, st)
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
 
-@inlined
-def step_classic(ground, learned, st):
+@inlined_kernel
+def make_move_at_depth_1(ground, learned, st):
     """Make one step of LRTA* with depth 1: expand the agent's cell, learn, move. Returns expansions and phase."""
     s = np.uint64(st.loc)
-    t, f = best_neighbour(ground, learned, s, h_of(learned, s))
+    t, f = best_successor(ground, learned, s, learned_h_of(learned, s))
     st.updates += 1
     st.best = t
-    learn(learned, s, f)  # sets h[s] to max(h[s], f), which is f, because f is at least h[s]
+    set_h(learned, s, f)  # sets h[s] to max(h[s], f), which is f, because f is at least h[s]
     if f > st.limit:
         st.status = log.NO_PATH
         return 1, log.WAITING
-    move_to(st, t)
+    move_agent_to(st, t)
     return 1, log.LEARNING
 
 
 @kernel
-def best_neighbour(ground, learned, s, least):
+def best_successor(ground, learned, s, least):
     """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. s must have a successor."""
     h, step, cost = learned.h, ground.step, ground.cost
     best_f, best_sum, best = np.inf, np.inf, np.int64(-1)
     is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
-    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    successors = np.int64(TIE_ORDERED_SUCCESSORS[is_dearer << 8 | np.int64(ground.moves[s])])
     while successors:
         d = np.uint64((successors & 15) - 1)
         successors >>= 4
@@ -95,7 +95,7 @@ def best_neighbour(ground, learned, s, least):
         h_t = h[np.uint64(t)]
         is_goal = False
         if h_t == 0.0:
-            h_t = h_of(learned, t)
+            h_t = learned_h_of(learned, t)
             is_goal = h_t == 0.0
         total = cost[d] + h_t
         f = max(least, total)
@@ -110,7 +110,7 @@ def best_neighbour(ground, learned, s, least):
 
 
 @kernel
-def run(ground, targets, ball, state, depth, reach, rows):
+def run_ticks(ground, targets, ball, state, depth, reach, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
     `depth` and `reach` limit the lookahead, see look_ahead().
@@ -120,27 +120,27 @@ def run(ground, targets, ball, state, depth, reach, rows):
         if st.status != log.ACTIVE:
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_way(ground, st):
+        if not has_no_moves(ground, st):
             used = look_ahead(ground, targets, ball, st, depth, reach)
-            has_moved = step_to_rim(ground, targets, ball, st)
-        write_step(rows[tick], st, used, has_moved)
+            has_moved = learn_and_move(ground, targets, ball, st)
+        write_learning_row(rows[tick], st, used, has_moved)
     return rows.size
 
 
 @kernel
-def step_to_rim(ground, targets, ball, st):
+def learn_and_move(ground, targets, ball, st):
     """Learn from a lookahead, and move toward the best frontier cell.
 
     Returns False, without a move, if there is no path.
     """
-    b = best_of_rim(targets, ball, st)
+    b = best_frontier_cell(targets, ball, st)
     st.best = b
     st.updates += 1
     if b >= 0:
         raise_toward(targets, st.loc, ball.fh[b])
     if b < 0 or max(ball.fh[b], h_toward(targets, st.loc)) > st.limit:
         return False
-    move_to(st, first_step(ground, ball.search, st.loc, b))
+    move_agent_to(st, first_cell_on_path(ground, ball.search, st.loc, b))
     return True
 
 
@@ -156,13 +156,13 @@ def look_ahead(ground, targets, ball, st, depth, reach):
     nodes, heap, control = search.nodes, search.heap, search.control[0]
     mask = (np.int64(1) << ground.shift) - 1
     root, target = np.int64(st.loc), np.int64(targets.aimed[0].goal)
-    forget(ground, search, target, target)
+    clear_search(ground, search, target, target)
     control.root = root
-    count = mark_ball(ground, search, cells, root, target, 0 if reach >= 0.0 else depth)
+    count = find_ball_cells(ground, search, cells, root, target, 0 if reach >= 0.0 else depth)
     nodes[root].g = 0.0
-    nodes[root].came = NOWHERE
+    nodes[root].came = NO_DIRECTION
     fh[root] = h_toward(targets, root)
-    sift_up(heap, nodes, 0, key_of(0.0), root, mask)
+    sift_up(heap, nodes, 0, key_of_f(0.0), root, mask)
     size = 1
     while size:
         s = heap[0].tie
@@ -179,31 +179,31 @@ def look_ahead(ground, targets, ball, st, depth, reach):
             g = node.g + cost[d]
             child = nodes[np.uint64(t)]
             if child.search != control.search:
-                count = add_to_rim(search, cells, count, t)
+                count = add_frontier_cell(search, cells, count, t)
             if child.g <= g:
                 continue
             child.g = g
             child.came = d
             fh[t] = max(fh[s], g + h_toward(targets, t))
-            if child.place == RIM and g <= reach and t != target:
+            if child.place == FRONTIER and g <= reach and t != target:
                 child.place = INSIDE
-            if child.place != RIM:
+            if child.place != FRONTIER:
                 place = np.int64(child.place)
                 if place == INSIDE:
                     place = size
                     size += 1
-                sift_up(heap, nodes, place, key_of(g), t, mask)
+                sift_up(heap, nodes, place, key_of_f(g), t, mask)
     st.closed = count
     return control.expansions
 
 
 @kernel
-def mark_ball(ground, search, cells, root, goal, depth):
+def find_ball_cells(ground, search, cells, root, goal, depth):
     """Find the cells up to `depth` moves from the root, layer by layer. All cells but the last layer become INSIDE.
 
     Returns the number of cells found. Writes: cells, nodes.
     """
-    count = add_to_rim(search, cells, 0, root)
+    count = add_frontier_cell(search, cells, 0, root)
     first = 0
     for _ in range(depth):
         last = count
@@ -212,12 +212,12 @@ def mark_ball(ground, search, cells, root, goal, depth):
             if s == goal:
                 continue
             search.nodes[s].place = INSIDE
-            successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[s])])
+            successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[s])])
             while successors:
                 t = s + ground.step[(successors & 15) - 1]
                 successors >>= 4
                 if search.nodes[t].search != search.control[0].search:
-                    count = add_to_rim(search, cells, count, t)
+                    count = add_frontier_cell(search, cells, count, t)
         first = last
         if first == count:
             break  # the last layer added no cell, so all reachable cells are in the ball
@@ -225,22 +225,22 @@ def mark_ball(ground, search, cells, root, goal, depth):
 
 
 @kernel
-def add_to_rim(search, cells, count, s):
+def add_frontier_cell(search, cells, count, s):
     """Add a newly found cell to the list of the ball's cells, as a frontier cell. Returns the length of the list."""
     node = search.nodes[s]
     node.search = search.control[0].search
     search.control[0].known += 1
-    node.place = RIM
+    node.place = FRONTIER
     node.g = np.inf
     cells[count] = s
     return count + 1
 
 
 @kernel
-def best_of_rim(targets, ball, st):
+def best_frontier_cell(targets, ball, st):
     """Return the frontier cell with the least path-max f, -1 if there is none.
 
-    After a single expansion, ties go to the least c + h first, as in best_neighbour(); see docs/deviations.md. Writes:
+    After a single expansion, ties go to the least c + h first, as in best_successor(); see docs/deviations.md. Writes:
     `place` of the frontier cells and open_size, so that drawing code shows the frontier as an open list.
     """
     search, fh, target = ball.search, ball.fh, targets.aimed[0].goal
@@ -249,7 +249,7 @@ def best_of_rim(targets, ball, st):
     for i in range(1, st.closed):
         t = np.int64(ball.cells[i])
         node = search.nodes[t]
-        if node.place != RIM:
+        if node.place != FRONTIER:
             continue
         node.place = found
         found += 1
@@ -265,11 +265,11 @@ def best_of_rim(targets, ball, st):
 
 
 @kernel
-def first_step(ground, search, s, b):
+def first_cell_on_path(ground, search, s, b):
     """Return the first cell after s on the path from s to b."""
     t = np.int64(b)
-    before = parent(ground, search, t)
+    before = parent_of(ground, search, t)
     while before != s:
         t = before
-        before = parent(ground, search, t)
+        before = parent_of(ground, search, t)
     return t

@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_SMALL = 1 << 16  # size in bytes below which an array gains nothing from memory pages of its own
+_MIN_MAPPED_BYTES = 1 << 16  # size in bytes below which an array gains nothing from memory pages of its own
 _PRIVATE_MAPPING: dict[str, Any] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
 
 
-def zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def untouched_zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return a flat array of `count` zeros, whose memory returns to the system when the last reference is gone."""
     size = count * np.dtype(dtype).itemsize
-    return np.zeros(count, dtype) if size < _SMALL else np.frombuffer(_new_pages(size, are_large=False), dtype)
+    return (
+        np.zeros(count, dtype) if size < _MIN_MAPPED_BYTES else np.frombuffer(_new_pages(size, are_large=False), dtype)
+    )
 
 
 def _new_pages(size: int, *, are_large: bool) -> mmap.mmap:
@@ -37,7 +39,7 @@ def _new_pages(size: int, *, are_large: bool) -> mmap.mmap:
     return pages
 
 
-class Pool:
+class BufferPool:
     """Pool of memory blocks that are reused without clearing them, so that their pages are already mapped.
 
     A command that solves a thousand problems on one map spends a third of its time on first touches of new memory,
@@ -49,11 +51,11 @@ class Pool:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self.bytes = 0  # bytes of all blocks that are free for reuse
+        self.max_bytes = most_bytes
+        self.free_bytes = 0  # bytes of all blocks that are free for reuse
         self._free: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
 
-    def take(
+    def take_array(
         self,
         purpose: str,
         count: int,
@@ -74,7 +76,7 @@ class Pool:
             in_large_pages: Whether to ask the system for huge pages.
         """
         size = count * np.dtype(dtype).itemsize
-        if size < _SMALL:
+        if size < _MIN_MAPPED_BYTES:
             return np.zeros(count, dtype)
         pages, last = self._take_block((purpose, size), in_large_pages)
         if stamp is not None:
@@ -83,39 +85,43 @@ class Pool:
         weakref.finalize(array, self._return_block, (purpose, size), pages, stamp).atexit = False
         return array
 
-    def empty(self) -> None:
+    def release_free_blocks(self) -> None:
         """Return all free blocks to the system."""
         self._free.clear()
-        self.bytes = 0
+        self.free_bytes = 0
 
     def _take_block(self, key: tuple[str, int], are_large: bool) -> tuple[mmap.mmap, int]:
         try:
             found = self._free[key].pop()
         except IndexError:
             return _new_pages(key[1], are_large=are_large), 0
-        self.bytes -= key[1]
+        self.free_bytes -= key[1]
         return found
 
     def _return_block(self, key: tuple[str, int], pages: mmap.mmap, stamp: npt.NDArray[np.int64] | None) -> None:
-        if self.bytes + key[1] <= self.most_bytes:
-            self.bytes += key[1]
+        if self.free_bytes + key[1] <= self.max_bytes:
+            self.free_bytes += key[1]
             self._free[key].append((pages, 0 if stamp is None else int(stamp[0])))
 
 
-POOL = Pool(512 * 1024 * 1024)
+BUFFER_POOL = BufferPool(512 * 1024 * 1024)
 """Pool for runs that are not displayed: solve, run, experiments, benches. The displayed agents of a window
 do not use it: their memory is stored in keyframes, which are small because untouched memory is zero, and a reused block
 is not zero. (An agent on 2048 x 2048 cells has 230 MB of memory, of which it touches a part.)"""
 
 
-def scratch(
+def scratch_array(
     purpose: str, count: int, dtype: npt.DTypeLike, is_reused: bool, *, in_large_pages: bool = False
 ) -> npt.NDArray[Any]:
     """Return a flat array whose caller reads only entries that it has written. It comes from POOL if `is_reused`."""
-    return POOL.take(purpose, count, dtype, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)
+    return (
+        BUFFER_POOL.take_array(purpose, count, dtype, in_large_pages=in_large_pages)
+        if is_reused
+        else untouched_zeros(count, dtype)
+    )
 
 
-def stamped(
+def stamped_array(
     purpose: str,
     count: int,
     dtype: npt.DTypeLike,
@@ -128,4 +134,8 @@ def stamped(
 
     An entry with a smaller stamp is invalid. `stamp[0]` never falls, even from one user of a pooled block to the next.
     """
-    return POOL.take(purpose, count, dtype, stamp, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)
+    return (
+        BUFFER_POOL.take_array(purpose, count, dtype, stamp, in_large_pages=in_large_pages)
+        if is_reused
+        else untouched_zeros(count, dtype)
+    )

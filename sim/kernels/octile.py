@@ -10,7 +10,7 @@ from sim.kernels.jit import kernel
 DX = np.array([0, 1, 0, -1, 1, 1, -1, -1], np.int64)
 DY = np.array([-1, 0, 1, 0, -1, 1, 1, -1], np.int64)
 FIRST_DIAGONAL = 4
-NOWHERE = 8  # the "direction" by which a search reached its root
+NO_DIRECTION = 8  # the "direction" by which a search reached its root
 
 DIAGONAL = float.fromhex("0x1.6a09e6p0")
 """sqrt(2) rounded down to 24 bits, an error of 2.4e-8. So sums of this number and of 1 are exact in float64, and paths
@@ -19,12 +19,12 @@ of equal cost compare as equal."""
 COST_UNIT = 2.0**-23
 """Unit of costs: every arc cost is a multiple of this unit (see Grid), and so is every path cost."""
 
-MIN_GAP = 0.0005
+MIN_DIAGONAL_GAP = 0.0005
 """Minimum by which a diagonal cost other than exactly 1 or 2 differs from both. The buckets of the open list need this
 gap to separate values of f."""
 
 
-class Ground(NamedTuple):
+class MapArrays(NamedTuple):
     """Arrays of a map that kernels read. Grid makes it; the arrays belong to the grid."""
 
     moves: np.ndarray  # uint8[cells] bit d set: the move in direction d is legal
@@ -43,11 +43,11 @@ def h0(x, y, goal_x, goal_y, diagonal):
     return max(dx, dy) + (diagonal - 1.0) * min(dx, dy)
 
 
-ROW_SHIFT = 40  # number of fraction bits of the fixed-point number that inverse_of() returns
+ROW_SHIFT = 40  # number of fraction bits of the fixed-point number that inverse_width() returns
 
 
 @kernel
-def inverse_of(width):
+def inverse_width(width):
     """Return 1 / width as a fixed-point number, by which row_of() multiplies instead of dividing.
 
     The results are exact for s * width < 2 ** ROW_SHIFT, thus for all maps: grid.MAX_CELLS * MAX_SIDE is 2 ** 38.
@@ -59,7 +59,7 @@ def inverse_of(width):
 def row_of(s, inverse):
     """Return the row of cell s, s // width, without a division, which would slow down every expansion.
 
-    `inverse` is inverse_of(width).
+    `inverse` is inverse_width(width).
     """
     return (s * inverse) >> ROW_SHIFT
 
@@ -104,26 +104,26 @@ def _pack_directions(directions: list[int]) -> int:
     return sum((d + 1) << 4 * place for place, d in enumerate(directions))
 
 
-def _successor_lists() -> np.ndarray:
+def _build_successor_lists() -> np.ndarray:
     table = np.zeros(9 * 256, np.uint32)
     for came in range(9):
         for moves in range(256):
             directions = [
                 d
                 for d in range(8)
-                if moves >> d & 1 and not (came != NOWHERE and _is_reached_by_parent(came, d, moves))
+                if moves >> d & 1 and not (came != NO_DIRECTION and _is_reached_by_parent(came, d, moves))
             ]
             table[came << 8 | moves] = _pack_directions(directions)
     return table
 
 
-SUCCESSORS = _successor_lists()
+SUCCESSORS = _build_successor_lists()
 """uint32[9 * 256]: lists of the directions in which a successor may be improved. The list for a cell that was reached
 by direction `came` and has the move mask `moves` is at index came << 8 | moves. It is packed into nibbles of direction
 + 1, lowest nibble first, ended by 0. For `came` = NOWHERE the lists have all legal directions."""
 
 
-def _best_first_lists() -> np.ndarray:
+def _build_tie_ordered_lists() -> np.ndarray:
     table = np.zeros(2 * 256, np.uint32)
     for diagonals_cost_more in (0, 1):
         order = sorted(range(8), key=lambda d: (-diagonals_cost_more * (d >= FIRST_DIAGONAL), DY[d], DX[d]))
@@ -132,6 +132,6 @@ def _best_first_lists() -> np.ndarray:
     return table
 
 
-BEST_FIRST = _best_first_lists()
+TIE_ORDERED_SUCCESSORS = _build_tie_ordered_lists()
 """uint32[2 * 256]: lists of the legal directions of a move mask, packed as in SUCCESSORS, but in the order that wins
 ties on f: larger cost, then smaller cell. The index is the mask, plus 256 if diagonals cost more than 1."""

@@ -2,18 +2,18 @@
 
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.jit import kernel
-from sim.kernels.route import way_to
-from sim.kernels.search import GOAL_ON_TOP, begin, expand
+from sim.kernels.route import trace_path_to
+from sim.kernels.search import GOAL_ON_TOP, begin_search, expand_best_cells
 
 
 @kernel
-def solve(ground, search, start, goal, way):
+def find_cheapest_path(ground, search, start, goal, way):
     """Find a cheapest path from `start` to `goal` and write its cells into `way`.
 
     Returns the number of cells, 0 if there is no path, and the expansions. Writes: search, way.
     """
-    begin(ground, search, start, goal, goal)
-    expansions = expand(ground, search, UNLIMITED)
+    begin_search(ground, search, start, goal, goal)
+    expansions = expand_best_cells(ground, search, UNLIMITED)
     if search.control[0].status != GOAL_ON_TOP:
         return 0, expansions
-    return way_to(ground, search, goal, way), expansions
+    return trace_path_to(ground, search, goal, way), expansions

@@ -20,9 +20,11 @@ import numpy as np
 from sim.kernels.jit import kernel
 from sim.kernels.octile import COST_UNIT
 
-ENTRY = np.dtype([("key", "i8"), ("tie", "i8")], align=True)  # f as an integer, by key_of(); tie-breaker, by tie_of()
+ENTRY = np.dtype(
+    [("key", "i8"), ("tie", "i8")], align=True
+)  # f as an integer, by key_of_f(); tie-breaker, by packed_tie()
 
-HEAP_BEGINS = 3
+HEAP_OFFSET = 3
 """Number of unused entries before a heap, so that the four children of an entry are in one cache line."""
 
 UNITS_PER_COST = 1.0 / COST_UNIT
@@ -32,7 +34,7 @@ _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @kernel
-def tie_of(s, g, h, is_greedy, shift):
+def packed_tie(s, g, h, is_greedy, shift):
     """Return the tie-breaker of cell s as one integer, `rank << shift | s`; among equal f the smallest comes first."""
     if is_greedy:
         cap = (np.int64(1) << (62 - shift)) - 1
@@ -43,7 +45,7 @@ def tie_of(s, g, h, is_greedy, shift):
 
 
 @kernel
-def key_of(f):
+def key_of_f(f):
     """Return the key of an f: its bits, which order like the numbers themselves as long as these are not negative."""
     return np.float64(f).view(np.int64)
 
@@ -80,11 +82,13 @@ def sift_down(heap, nodes, size, key, tie, mask):
     while True:
         child = _4 * i + _1
         if child + _3 < size:  # comparing two pairs and then their winners is faster than three comparisons in sequence
-            best = first_of(heap, first_of(heap, child, child + _1), first_of(heap, child + _2, child + _3))
+            best = first_entry_of(
+                heap, first_entry_of(heap, child, child + _1), first_entry_of(heap, child + _2, child + _3)
+            )
         elif child < size:
             best = child
             for k in range(child + _1, size):
-                best = first_of(heap, best, k)
+                best = first_entry_of(heap, best, k)
         else:
             break
         best_key = heap[best].key
@@ -101,7 +105,7 @@ def sift_down(heap, nodes, size, key, tie, mask):
 
 
 @kernel
-def first_of(heap, i, k):
+def first_entry_of(heap, i, k):
     """Return i or k, whichever is the index of the heap entry that comes first in the order of the open list."""
     is_less = (heap[k].key < heap[i].key) | ((heap[k].key == heap[i].key) & (heap[k].tie < heap[i].tie))
     return k if is_less else i

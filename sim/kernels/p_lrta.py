@@ -13,28 +13,33 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import h_of, learn
-from sim.kernels.learner import has_no_way, move_to
-from sim.kernels.lrta import best_neighbour
-from sim.kernels.memory import zeros
-from sim.kernels.octile import NOWHERE, SUCCESSORS
-from sim.kernels.search import CLOSED, forget
+from sim.kernels.learned import learned_h_of, set_h
+from sim.kernels.learner import has_no_moves, move_agent_to
+from sim.kernels.lrta import best_successor
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import NO_DIRECTION, SUCCESSORS
+from sim.kernels.search import CLOSED, clear_search
 
 
-class Queue(NamedTuple):
-    """Queue of cells whose h is to be updated, made by new_queue(). Its number of cells is in the agent's state."""
+class UpdateQueue(NamedTuple):
+    """Queue of cells whose h is to be updated, made by new_update_queue().
+
+    Its number of cells is in the agent's state.
+    """
 
     cells: np.ndarray  # int32[room] cells waiting for an update, the most urgent last
     priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
     updated: np.ndarray  # int32[updates + 1] cells updated in this tick, the agent's own first
 
 
-def new_queue(room: int, most_updates: int, cells: int) -> Queue:
-    return Queue(np.zeros(room, np.int32), zeros(cells, np.float64), np.zeros(most_updates + 1, np.int32))
+def new_update_queue(room: int, most_updates: int, cells: int) -> UpdateQueue:
+    return UpdateQueue(
+        np.zeros(room, np.int32), untouched_zeros(cells, np.float64), np.zeros(most_updates + 1, np.int32)
+    )
 
 
 @kernel
-def run(ground, learned, queue, notebook, state, updates, rows):
+def run_ticks(ground, learned, queue, notebook, state, updates, rows):
     """Plan and act for up to len(rows) ticks, with up to `updates` updates of queued cells before each move.
 
     Returns the number of ticks done.
@@ -44,16 +49,16 @@ def run(ground, learned, queue, notebook, state, updates, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.WAITING
-        if has_no_way(ground, st):
+        if has_no_moves(ground, st):
             st.status = log.NO_PATH
         else:
-            used = plan(ground, learned, queue, notebook, st, updates)
+            used = update_urgent_cells(ground, learned, queue, notebook, st, updates)
             if learned.h[st.loc] > st.limit:
                 st.status = log.NO_PATH
             else:
-                t, _ = best_neighbour(ground, learned, st.loc, 0.0)
+                t, _ = best_successor(ground, learned, st.loc, 0.0)
                 st.best = t
-                move_to(st, t)
+                move_agent_to(st, t)
                 phase = log.LEARNING
         log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
@@ -61,20 +66,20 @@ def run(ground, learned, queue, notebook, state, updates, rows):
 
 
 @kernel
-def plan(ground, learned, queue, notebook, st, updates):
+def update_urgent_cells(ground, learned, queue, notebook, st, updates):
     """Update the agent's cell, then the most urgent cells of the queue. Returns the number of updates."""
     is_watched = notebook.order.size > 0
     if is_watched:
-        forget(ground, notebook, st.goal, st.goal)
+        clear_search(ground, notebook, st.goal, st.goal)
         notebook.control[0].root = st.loc
     s = np.int64(st.loc)
     used = 0
     while True:
-        update(ground, learned, queue, st, s)
+        update_h(ground, learned, queue, st, s)
         queue.updated[used] = s
         used += 1
         if is_watched:
-            note(notebook, s)
+            record_update(notebook, s)
         if used > updates or st.queued == 0:
             break
         st.queued -= 1
@@ -86,46 +91,46 @@ def plan(ground, learned, queue, notebook, st, updates):
 
 
 @kernel
-def note(notebook, s):
+def record_update(notebook, s):
     """Record in `notebook`, a Search that is displayed, that cell s was updated in this tick."""
     count_expansion(notebook, s)
     node = notebook.nodes[s]
     node.search = notebook.control[0].search
     node.place = CLOSED
-    node.came = NOWHERE
+    node.came = NO_DIRECTION
     node.g = 0.0
 
 
 @kernel
-def update(ground, learned, queue, st, u):
+def update_h(ground, learned, queue, st, u):
     """Raise h[u] to the least c + h of its successors, and queue the successors if h[u] changed."""
-    m = least_through(ground, learned, u)
-    delta = m - h_of(learned, u)
+    m = least_successor_sum(ground, learned, u)
+    delta = m - learned_h_of(learned, u)
     if u == st.goal or delta <= 0.0 or m == np.inf:
         return
-    learn(learned, u, m)
-    successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+    set_h(learned, u, m)
+    successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
     while successors:
         t = np.int64(u) + ground.step[(successors & 15) - 1]
         successors >>= 4
         if t != st.goal:
-            enqueue(queue, st, t, delta)
+            enqueue_update(queue, st, t, delta)
 
 
 @kernel
-def least_through(ground, learned, u):
+def least_successor_sum(ground, learned, u):
     """Return the least c(u,t) + h[t] over the successors of u, infinity if there is none."""
     best = np.inf
-    successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
+    successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
     while successors:
         d = (successors & 15) - 1
         successors >>= 4
-        best = min(best, ground.cost[d] + h_of(learned, np.int64(u) + ground.step[d]))
+        best = min(best, ground.cost[d] + learned_h_of(learned, np.int64(u) + ground.step[d]))
     return best
 
 
 @kernel
-def enqueue(queue, st, t, priority):
+def enqueue_update(queue, st, t, priority):
     """Put cell t into the queue, or raise its priority if it is in the queue already.
 
     If the queue is full, t replaces the cell with the lowest priority, unless the priority of t is not higher.
@@ -135,7 +140,7 @@ def enqueue(queue, st, t, priority):
     if urgency[t] > 0.0:
         if urgency[t] >= priority:
             return
-        hole = place_of(queue, st.queued, t, urgency[t])
+        hole = queue_index(queue, st.queued, t, urgency[t])
     elif st.queued < cells.size:
         st.queued += 1
     elif cells.size == 0 or urgency[cells[0]] >= priority:
@@ -143,10 +148,10 @@ def enqueue(queue, st, t, priority):
     else:
         hole = 0
         urgency[cells[0]] = 0.0
-    while hole > 0 and comes_before(queue, t, priority, cells[hole - 1]):
+    while hole > 0 and is_less_urgent(queue, t, priority, cells[hole - 1]):
         cells[hole] = cells[hole - 1]
         hole -= 1
-    while hole + 1 < st.queued and not comes_before(queue, t, priority, cells[hole + 1]):
+    while hole + 1 < st.queued and not is_less_urgent(queue, t, priority, cells[hole + 1]):
         cells[hole] = cells[hole + 1]
         hole += 1
     cells[hole] = t
@@ -154,19 +159,19 @@ def enqueue(queue, st, t, priority):
 
 
 @kernel
-def comes_before(queue, t, priority, other):
+def is_less_urgent(queue, t, priority, other):
     """Return whether cell t with this priority belongs before the cell `other` in the queue: it is less urgent."""
     theirs = queue.priority[other]
     return priority < theirs or (priority == theirs and t > other)
 
 
 @kernel
-def place_of(queue, queued, t, priority):
+def queue_index(queue, queued, t, priority):
     """Return the index of cell t in the queue, by binary search for its priority."""
     low, high = 0, queued
     while low < high:
         middle = (low + high) >> 1
-        if queue.cells[middle] != t and not comes_before(queue, t, priority, queue.cells[middle]):
+        if queue.cells[middle] != t and not is_less_urgent(queue, t, priority, queue.cells[middle]):
             low = middle + 1
         else:
             high = middle
@@ -174,7 +179,7 @@ def place_of(queue, queued, t, priority):
 
 
 @kernel
-def flush_blocked(ground, queue, state):
+def remove_blocked_cells(ground, queue, state):
     """Remove the cells without a legal move from the queue."""
     st = state[0]
     kept = 0
@@ -189,7 +194,7 @@ def flush_blocked(ground, queue, state):
 
 
 @kernel
-def empty(queue, state):
+def clear_queue(queue, state):
     """Remove all cells from the queue."""
     for i in range(state[0].queued):
         queue.priority[queue.cells[i]] = 0.0

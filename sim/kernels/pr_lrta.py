@@ -10,25 +10,25 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.dynamic_control import choose, step
+from sim.kernels.dynamic_control import look_up_subgoal, make_lrta_move
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_way, write_step
-from sim.kernels.level_lrta import best_of_node_rim, first_node, look_ahead_nodes, raise_node
+from sim.kernels.learner import has_no_moves, write_learning_row
+from sim.kernels.level_lrta import best_frontier_node, first_node_on_path, look_ahead_nodes, raise_node_h
 from sim.kernels.levels import (
     IS_END,
     IS_INSIDE,
-    ancestor,
-    begin_in,
-    clear,
+    add_to_corridor,
+    allow_corridor_moves,
+    begin_later_search,
+    clear_corridor,
     common_level,
-    expand_to_end,
-    let_in,
-    open_moves,
+    expand_to_marked_end,
+    node_on_level,
 )
-from sim.kernels.route import way_to
-from sim.kernels.search import expand
+from sim.kernels.route import trace_path_to
+from sim.kernels.search import expand_best_cells
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import is_crowded
+from sim.kernels.targets import must_grow
 
 CONTROL = np.dtype(
     [
@@ -58,7 +58,7 @@ CONTROL = np.dtype(
 
 
 @kernel
-def run(ground, levels, column, plan, targets, ball, starts, control, state, rows):
+def run_ticks(ground, levels, column, plan, targets, ball, starts, control, state, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
     Returns early, with the status still ACTIVE, if plan.tables must grow first.
@@ -77,18 +77,18 @@ def run(ground, levels, column, plan, targets, ball, starts, control, state, row
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):
-        if st.status != log.ACTIVE or is_crowded(plan.tables):
+        if st.status != log.ACTIVE or must_grow(plan.tables):
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_way(ground, st):
+        if not has_no_moves(ground, st):
             if st.length == 0 and it.uses_levels:
                 used = plan_leg(ground, levels, column, plan, starts, it, st)
             elif st.length == 0:
-                used, has_moved = step(ground, targets, ball, st, 1, it.sees_all)
+                used, has_moved = make_lrta_move(ground, targets, ball, st, 1, it.sees_all)
             if st.length > 0:
                 follow_leg(rows[tick], plan.path, st, used)
                 continue
-        write_step(rows[tick], st, used, has_moved)
+        write_learning_row(rows[tick], st, used, has_moved)
     return rows.size
 
 
@@ -118,49 +118,49 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
     it.legs += 1
     it.leg_expansions = 0
     starts[st.loc] += 1
-    clear(corridor)
-    u = ancestor(levels, st.loc, it.level)
-    let_in(levels, corridor, u, IS_INSIDE)
-    if u == ancestor(levels, st.goal, it.level):
-        open_moves(ground, corridor)
-        begin_in(ground, search, st.loc, st.goal, st.goal)
-        used = np.int64(expand(corridor.ground, search, UNLIMITED))
+    clear_corridor(corridor)
+    u = node_on_level(levels, st.loc, it.level)
+    add_to_corridor(levels, corridor, u, IS_INSIDE)
+    if u == node_on_level(levels, st.goal, it.level):
+        allow_corridor_moves(ground, corridor)
+        begin_later_search(ground, search, st.loc, st.goal, st.goal)
+        used = np.int64(expand_best_cells(corridor.ground, search, UNLIMITED))
     else:
         used, v = choose_region(levels, column, plan, starts, it, st, u)
         it.leg_expansions = used
         it.abstract_expansions += used
-        let_in(levels, corridor, v, IS_END)
-        open_moves(ground, corridor)
-        begin_in(ground, search, st.loc, -1, levels.rep[v])
-        used += expand_to_end(corridor, search, UNLIMITED)
-    take_leg(ground, search, plan.path, st)
+        add_to_corridor(levels, corridor, v, IS_END)
+        allow_corridor_moves(ground, corridor)
+        begin_later_search(ground, search, st.loc, -1, levels.rep[v])
+        used += expand_to_marked_end(corridor, search, UNLIMITED)
+    set_leg(ground, search, plan.path, st)
     return used
 
 
 @kernel
 def choose_region(levels, column, plan, starts, it, st, u):
     """Choose the next region by one step of LRTA* from region u. Returns the expansions and the region."""
-    target, depth = choose_node(levels, column, starts, it, st)
+    target, depth = choose_target_node(levels, column, starts, it, st)
     it.last_target, it.last_depth = target, depth
     ball, tables, diagonal = plan.node_ball, plan.tables, it.arc_diagonal
     used = look_ahead_nodes(levels, ball, tables, u, target, depth, it.gamma, diagonal, plan.search)
-    b = best_of_node_rim(ball, target)
-    raise_node(levels, tables, target, u, ball.fh[b], diagonal)
+    b = best_frontier_node(ball, target)
+    raise_node_h(levels, tables, target, u, ball.fh[b], diagonal)
     st.updates += 1
-    return used, first_node(ball, u, b)
+    return used, first_node_on_path(ball, u, b)
 
 
 @kernel
-def choose_node(levels, column, starts, it, st):
+def choose_target_node(levels, column, starts, it, st):
     """Return the target region and the lookahead depth for the next leg."""
-    subgoal, depth = choose(column, ancestor(levels, st.loc, it.high_level) - it.first, starts, it, st)
+    subgoal, depth = look_up_subgoal(column, node_on_level(levels, st.loc, it.high_level) - it.first, starts, it, st)
     cell = st.goal if subgoal == NO_SUBGOAL else subgoal
-    return ancestor(levels, cell, it.level), depth
+    return node_on_level(levels, cell, it.level), depth
 
 
 @kernel
-def take_leg(ground, search, path, st):
+def set_leg(ground, search, path, st):
     """Write the path that `search` has found into `path`, as the agent's next leg. The agent's cell comes first."""
-    st.length = way_to(ground, search, search.control[0].goal, path)
+    st.length = trace_path_to(ground, search, search.control[0].goal, path)
     st.head = 0
     st.best = path[st.length - 1]

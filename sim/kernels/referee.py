@@ -3,10 +3,10 @@
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.distance import UNKNOWN, true_distance
-from sim.kernels.jit import inlined, kernel
+from sim.kernels.distance import UNKNOWN_DISTANCE, true_distance
+from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.octile import direction_between
-from sim.kernels.tiled import Table, put
+from sim.kernels.tiled import Table, set_entry
 
 METRICS = np.dtype(
     [
@@ -47,20 +47,20 @@ def new_metrics(start: int, visits: Table) -> np.ndarray:
     metrics[0].first_move = metrics[0].twentieth_move = -1
     metrics[0].distinct = 1
     metrics[0].longest_stay = 1
-    put(visits, start, 1)
+    set_entry(visits, start, 1)
     return metrics
 
 
 @kernel
-def mix(metrics, value):
+def add_to_digest(metrics, value):
     """Add one number to an agent's digest. Writes: metrics."""
     m = metrics[0]
     m.digest_a = (m.digest_a * _BASE_A + value + 1) % _PRIME_A
     m.digest_b = (m.digest_b * _BASE_B + value + 1) % _PRIME_B
 
 
-@inlined
-def judge(ground, rows, count, tick, budget, metrics, visits):
+@inlined_kernel
+def judge_rows(ground, rows, count, tick, budget, metrics, visits):
     """Check and count the first `count` rows of an agent.
 
     A row is illegal if it reports an impossible move or a count below zero.
@@ -115,14 +115,14 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
         m.traced += row.traced
         if expanded > budget:
             m.over_budget += 1
-        mix(metrics, t)
-        mix(metrics, expanded)
-        mix(metrics, np.int64(row.marks & log.DIGESTED))
+        add_to_digest(metrics, t)
+        add_to_digest(metrics, expanded)
+        add_to_digest(metrics, np.int64(row.marks & log.DIGESTED_MARKS))
     return count
 
 
 @kernel
-def count_placing(rows, metrics, visits):
+def count_world_row(rows, metrics, visits):
     """Count a tick in which the world, not the agent, wrote the row: the agent was put on its start, or waited.
 
     The world puts an agent on its start for a new trial.
@@ -139,9 +139,9 @@ def count_placing(rows, metrics, visits):
         m.longest_stay = max(m.longest_stay, np.int64(visits[t]))
     m.ticks += 1
     m.waits += 1
-    mix(metrics, t)
-    mix(metrics, 0)
-    mix(metrics, np.int64(row.marks & log.DIGESTED))
+    add_to_digest(metrics, t)
+    add_to_digest(metrics, 0)
+    add_to_digest(metrics, np.int64(row.marks & log.DIGESTED_MARKS))
 
 
 @kernel
@@ -157,7 +157,7 @@ def count_move(t, cost, m, visits):
 
 
 @kernel
-def count_nonoptimal(ground, rows, first, position, metrics, backward, allowed):
+def count_nonoptimal_moves(ground, rows, first, position, metrics, backward, allowed):
     """Count the legal moves, from row `first` on, that are not on any cheapest path to the goal.
 
     Args:
@@ -182,7 +182,7 @@ def count_nonoptimal(ground, rows, first, position, metrics, backward, allowed):
         if s != t:
             left = true_distance(ground, backward, s, end - backward.control[0].expansions)
             there = true_distance(ground, backward, t, end - backward.control[0].expansions)
-            if left == UNKNOWN or there == UNKNOWN:
+            if left == UNKNOWN_DISTANCE or there == UNKNOWN_DISTANCE:
                 return i
             # Without a path there is no optimal move; the test is needed because inf == cost + inf.
             if left == np.inf or left != ground.cost[direction_between(ground, s, t)] + there:

@@ -5,7 +5,7 @@ from sim.kernels.octile import FIRST_DIAGONAL
 
 
 @kernel
-def join(across, down, label):
+def label_regions(across, down, label):
     """Label all cells of each region with the number of its first cell. Writes: label, int32[cells].
 
     `across[y, x]` is true if a cell is connected with its right neighbour, `down[y, x]` with the cell below.
@@ -16,24 +16,24 @@ def join(across, down, label):
             s = y * width + x
             label[s] = s
             if x > 0 and across[y, x - 1]:
-                unite(label, s, s - 1)
+                unite_regions(label, s, s - 1)
             if y > 0 and down[y - 1, x]:
-                unite(label, s, s - width)
-    settle(label)
+                unite_regions(label, s, s - width)
+    finish_labels(label)
 
 
 @kernel
-def join_diagonally(ground, label):
+def unite_diagonal_regions(ground, label):
     """Unite the regions that diagonal moves connect, after join(). Writes: label."""
     for s in range(label.size):
         for d in range(FIRST_DIAGONAL, 8):
             if ground.moves[s] >> d & 1:
-                unite(label, s, s + ground.step[d])
-    settle(label)
+                unite_regions(label, s, s + ground.step[d])
+    finish_labels(label)
 
 
 @kernel
-def settle(label):
+def finish_labels(label):
     """Make the label of every cell final: the number of the first cell of its region.
 
     Labels point to smaller cells, whose labels are final already when they are read.
@@ -43,9 +43,9 @@ def settle(label):
 
 
 @kernel
-def unite(label, s, t):
+def unite_regions(label, s, t):
     """Unite the regions of two cells; the smaller number becomes the label. Writes: label."""
-    a, b = root_of(label, s), root_of(label, t)
+    a, b = region_root(label, s), region_root(label, t)
     if a < b:
         label[b] = a
     else:
@@ -53,7 +53,7 @@ def unite(label, s, t):
 
 
 @kernel
-def root_of(label, s):
+def region_root(label, s):
     """Return the representative (smallest cell) of the set that contains s; halves the path to it. Writes: label."""
     while label[s] != s:
         label[s] = label[label[s]]
@@ -62,7 +62,7 @@ def root_of(label, s):
 
 
 @kernel
-def count(label, counted, sizes):
+def count_region_cells(label, counted, sizes):
     """Count the cells of each region for which `counted` is true. Writes: sizes (int32[cells], all zeros before)."""
     for s in range(label.size):
         if counted[s]:

@@ -21,12 +21,12 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.memory import zeros
-from sim.kernels.octile import NOWHERE
-from sim.kernels.search import CLOSED, forget, h_of, is_known, parent
-from sim.kernels.tb_bfs import opens_a_way
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.octile import NO_DIRECTION
+from sim.kernels.search import CLOSED, clear_search, h_to_aim, is_known, parent_of
+from sim.kernels.tb_bfs import may_open_path
 
-NEITHER, DEAD, REDUNDANT = 0, 1, 2  # values of MARK.pruned: not pruned; pruned as dead; pruned as redundant
+NOT_PRUNED, DEAD, REDUNDANT = 0, 1, 2  # values of MARK.pruned: not pruned; pruned as dead; pruned as redundant
 
 MARK = np.dtype(
     [
@@ -57,43 +57,47 @@ STATE = np.dtype(
 )
 
 
-class Memory(NamedTuple):
-    """Memory of RIBS, made with new_memory(). g and tree parents are in the Search."""
+class RibsMemory(NamedTuple):
+    """Memory of RIBS, made with new_ribs_memory(). g and tree parents are in the Search."""
 
     marks: np.ndarray  # MARK[cells] further record of each cell, valid only for cells that the search knows
     dead: np.ndarray  # int32[cells] dead cells, in the order in which they were found dead
     redundant: np.ndarray  # int32[cells] redundant cells, in the order in which they were found redundant
 
 
-def new_memory(cells: int) -> Memory:
-    return Memory(zeros(cells, MARK).view(np.recarray), zeros(cells, np.int32), zeros(cells, np.int32))
+def new_ribs_memory(cells: int) -> RibsMemory:
+    return RibsMemory(
+        untouched_zeros(cells, MARK).view(np.recarray),
+        untouched_zeros(cells, np.int32),
+        untouched_zeros(cells, np.int32),
+    )
 
 
 @kernel
-def reset(ground, search, memory, state, start, goal):
+def reset_agent(ground, search, memory, state, start, goal):
     """Place the agent at `start` with nothing learned. Costs O(1)."""
     st = state[0]
     st.loc = start
     st.goal = goal
     st.marks = 0
     st.restarts = 0
-    begin_here(ground, search, memory, st)
+    begin_search_at_agent(ground, search, memory, st)
 
 
 @kernel
-def begin_here(ground, search, memory, st):
+def begin_search_at_agent(ground, search, memory, st):
     """Begin a new search at the agent's cell, with the first iteration."""
-    forget(ground, search, st.goal, st.goal)
+    clear_search(ground, search, st.goal, st.goal)
     control = search.control[0]
     control.root = st.loc
     st.root = st.loc
-    discover(search, memory, st.loc)
+    initialise_cell(search, memory, st.loc)
     node = search.nodes[st.loc]
     node.g = 0.0
-    node.came = NOWHERE
+    node.came = NO_DIRECTION
     st.iteration = 1
     memory.marks[st.loc].entered = 1
-    st.limit = h_of(ground, control, st.loc)
+    st.limit = h_to_aim(ground, control, st.loc)
     st.next_limit = np.inf
     st.dead_count = 0
     st.redundant_count = 0
@@ -101,7 +105,7 @@ def begin_here(ground, search, memory, st):
 
 
 @kernel
-def discover(search, memory, s):
+def initialise_cell(search, memory, s):
     """Initialise the record of cell s, which this search sees for the first time."""
     node = search.nodes[s]
     node.search = search.control[0].search
@@ -111,11 +115,11 @@ def discover(search, memory, s):
     mark = memory.marks[s]
     mark.entered = 0
     mark.parents = 0
-    mark.pruned = NEITHER
+    mark.pruned = NOT_PRUNED
 
 
 @kernel
-def run(ground, search, memory, state, budget, rows):
+def run_ticks(ground, search, memory, state, budget, rows):
     """Plan and act for up to len(rows) ticks.
 
     A tick ends with a move, or when the budget is spent. Returns the number of ticks done.
@@ -127,7 +131,7 @@ def run(ground, search, memory, state, budget, rows):
         stood = st.loc
         used = 0
         while st.status == log.ACTIVE and st.loc == stood and used < budget:
-            step(ground, search, memory, st)
+            expand_and_move(ground, search, memory, st)
             used += 1
         phase = log.LEARNING
         if st.status == log.NO_PATH:
@@ -140,13 +144,13 @@ def run(ground, search, memory, state, budget, rows):
 
 
 @kernel
-def step(ground, search, memory, st):
+def expand_and_move(ground, search, memory, st):
     """Expand the agent's cell u, then make one move, set a new limit, or prove that there is no path.
 
     Writes: st, the records of u and of its neighbours.
     """
     u = st.loc
-    live, required, best = look_around(ground, search, memory, st, u)
+    live, required, best = generate_successors(ground, search, memory, st, u)
     count_expansion(search, u)
     if search.nodes[u].place != CLOSED:
         search.nodes[u].place = CLOSED
@@ -157,8 +161,8 @@ def step(ground, search, memory, st):
         memory.dead[st.dead_count] = u
         st.dead_count += 1
     if live and not required and not is_start and st.prunes_redundant:
-        make_redundant(ground, search, memory, st, u)
-        walk_back(ground, search, st)
+        prune_redundant_cell(ground, search, memory, st, u)
+        move_back(ground, search, st)
     elif best >= 0:
         t = u + ground.step[best]
         memory.marks[t].entered = st.iteration
@@ -167,7 +171,7 @@ def step(ground, search, memory, st):
         if t == st.goal:
             st.status = log.AT_GOAL
     elif not is_start:
-        walk_back(ground, search, st)
+        move_back(ground, search, st)
     elif st.next_limit == np.inf:
         st.status = log.NO_PATH
     else:
@@ -177,7 +181,7 @@ def step(ground, search, memory, st):
 
 
 @kernel
-def look_around(ground, search, memory, st, u):
+def generate_successors(ground, search, memory, st, u):
     """Generate the successors of u: learn their g, record the least f beyond the limit, choose the cell to enter.
 
     Returns whether u is live (an optimal known parent of some neighbour), whether some neighbour requires u (has no
@@ -198,7 +202,7 @@ def look_around(ground, search, memory, st, u):
         ng = search.nodes[u].g + ground.cost[d]
         is_new = not is_known(search, t)
         if is_new:
-            discover(search, memory, t)
+            initialise_cell(search, memory, t)
         elif mark.pruned or ng > node.g:  # t is pruned, or it was reached at a lower cost through another parent
             continue
         live = True
@@ -210,19 +214,19 @@ def look_around(ground, search, memory, st, u):
         else:
             mark.parents |= 1 << d
             is_candidate = mark.entered != st.iteration
-        required |= is_single(np.int64(mark.parents))
+        required |= has_single_parent(np.int64(mark.parents))
         if not is_candidate:
             continue
-        f = node.g + h_of(ground, control, t)
+        f = node.g + h_to_aim(ground, control, t)
         if f > st.limit:
             st.next_limit = min(st.next_limit, f)
-        elif precedes(f, node.g, t, best_f, best_g, u + ground.step[best] if best >= 0 else -1):
+        elif candidate_precedes(f, node.g, t, best_f, best_g, u + ground.step[best] if best >= 0 else -1):
             best, best_f, best_g = np.int64(d), f, node.g
     return live, required, best
 
 
 @kernel
-def precedes(f, g, s, other_f, other_g, other):
+def candidate_precedes(f, g, s, other_f, other_g, other):
     """Return whether a candidate comes first: less f, then larger g, then smaller cell."""
     if f != other_f:
         return f < other_f
@@ -232,13 +236,13 @@ def precedes(f, g, s, other_f, other_g, other):
 
 
 @kernel
-def is_single(parents):
+def has_single_parent(parents):
     """Return whether a set of parents, given as a bit mask, has exactly one member."""
     return parents != 0 and parents & (parents - 1) == 0
 
 
 @kernel
-def make_redundant(ground, search, memory, st, u):
+def prune_redundant_cell(ground, search, memory, st, u):
     """Prune u, whose children all have another optimal parent, and remove it from their sets of parents.
 
     A child whose tree parent was u gets the first of its remaining parents as tree parent, so that the tree parent of a
@@ -253,27 +257,27 @@ def make_redundant(ground, search, memory, st, u):
         t = u + ground.step[d]
         mark = memory.marks[t]
         parents = np.int64(mark.parents)
-        if not is_known(search, t) or not parents >> d & 1 or is_single(parents):
+        if not is_known(search, t) or not parents >> d & 1 or has_single_parent(parents):
             continue
         parents &= ~(1 << d)
         mark.parents = parents
         if search.nodes[t].came == d:
-            search.nodes[t].came = lowest(parents)
+            search.nodes[t].came = first_parent_direction(parents)
 
 
 @kernel
-def lowest(parents):
+def first_parent_direction(parents):
     """Return the first direction in a non-empty set of parents, which is given as a bit mask."""
     for d in range(8):
         if parents >> d & 1:
             return d
-    return NOWHERE
+    return NO_DIRECTION
 
 
 @kernel
-def walk_back(ground, search, st):
+def move_back(ground, search, st):
     """Move the agent back to the tree parent of its cell."""
-    st.loc = parent(ground, search, st.loc)
+    st.loc = parent_of(ground, search, st.loc)
     st.marks |= log.BACK_MOVE
 
 
@@ -286,19 +290,19 @@ def on_change(ground, search, memory, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0 or search.control[0].expansions == 0:
         return
-    if st.status == log.NO_PATH and not opens_a_way(search, tails, rose):
+    if st.status == log.NO_PATH and not may_open_path(search, tails, rose):
         return
-    begin_here(ground, search, memory, st)
+    begin_search_at_agent(ground, search, memory, st)
     st.restarts += 1
     st.marks |= log.RESTARTED
 
 
 @kernel
-def tree_path(ground, search, s, path):
+def trace_tree_path(ground, search, s, path):
     """Write the chain of tree parents from cell s back to the start into `path`. Returns its length."""
     length = 0
     while s >= 0:
         path[length] = s
         length += 1
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
     return length

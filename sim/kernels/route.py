@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.memory import scratch
+from sim.kernels.memory import scratch_array
 from sim.kernels.octile import direction_between
-from sim.kernels.search import parent
+from sim.kernels.search import parent_of
 from sim.kernels.tiled import Table, new_table
 
-PLACE = np.dtype([("depth", "i4")], align=True)
+ROUTE_INDEX = np.dtype([("depth", "i4")], align=True)
 
 
 class Route(NamedTuple):
@@ -36,14 +36,14 @@ def new_route(cells: int, is_reused: bool = False, tile_width: int = 0, place: T
         place: Links of the tree through which the route leads, by default a table of its own.
     """
     return Route(
-        cells=scratch("route", cells, np.int32, is_reused),
-        place=new_table("places", cells, PLACE, tile_width, is_reused) if place is None else place,
-        scratch=scratch("route", cells, np.int32, is_reused),
+        cells=scratch_array("route", cells, np.int32, is_reused),
+        place=new_table("places", cells, ROUTE_INDEX, tile_width, is_reused) if place is None else place,
+        scratch=scratch_array("route", cells, np.int32, is_reused),
     )
 
 
 @kernel
-def place_on(route, length, s):
+def route_index(route, length, s):
     """Return the index of cell s on a route of `length` cells, or -1 if s is not on it."""
     i = route.place[s].depth
     if i < length and route.cells[i] == s:
@@ -52,19 +52,19 @@ def place_on(route, length, s):
 
 
 @kernel
-def trace_whole(ground, search, route, end):
+def trace_whole_route(ground, search, route, end):
     """Trace the whole route from the root to `end`. Returns its length and the number of parent pointers followed."""
     s = np.int64(end)
     steps = 0
     while s >= 0:
         route.scratch[steps] = s
         steps += 1
-        s = parent(ground, search, s)
-    return adopt(route, route.scratch, steps), steps
+        s = parent_of(ground, search, s)
+    return set_route(route, route.scratch, steps), steps
 
 
 @kernel
-def trace_linked(ground, search, route, length, end):
+def trace_changed_route(ground, search, route, length, end):
     """Change the route so that it leads from the root to `end`, tracing only the cells that differ from the old route.
 
     Closed cells must keep their parents, and `end` must have its link (ancestry.py), whose depth is the index of `end`
@@ -79,20 +79,20 @@ def trace_linked(ground, search, route, length, end):
     i = last
     while i >= 0 and (i >= length or route.cells[i] != s):
         route.cells[i] = s
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
         i -= 1
     return last + 1, last - i
 
 
 @kernel
-def way_to(ground, search, end, way):
+def trace_path_to(ground, search, end, way):
     """Write the cells from the root of the search to `end` into `way`. Returns their number."""
     length = 0
     s = np.int64(end)
     while s >= 0:
         way[length] = s
         length += 1
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
     for i in range(length // 2):
         k = length - 1 - i
         way[i], way[k] = way[k], way[i]
@@ -100,7 +100,7 @@ def way_to(ground, search, end, way):
 
 
 @kernel
-def adopt(route, trace, traced):
+def set_route(route, trace, traced):
     """Set the route to the first `traced` cells of `trace`, in reverse order. Returns the route's length."""
     for i in range(traced):
         s = trace[traced - 1 - i]
@@ -110,19 +110,19 @@ def adopt(route, trace, traced):
 
 
 @kernel
-def way_holds(ground, search, route, length, loc):
+def is_walk_legal(ground, search, route, length, loc):
     """Return whether every move of the walk ahead of an agent at `loc` is still legal.
 
     The walk leads back along parents to the route, then along the route.
     """
     s = np.int64(loc)
-    i = place_on(route, length, s)
+    i = route_index(route, length, s)
     while i < 0:
-        before = parent(ground, search, s)
+        before = parent_of(ground, search, s)
         if before < 0 or direction_between(ground, s, before) < 0:
             return False
         s = before
-        i = place_on(route, length, s)
+        i = route_index(route, length, s)
     for k in range(i, length - 1):
         if direction_between(ground, route.cells[k], route.cells[k + 1]) < 0:
             return False
@@ -130,22 +130,22 @@ def way_holds(ground, search, route, length, loc):
 
 
 @kernel
-def way_cost(ground, search, route, length, loc):
+def walk_cost(ground, search, route, length, loc):
     """Return the cost of the walk ahead of an agent at `loc`, infinity if one of its moves is no longer legal.
 
     The walk leads back along parents to the route, then along the route.
     """
     cost = 0.0
     s = np.int64(loc)
-    i = place_on(route, length, s)
+    i = route_index(route, length, s)
     while i < 0:
-        before = parent(ground, search, s)
+        before = parent_of(ground, search, s)
         d = direction_between(ground, s, before) if before >= 0 else -1
         if d < 0:
             return np.inf
         cost += ground.cost[d]
         s = before
-        i = place_on(route, length, s)
+        i = route_index(route, length, s)
     for k in range(i, length - 1):
         d = direction_between(ground, route.cells[k], route.cells[k + 1])
         if d < 0:

@@ -12,10 +12,10 @@ import numpy as np
 
 from sim.kernels import buckets
 from sim.kernels.buckets import Buckets, new_buckets
-from sim.kernels.jit import inlined, kernel
-from sim.kernels.memory import scratch, zeros
-from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0, inverse_of, row_of
-from sim.kernels.openlist import ENTRY, HEAP_BEGINS, key_of, sift_down, sift_up, tie_of
+from sim.kernels.jit import inlined_kernel, kernel
+from sim.kernels.memory import scratch_array, untouched_zeros
+from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, h0, inverse_width, row_of
+from sim.kernels.openlist import ENTRY, HEAP_OFFSET, key_of_f, packed_tie, sift_down, sift_up
 from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table
 
@@ -109,31 +109,31 @@ def new_search(
     control[0].reopens, control[0].is_bucketed = reopens, is_bucketed
     return Search(
         nodes=new_table("nodes", cells, NODE, tile_width, is_reused, control["search"]),
-        heap=scratch("heap", HEAP_BEGINS + (1 if is_bucketed else cells + 1), ENTRY, is_reused)[HEAP_BEGINS:].view(
-            np.recarray
-        ),
+        heap=scratch_array("heap", HEAP_OFFSET + (1 if is_bucketed else cells + 1), ENTRY, is_reused)[
+            HEAP_OFFSET:
+        ].view(np.recarray),
         buckets=new_buckets(cells if is_bucketed else 0, is_reused),
-        heat=zeros(cells if counts_heat else 0, np.uint32),
-        order=zeros(cells if notes_order else 0, np.int32),
+        heat=untouched_zeros(cells if counts_heat else 0, np.uint32),
+        order=untouched_zeros(cells if notes_order else 0, np.int32),
         control=control,
     )
 
 
-def stamped_nodes(search: Search) -> GenerationTable:
+def generation_table_of_nodes(search: Search) -> GenerationTable:
     """Return the table of node records together with the test for valid records, for clearing stale ones (stale.py)."""
     return GenerationTable(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel
-def begin(ground, search, root, goal, aim):
+def begin_search(ground, search, root, goal, aim):
     """Start a new search at `root`. `aim` is the cell to which h estimates the distance, usually the goal."""
-    forget(ground, search, goal, aim)
+    clear_search(ground, search, goal, aim)
     search.control[0].root = root
     add_root(ground, search, root, 0.0)
 
 
 @kernel
-def forget(ground, search, goal, aim):
+def clear_search(ground, search, goal, aim):
     """Start a new search with an empty open list and no known cell. The caller then adds its roots one by one.
 
     `goal` is the cell that ends the search when it is on top of the open list, `aim` the cell to which h estimates the
@@ -157,10 +157,10 @@ def forget(ground, search, goal, aim):
     control.known = 0
     control.noted = 0
     if control.is_bucketed:
-        buckets.forget_all(search.buckets, control)
+        buckets.clear_buckets(search.buckets, control)
 
 
-def most_known(search: Search) -> int:
+def max_known_cells(search: Search) -> int:
     """Return the largest number of open and closed cells that any search in this memory had."""
     control = search.control[0]
     return max(int(control.most_known), int(control.known))
@@ -179,16 +179,16 @@ def is_closed(search, s):
 
 
 @kernel
-def parent(ground, search, s):
+def parent_of(ground, search, s):
     """Return the parent of a known cell, or -1 at a root."""
     came = search.nodes[s].came
-    if came == NOWHERE:
+    if came == NO_DIRECTION:
         return np.int64(-1)
     return np.int64(s) - ground.step[came]
 
 
 @kernel
-def h_of(ground, control, s):
+def h_to_aim(ground, control, s):
     """Return the estimated distance from cell s to the cell that the search aims at."""
     width = ground.width
     return h0(s % width, s // width, control.aim_x, control.aim_y, ground.cost[FIRST_DIAGONAL])
@@ -202,24 +202,24 @@ def add_root(ground, search, s, g):
     control.known += node.search != control.search
     node.g = g
     node.search = control.search
-    node.came = NOWHERE
+    node.came = NO_DIRECTION
     node.is_linked = False
-    h = h_of(ground, control, s)
+    h = h_to_aim(ground, control, s)
     f = control.wg * g + control.wh * h
-    tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
+    tie = packed_tie(s, g, h, control.wg == 0.0, ground.shift)
     if control.is_bucketed:
         # The root may need a new chunk, and so may every entry that moves from the stack back into its bucket.
-        buckets.make_room(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
-        buckets.begin_below(search.buckets, control, search.nodes, ground.shift, f)
+        buckets.ensure_free_chunks(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
+        buckets.prepare_for_smaller_f(search.buckets, control, search.nodes, ground.shift, f)
         node.place = buckets.IN_BUCKET
-        buckets.put(search.buckets, control, buckets.bucket_of(f), tie)
+        buckets.insert_entry(search.buckets, control, buckets.bucket_number(f), tie)
     else:
-        sift_up(search.heap, search.nodes, control.open_size, key_of(f), tie, (1 << ground.shift) - 1)
+        sift_up(search.heap, search.nodes, control.open_size, key_of_f(f), tie, (1 << ground.shift) - 1)
     control.open_size += 1
 
 
 @kernel
-def best_open(ground, search):
+def best_open_cell(ground, search):
     """Return the cell that would be expanded next, or -1 if no cell is open. The goal wins every tie on f."""
     control = search.control[0]
     if control.open_size == 0:
@@ -228,12 +228,12 @@ def best_open(ground, search):
     if not control.is_bucketed:
         return np.int64(search.heap[0].tie & mask)
     if control.stack_size == 0:
-        buckets.activate(search.buckets, control, search.nodes, ground.shift)
+        buckets.fill_stack(search.buckets, control, search.nodes, ground.shift)
     return search.buckets.stack[control.stack_size - 1] & mask
 
 
 @kernel
-def note(search, control, s):
+def record_expansion(search, control, s):
     """Record an expansion of cell s for display: count it in heat, list it in order. Writes: heat, order, control."""
     if search.heat.size:
         search.heat[s] += 1
@@ -242,8 +242,8 @@ def note(search, control, s):
         control.noted += 1
 
 
-@inlined
-def expand(ground, search, budget):
+@inlined_kernel
+def expand_best_cells(ground, search, budget):
     """Expand up to `budget` cells, best first. Returns the number of expansions; control.status says why it stopped."""
     if search.control[0].is_bucketed:
         used = _expand_from_buckets(ground, search, budget)
@@ -259,7 +259,7 @@ def _expand_from_heap(ground, search, budget):
     control = search.control[0]
     nodes, heap, moves, step, cost = search.nodes, search.heap, ground.moves, ground.step, ground.cost
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
-    inverse = inverse_of(width)
+    inverse = inverse_width(width)
     mask = (np.int64(1) << shift) - 1
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, wg, wh = control.aim_x, control.aim_y, control.wg, control.wh
@@ -282,10 +282,10 @@ def _expand_from_heap(ground, search, budget):
         node.place = CLOSED
         used += 1
         if is_watched:
-            note(search, control, s)
+            record_expansion(search, control, s)
         y = row_of(s, inverse)
         x = s - y * width
-        came = NOWHERE if is_stale else np.int64(node.came)
+        came = NO_DIRECTION if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
         while successors:  # for each t in succ(s)
             d = np.uint64((successors & 15) - 1)
@@ -309,7 +309,7 @@ def _expand_from_heap(ground, search, budget):
             child.came = d
             h = h0(x + DX[d], y + DY[d], aim_x, aim_y, diagonal)
             f = wg * g + wh * h
-            sift_up(heap, nodes, place, key_of(f), tie_of(t, g, h, is_greedy, shift), mask)
+            sift_up(heap, nodes, place, key_of_f(f), packed_tie(t, g, h, is_greedy, shift), mask)
     control.open_size = size
     control.known = known
     control.status = status
@@ -323,7 +323,7 @@ def _expand_from_buckets(ground, search, budget):
     nodes, moves, step, cost = search.nodes, ground.moves, ground.step, ground.cost
     lists, stack = search.buckets, search.buckets.stack
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]
-    inverse = inverse_of(width)
+    inverse = inverse_width(width)
     mask = (np.int64(1) << shift) - 1
     number, size, goal = control.search, control.open_size, control.goal
     aim_x, aim_y, is_stale = control.aim_x, control.aim_y, control.is_stale != 0
@@ -336,7 +336,7 @@ def _expand_from_buckets(ground, search, budget):
             break
         if top == 0:
             control.stack_size = 0
-            buckets.activate(lists, control, nodes, shift)
+            buckets.fill_stack(lists, control, nodes, shift)
             top, class_f = control.stack_size, control.class_f
         s = stack[np.uint64(top - 1)] & mask
         if s == goal:
@@ -345,17 +345,17 @@ def _expand_from_buckets(ground, search, budget):
         if used >= pause:
             if used >= budget:
                 break
-            pause = min(budget, used + buckets.fitting(lists, control, nodes, shift))
+            pause = min(budget, used + buckets.guaranteed_expansions(lists, control, nodes, shift))
         top -= 1
         size -= 1
         node = nodes[np.uint64(s)]  # unsigned, because numba tests every signed index for being negative
         node.place = CLOSED
         used += 1
         if is_watched:
-            note(search, control, s)
+            record_expansion(search, control, s)
         y = row_of(s, inverse)
         x = s - y * width
-        came = NOWHERE if is_stale else np.int64(node.came)
+        came = NO_DIRECTION if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
         while successors:  # for each t in succ(s)
             d = np.uint64((successors & 15) - 1)
@@ -374,14 +374,14 @@ def _expand_from_buckets(ground, search, budget):
             child.came = d
             h = h0(x + DX[d], y + DY[d], aim_x, aim_y, diagonal)
             f = g + h
-            tie = tie_of(t, g, h, False, shift)
+            tie = packed_tie(t, g, h, False, shift)
             if f == class_f:
                 child.place = buckets.ON_STACK
-                buckets.push(stack, top, tie)
+                buckets.push_on_stack(stack, top, tie)
                 top += 1
             else:
                 child.place = buckets.IN_BUCKET
-                buckets.put(lists, control, buckets.bucket_of(f), tie)
+                buckets.insert_entry(lists, control, buckets.bucket_number(f), tie)
     control.open_size = size
     control.stack_size = top
     control.known = known

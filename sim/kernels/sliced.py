@@ -8,10 +8,10 @@ and one of its neighbours.
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.jit import inlined, kernel
-from sim.kernels.route import adopt, place_on
-from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, expand, parent
-from sim.kernels.tb_bfs import opens_a_way
+from sim.kernels.jit import inlined_kernel, kernel
+from sim.kernels.route import route_index, set_route
+from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin_search, expand_best_cells, parent_of
+from sim.kernels.tb_bfs import may_open_path
 
 STATE = np.dtype(
     [
@@ -34,20 +34,20 @@ UNLIMITED_STEPS = np.int64(1) << 62
 
 
 @kernel
-def reset(ground, search, state, start, goal, aside):
+def reset_agent(ground, search, state, start, goal, aside):
     """Place the agent at `start` with a new search to `goal`, and set its counts to 0."""
     st = state[0]
     st.loc = start
     st.goal = goal
     st.marks = 0
     st.restarts = 0
-    search_from_here(ground, search, st, aside)
+    begin_search_at_agent(ground, search, st, aside)
 
 
 @kernel
-def search_from_here(ground, search, st, aside):
+def begin_search_at_agent(ground, search, st, aside):
     """Begin a new search with its root at the agent's cell, and forget the route. Costs O(1)."""
-    begin(ground, search, st.loc, st.goal, st.goal)
+    begin_search(ground, search, st.loc, st.goal, st.goal)
     st.root = st.loc
     st.aside = aside
     st.found = 0
@@ -58,7 +58,7 @@ def search_from_here(ground, search, st, aside):
 
 
 @kernel
-def run(ground, search, route, state, expansions, budget, trace_rate, rows):
+def run_ticks(ground, search, route, state, expansions, budget, trace_rate, rows):
     """Plan and act for up to len(rows) ticks.
 
     A tick has up to `expansions` expansions and (budget - used) * trace_rate steps of tracing; a trace_rate of 0 means
@@ -68,19 +68,19 @@ def run(ground, search, route, state, expansions, budget, trace_rate, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, steps = plan(ground, search, route, st, expansions, budget, trace_rate)
-        phase = act(route, st)
+        used, steps = plan_tick(ground, search, route, st, expansions, budget, trace_rate)
+        phase = move_agent(route, st)
         log.write_row(rows[tick], st.loc, used, steps, st.marks, phase)
         st.marks = 0
     return rows.size
 
 
-@inlined
-def plan(ground, search, route, st, expansions, budget, trace_rate):
+@inlined_kernel
+def plan_tick(ground, search, route, st, expansions, budget, trace_rate):
     """Continue the search, then the trace of its path. Returns the expansions and the trace steps."""
     used = 0
     if not st.found:
-        used = expand(ground, search, expansions)
+        used = expand_best_cells(ground, search, expansions)
         status = search.control[0].status
         if status == EMPTY:
             st.status = log.NO_PATH
@@ -90,34 +90,34 @@ def plan(ground, search, route, st, expansions, budget, trace_rate):
         room = UNLIMITED_STEPS
         if trace_rate > 0.0:
             room = np.int64(np.floor((budget - used) * trace_rate + 1e-9))
-        steps = trace_slice(ground, search, route, st, room)
+        steps = continue_trace(ground, search, route, st, room)
     return used, steps
 
 
 @kernel
-def trace_slice(ground, search, route, st, room):
+def continue_trace(ground, search, route, st, room):
     """Follow at most `room` parents from the goal towards the root; adopt the path when it is complete."""
     if st.trace_length == 0:
         route.scratch[0] = st.goal
         st.trace_length = 1
     steps = 0
     while steps < room and route.scratch[st.trace_length - 1] != st.root:
-        route.scratch[st.trace_length] = parent(ground, search, np.int64(route.scratch[st.trace_length - 1]))
+        route.scratch[st.trace_length] = parent_of(ground, search, np.int64(route.scratch[st.trace_length - 1]))
         st.trace_length += 1
         steps += 1
     if route.scratch[st.trace_length - 1] == st.root:
-        st.length = adopt(route, route.scratch, st.trace_length)
+        st.length = set_route(route, route.scratch, st.trace_length)
         st.traced = 1
     return steps
 
 
 @kernel
-def act(route, st):
+def move_agent(route, st):
     """Make one move, or wait. Returns the phase of the tick."""
     if st.status != log.ACTIVE:
         return log.WAITING
     if st.traced:
-        i = place_on(route, st.length, st.loc)
+        i = route_index(route, st.length, st.loc)
         st.loc = route.cells[i + 1] if i >= 0 else st.root
         if st.loc == st.goal:
             st.status = log.AT_GOAL
@@ -141,14 +141,14 @@ def needs_restart(search, state, tails, rose):
     if st.status == log.AT_GOAL or tails.size == 0:
         return False
     if st.status == log.NO_PATH:
-        return opens_a_way(search, tails, rose)
+        return may_open_path(search, tails, rose)
     return st.traced != 0 or search.control[0].expansions > 0 or st.aside >= 0
 
 
 @kernel
-def restart(ground, search, state, aside):
+def restart_search(ground, search, state, aside):
     """Begin a new search at the agent's cell. The restart is counted, and reported as a mark of the next row."""
     st = state[0]
-    search_from_here(ground, search, st, aside)
+    begin_search_at_agent(ground, search, st, aside)
     st.restarts += 1
     st.marks |= log.RESTARTED

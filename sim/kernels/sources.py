@@ -22,18 +22,18 @@ _IMPORT_LINE = re.compile(
 
 
 @functools.cache
-def stamp_of(source: Path) -> str:
+def source_stamp(source: Path) -> str:
     """Return the stamp of one file of kernels and of all files of kernels that it imports, directly or indirectly."""
-    return _hash(_import_closure(source))
+    return _hash_of_files(_import_closure(source))
 
 
 @functools.cache
-def stamp_of_all() -> str:
+def all_sources_stamp() -> str:
     """Return the stamp of all files of kernels."""
-    return _hash(path for package in _KERNEL_PACKAGES for path in _folder(package).glob("*.py"))
+    return _hash_of_files(path for package in _KERNEL_PACKAGES for path in _folder_of_package(package).glob("*.py"))
 
 
-def _hash(sources: Iterable[Path]) -> str:
+def _hash_of_files(sources: Iterable[Path]) -> str:
     """Return the stamp of these files, which depends on their contents only."""
     digest = hashlib.sha256()
     for source in sorted(sources, key=lambda path: path.name):
@@ -56,12 +56,14 @@ def _import_closure(source: Path) -> set[Path]:
 def _imported_files(source: Path) -> tuple[Path, ...]:
     """Return the files of kernels that a file imports directly."""
     names = (
-        name for match in _IMPORT_LINE.finditer(source.read_text(encoding="utf-8")) for name in _modules_imported(match)
+        name
+        for match in _IMPORT_LINE.finditer(source.read_text(encoding="utf-8"))
+        for name in _modules_in_import(match)
     )
-    return tuple(dict.fromkeys(path for name in names if (path := _file(name)) is not None))
+    return tuple(dict.fromkeys(path for name in names if (path := _file_of_module(name)) is not None))
 
 
-def _modules_imported(match: "re.Match[str]") -> Iterator[str]:
+def _modules_in_import(match: "re.Match[str]") -> Iterator[str]:
     """Yield the modules that an import line may import: `from sim.kernels import log` may import `sim.kernels.log`."""
     package = match["package"]
     if package is None:
@@ -72,13 +74,13 @@ def _modules_imported(match: "re.Match[str]") -> Iterator[str]:
         yield package
 
 
-def _file(module: str) -> Path | None:
+def _file_of_module(module: str) -> Path | None:
     """Return the file of a module of kernels, or None for any other module."""
     package, _, name = module.rpartition(".")
-    path = _folder(package) / f"{name}.py"
+    path = _folder_of_package(package) / f"{name}.py"
     return path if package in _KERNEL_PACKAGES and path.is_file() else None
 
 
-def _folder(package: str) -> Path:
+def _folder_of_package(package: str) -> Path:
     """Return the folder of a package."""
     return ROOT.joinpath(*package.split("."))

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.kernels.addresses import words_at
-from sim.kernels.jit import bare, kernel
-from sim.kernels.pace import give_way_after, hurried
-from sim.kernels.pages import UNKNOWN, may_be_touched
-from sim.kernels.tiled import Table, Tiled
+from sim.kernels.addresses import memory_words_at
+from sim.kernels.jit import as_plain_arrays, kernel
+from sim.kernels.pages import UNKNOWN_PAGE, may_be_in_use
+from sim.kernels.tiled import Table, TiledTable
+from sim.kernels.yield_flag import never_yield_flag, yield_after_steps
 
-WORD, STAMP = 8, 16
+WORD_BYTES, STAMP_RECORD_BYTES = 8, 16
 """WORD: bytes of a memory word. STAMP: bytes of a record with a stamp, which is in the record's second word."""
 
-PAGES = 1024  # number of memory pages cleared before the kernel yields the processor again, see pace.py
+PAGES_PER_YIELD = 1024  # number of memory pages cleared before the kernel yields the processor again, see pace.py
 
 
 class GenerationTable(NamedTuple):
@@ -38,7 +38,7 @@ class GenerationTable(NamedTuple):
     number: int  # stamp of the valid records
 
 
-ROW = np.dtype(
+TABLE_ROW = np.dtype(
     [
         ("address", "i8"),
         ("size", "i8"),  # size of the table in bytes
@@ -54,37 +54,37 @@ ROW = np.dtype(
 """Record that describes a `GenerationTable` to kernels: its arrays as addresses, its other fields as they are."""
 
 
-def rows_of(tables: Iterable[GenerationTable], least: int = 0) -> Any:
+def table_rows(tables: Iterable[GenerationTable], least: int = 0) -> Any:
     """Return a ROW record for each table of at least `least` bytes.
 
     Their `page` is UNKNOWN. The caller must keep the tables alive while the ROW records are in use.
     """
-    rows = [_row(each) for each in tables]
-    return np.array([row for row in rows if row[1] >= least], ROW).view(np.recarray)
+    rows = [_table_row(each) for each in tables]
+    return np.array([row for row in rows if row[1] >= least], TABLE_ROW).view(np.recarray)
 
 
-def _row(each: GenerationTable) -> tuple[int, ...]:
+def _table_row(each: GenerationTable) -> tuple[int, ...]:
     """Return the fields of the ROW record for a table."""
-    records, stamps = _records(each.table), _records(each.stamps)
-    words, rest = divmod(records.itemsize, WORD)
-    assert stamps.itemsize == STAMP and stamps.size == records.size and not rest
+    records, stamps = _table_records(each.table), _table_records(each.stamps)
+    words, rest = divmod(records.itemsize, WORD_BYTES)
+    assert stamps.itemsize == STAMP_RECORD_BYTES and stamps.size == records.size and not rest
     addresses = records.ctypes.data, records.nbytes, words, stamps.ctypes.data
-    return *addresses, each.shift, each.mask, each.number, UNKNOWN
+    return *addresses, each.shift, each.mask, each.number, UNKNOWN_PAGE
 
 
-def _records(table: Table) -> npt.NDArray[Any]:
+def _table_records(table: Table) -> npt.NDArray[Any]:
     """Return the array of a table's records, whether the table is tiled or in row order."""
-    records: npt.NDArray[Any] = table.records if isinstance(table, Tiled) else table
+    records: npt.NDArray[Any] = table.records if isinstance(table, TiledTable) else table
     return records
 
 
-def wipe(tables: Iterable[GenerationTable]) -> None:
+def clear_stale(tables: Iterable[GenerationTable]) -> None:
     """Write zeros over all stale records of the tables."""
-    wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, hurried())
+    clear_stale_of_rows(as_plain_arrays(table_rows(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, never_yield_flag())
 
 
 @kernel
-def wipe_rows(rows, entries, page, pace):
+def clear_stale_of_rows(rows, entries, page, pace):
     """Write zeros over all stale records of the tables given as ROW records.
 
     Memory pages are skipped if `entries`, the system's entries about them (see pages.py), show that they were never
@@ -93,23 +93,23 @@ def wipe_rows(rows, entries, page, pace):
     wiped = 0
     for i in range(rows.size):
         row = rows[i]
-        record = WORD * row.words
+        record = WORD_BYTES * row.words
         count = row.size // record
-        words = words_at(row.address, row.words * count)
-        stamps = words_at(row.stamps, STAMP // WORD * count)
+        words = memory_words_at(row.address, row.words * count)
+        stamps = memory_words_at(row.stamps, STAMP_RECORD_BYTES // WORD_BYTES * count)
         first = 0
         while first < count:
             here = (row.address + first * record) // page
             beyond = min(count, ((here + 1) * page - row.address) // record)
-            if may_be_touched(row.address, row.page, first * record, (beyond - first) * record, entries, page):
-                wipe_some(words, row.words, stamps, row.shift, row.mask, row.number, first, beyond)
+            if may_be_in_use(row.address, row.page, first * record, (beyond - first) * record, entries, page):
+                clear_stale_range(words, row.words, stamps, row.shift, row.mask, row.number, first, beyond)
                 wiped += 1
-                give_way_after(wiped, PAGES, pace)
+                yield_after_steps(wiped, PAGES_PER_YIELD, pace)
             first = beyond
 
 
 @kernel
-def wipe_some(words, size, stamps, shift, mask, number, first, beyond):
+def clear_stale_range(words, size, stamps, shift, mask, number, first, beyond):
     """Write zeros over the stale records from index `first` up to `beyond` (exclusive) of one table.
 
     `size` is the number of words of a record, `number` the stamp of a valid one. Writes: words.

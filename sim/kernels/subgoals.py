@@ -8,17 +8,17 @@ import numpy as np
 
 from sim.kernels.distance import UNLIMITED, true_distance
 from sim.kernels.jit import kernel
-from sim.kernels.levels import ancestor
-from sim.kernels.lrta import NO_REACH, best_of_rim, first_step, look_ahead
-from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, direction_between
-from sim.kernels.search import begin
-from sim.kernels.targets import aim_at
+from sim.kernels.levels import node_on_level
+from sim.kernels.lrta import NO_REACH, best_frontier_cell, first_cell_on_path, look_ahead
+from sim.kernels.octile import FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, TIE_ORDERED_SUCCESSORS, direction_between
+from sim.kernels.search import begin_search
+from sim.kernels.targets import set_target
 
 NO_SUBGOAL = -1  # entry of a region without a subgoal: the goal is in the region, or cannot be reached
 
 
 @kernel
-def spread(ground, source, field, came, rings, sizes):
+def compute_distance_field(ground, source, field, came, rings, sizes):
     """Compute true distances to `source` on the whole map. Returns the number of expansions.
 
     Before, `field` must be infinite and `sizes` zero everywhere. Cells to be expanded wait in queues, called rings, by
@@ -28,7 +28,7 @@ def spread(ground, source, field, came, rings, sizes):
     """
     moves, step, cost = ground.moves, ground.step, ground.cost
     field[source] = 0.0
-    came[source] = NOWHERE
+    came[source] = NO_DIRECTION
     rings[0, 0] = source
     sizes[0] = 1
     expansions, ring, is_done = np.int64(0), np.int64(0), False
@@ -72,19 +72,19 @@ def find_subgoals(ground, levels, level, goal_region, field, first, last, subgoa
         subgoal[region - base] = NO_SUBGOAL
         if region == goal_region or field[s] == np.inf:
             continue
-        while ancestor(levels, s, level) == region:
-            s = downhill(ground, field, s)
+        while node_on_level(levels, s, level) == region:
+            s = next_cell_downhill(ground, field, s)
         subgoal[region - base] = s
 
 
 @kernel
-def downhill(ground, field, s):
+def next_cell_downhill(ground, field, s):
     """Return the next cell on a cheapest path from s to the source of the distances `field`.
 
     Ties go to the larger cost of the move, then to the smaller cell.
     """
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
-    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    successors = np.int64(TIE_ORDERED_SUCCESSORS[is_dearer << 8 | np.int64(ground.moves[s])])
     best, best_f = np.int64(-1), np.inf
     while successors:
         d = (successors & 15) - 1
@@ -104,14 +104,14 @@ def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st
     """
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
-    aim_at(ground, targets, z)
+    set_target(ground, targets, z)
     for region in range(base + first, base + last):
         s = np.int64(levels.rep[region])
         depth[region - base] = 1 if region == goal_region else cap
         if region == goal_region or field[s] == np.inf:
             continue
         for d in range(1, cap):
-            t = first_move(ground, targets, ball, st, s, d)
+            t = first_lrta_move(ground, targets, ball, st, s, d)
             used += ball.search.control[0].expansions
             if t >= 0 and field[s] == ground.cost[direction_between(ground, s, t)] + field[t]:
                 depth[region - base] = d
@@ -132,11 +132,11 @@ def find_near_depths(ground, levels, level, field, backward, targets, ball, st, 
             depth[region - base] = 1 if field[s] == 0.0 else cap
             continue
         depth[region - base] = cap
-        aim_at(ground, targets, y)
-        begin(ground, backward, y, s, s)
+        set_target(ground, targets, y)
+        begin_search(ground, backward, y, s, s)
         distance = true_distance(ground, backward, s, UNLIMITED)
         for d in range(1, cap):
-            t = first_move(ground, targets, ball, st, s, d)
+            t = first_lrta_move(ground, targets, ball, st, s, d)
             used += ball.search.control[0].expansions
             if t < 0:
                 continue
@@ -149,9 +149,9 @@ def find_near_depths(ground, levels, level, field, backward, targets, ball, st, 
 
 
 @kernel
-def first_move(ground, targets, ball, st, s, depth):
+def first_lrta_move(ground, targets, ball, st, s, depth):
     """Return the cell to which LRTA* of this depth would move from s, -1 if it finds no path. Learns nothing."""
     st.loc = s
     look_ahead(ground, targets, ball, st, depth, NO_REACH)
-    b = best_of_rim(targets, ball, st)
-    return first_step(ground, ball.search, s, b) if b >= 0 else np.int64(-1)
+    b = best_frontier_cell(targets, ball, st)
+    return first_cell_on_path(ground, ball.search, s, b) if b >= 0 else np.int64(-1)

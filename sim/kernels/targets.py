@@ -6,10 +6,10 @@ of the whole map, as in every agent that learns. The tables of all other targets
 and cell, which contains only values that differ from h0. (A dense table for each of a hundred targets would cost memory
 pages and room in keyframes.)
 
-    targets = new_targets(ground, goal)           aimed at the goal
-    aim_at(ground, targets, cell)                 sets the target of h_toward, raise_toward, step_toward
+    targets = new_target_heuristics(ground, goal)           aimed at the goal
+    set_target(ground, targets, cell)                 sets the target of h_toward, raise_toward, step_toward
     step_toward(ground, targets, st)              one move of LRTA* with one expansion; st is a learner.STATE record
-    if is_crowded(targets): targets = grown(targets)     in Python code, because kernels cannot allocate arrays
+    if must_grow(targets): targets = grown(targets)     in Python code, because kernels cannot allocate arrays
 
 Reaching a target other than the goal does not end the walk. If h toward the goal exceeds the cost of the longest path,
 there is no path; if h toward another target exceeds it, only that target should be dropped.
@@ -20,9 +20,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.learned import TARGET, Learned, aim, h_of, initial, new_learned, raise_to
-from sim.kernels.learner import move_to
-from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL
+from sim.kernels.learned import (
+    TARGET,
+    LearnedHeuristic,
+    initial_h,
+    learned_h_of,
+    new_learned_heuristic,
+    raise_h,
+    set_estimate_goal,
+)
+from sim.kernels.learner import move_agent_to
+from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS
 
 CELL_BITS = 25  # bits of a cell number on the largest map (grid.MAX_CELLS)
 _INITIAL_CAPACITY = 1 << 8  # slots of a new hash table; always a power of 2
@@ -36,36 +44,39 @@ COUNTS = np.dtype(
 )
 
 
-class Targets(NamedTuple):
-    """Heuristics that an agent has learned toward its goal and other cells. Make it only with new_targets()."""
+class TargetHeuristics(NamedTuple):
+    """Heuristics that an agent has learned toward its goal and other cells.
 
-    goal: Learned
+    Make it only with new_target_heuristics().
+    """
+
+    goal: LearnedHeuristic
     keys: np.ndarray  # int64[2^n] keys of the hash table: (target << CELL_BITS | cell) + 1, or 0 for a free slot
     values: np.ndarray  # float64[2^n] learned h of the cell and target in each key
     aimed: np.ndarray  # TARGET[1] present target; its `changes` and `highest` count for all targets but the goal
     counts: np.ndarray  # COUNTS[1] sizes of the hash table
 
 
-def new_targets(ground: Any, goal: int, is_watched: bool = False) -> Targets:
+def new_target_heuristics(ground: Any, goal: int, is_watched: bool = False) -> TargetHeuristics:
     """Return tables in which nothing is learned yet, aimed at the goal."""
-    learned = new_learned(ground, goal, is_watched)
+    learned = new_learned_heuristic(ground, goal, is_watched)
     aimed = np.zeros(1, TARGET).view(np.recarray)
-    aim(ground, aimed, goal)
+    set_estimate_goal(ground, aimed, goal)
     counts = np.zeros(1, COUNTS).view(np.recarray)
-    return Targets(
+    return TargetHeuristics(
         learned, np.zeros(_INITIAL_CAPACITY, np.int64), np.zeros(_INITIAL_CAPACITY, np.float64), aimed, counts
     )
 
 
-def grown(targets: Targets) -> Targets:
+def with_larger_table(targets: TargetHeuristics) -> TargetHeuristics:
     """Return the tables with twice the room for targets other than the goal."""
     capacity = 2 * targets.keys.size
     larger = targets._replace(keys=np.zeros(capacity, np.int64), values=np.zeros(capacity, np.float64))
-    _move_over(targets.keys, targets.values, larger.keys, larger.values)
+    _rehash(targets.keys, targets.values, larger.keys, larger.values)
     return larger
 
 
-def cells_toward_others(targets: Targets) -> int:
+def count_subgoal_values(targets: TargetHeuristics) -> int:
     """Return the number of pairs of a cell and a target other than the goal for which a value was learned."""
     return int(targets.counts[0].entries - targets.counts[0].tables)
 
@@ -73,26 +84,26 @@ def cells_toward_others(targets: Targets) -> int:
 _NO_KEYS, _NO_VALUES = np.zeros(1, np.int64), np.zeros(1, np.float64)
 
 
-def only_goal(learned: Learned) -> Targets:
+def goal_only_targets(learned: LearnedHeuristic) -> TargetHeuristics:
     """Return the learned values toward the goal as Targets, in which the goal is the only target."""
-    return Targets(learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, COUNTS).view(np.recarray))
+    return TargetHeuristics(learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, COUNTS).view(np.recarray))
 
 
 @kernel
-def is_crowded(targets):
+def must_grow(targets):
     """Return whether the hash table must grow before the next step of LRTA*, which learns one value."""
     return 2 * (targets.counts[0].entries + 2) > targets.keys.size
 
 
 @kernel
-def aim_at(ground, targets, target):
+def set_target(ground, targets, target):
     """Make `target` the present target, toward which the agent looks up h, learns and walks."""
     if targets.aimed[0].goal != target:
-        aim(ground, targets.aimed, target)
+        set_estimate_goal(ground, targets.aimed, target)
 
 
 @kernel
-def is_goal_aimed_at(targets):
+def is_goal_target(targets):
     """Return whether the goal is the present target."""
     return targets.aimed[0].goal == targets.goal.target[0].goal
 
@@ -100,24 +111,24 @@ def is_goal_aimed_at(targets):
 @kernel
 def h_toward(targets, s):
     """Return the estimate of the cost from cell s to the present target."""
-    if is_goal_aimed_at(targets):
-        return h_of(targets.goal, s)
+    if is_goal_target(targets):
+        return learned_h_of(targets.goal, s)
     key = np.int64(targets.aimed[0].goal) << CELL_BITS | np.int64(s)
-    place = place_of(targets.keys, key + 1)
+    place = hash_index(targets.keys, key + 1)
     if targets.keys[place] != 0:
         return targets.values[place]
-    return initial(targets.aimed, s)
+    return initial_h(targets.aimed, s)
 
 
 @kernel
 def raise_toward(targets, s, value):
     """Raise the estimate of cell s toward the present target to `value` if it is lower. Writes: a table, counts."""
-    if is_goal_aimed_at(targets):
-        raise_to(targets.goal, s, value)
+    if is_goal_target(targets):
+        raise_h(targets.goal, s, value)
     elif value > h_toward(targets, s):
         aimed, counts = targets.aimed[0], targets.counts[0]
         _count_table_once(targets, np.int64(aimed.goal), counts)
-        counts.entries += put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
+        counts.entries += hash_put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
         aimed.changes += 1
         aimed.highest = max(aimed.highest, value)
 
@@ -128,13 +139,13 @@ def _count_table_once(targets, target, counts):
 
     The entry of the target itself marks a counted table, because its value is 0 and never learned.
     """
-    if put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
+    if hash_put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
         counts.tables += 1
         counts.entries += 1
 
 
 @kernel
-def place_of(keys, key):
+def hash_index(keys, key):
     """Return the index of this key in the hash table, or the index at which it would be inserted."""
     mask = keys.size - 1
     mixed = (key >> CELL_BITS) * 40_503 + key
@@ -146,9 +157,9 @@ def place_of(keys, key):
 
 
 @kernel
-def put(keys, values, key, value):
+def hash_put(keys, values, key, value):
     """Store a value under a key in the hash table. Returns 1 if the key is new, else 0."""
-    place = place_of(keys, key + 1)
+    place = hash_index(keys, key + 1)
     is_new = keys[place] == 0
     keys[place] = key + 1
     values[place] = value
@@ -156,10 +167,10 @@ def put(keys, values, key, value):
 
 
 @kernel
-def _move_over(keys, values, new_keys, new_values):
+def _rehash(keys, values, new_keys, new_values):
     for i in range(keys.size):
         if keys[i] != 0:
-            put(new_keys, new_values, keys[i] - 1, values[i])
+            hash_put(new_keys, new_values, keys[i] - 1, values[i])
 
 
 @kernel
@@ -169,19 +180,19 @@ def step_toward(ground, targets, st):
     Returns False, without a move, if the new estimate is above the cost of any path: then no path leads to this target.
     """
     s = np.int64(st.loc)
-    t, f = best_toward(ground, targets, s)
+    t, f = best_successor_toward(ground, targets, s)
     f = max(f, h_toward(targets, s))
     st.updates += 1
     st.best = t
     raise_toward(targets, s, f)
     if f > st.limit:
         return False
-    move_to(st, t)
+    move_agent_to(st, t)
     return True
 
 
 @kernel
-def best_toward(ground, targets, s):
+def best_successor_toward(ground, targets, s):
     """Return the successor t of s with the least c(s,t) + h[t], and that sum.
 
     Ties go to the target, then to the larger c, then to the smaller cell.
@@ -189,7 +200,7 @@ def best_toward(ground, targets, s):
     best, best_f = np.int64(-1), np.inf
     target = targets.aimed[0].goal
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
-    successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
+    successors = np.int64(TIE_ORDERED_SUCCESSORS[is_dearer << 8 | np.int64(ground.moves[s])])
     while successors:
         d = np.uint64((successors & 15) - 1)
         successors >>= 4

@@ -16,11 +16,11 @@ Deviations, each with its reason in docs/deviations.md:
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.ancestry import link, next_towards
-from sim.kernels.jit import inlined, kernel
+from sim.kernels.ancestry import link_ancestors, next_cell_towards
+from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.octile import h0_cells
-from sim.kernels.route import place_on, trace_linked, trace_whole, way_cost, way_holds
-from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin, best_open, expand, is_known, parent
+from sim.kernels.route import is_walk_legal, route_index, trace_changed_route, trace_whole_route, walk_cost
+from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin_search, best_open_cell, expand_best_cells, is_known, parent_of
 
 STATE = np.dtype(
     [
@@ -44,20 +44,20 @@ ARC_AHEAD, AS_PRINTED = 0, 1
 
 
 @kernel
-def reset(ground, search, state, start, goal):
+def reset_agent(ground, search, state, start, goal):
     """Place the agent at `start` with a new search to `goal`."""
     st = state[0]
     st.loc = start
     st.goal = goal
     st.marks = 0
     st.restarts = 0
-    search_from_here(ground, search, st)
+    begin_search_at_agent(ground, search, st)
 
 
 @kernel
-def search_from_here(ground, search, st):
+def begin_search_at_agent(ground, search, st):
     """Begin a new search with its root at the agent's cell: InitializeSearch of the paper. Costs O(1)."""
-    begin(ground, search, st.loc, st.goal, st.goal)
+    begin_search(ground, search, st.loc, st.goal, st.goal)
     st.end = -1
     st.length = 0
     st.found = 0
@@ -65,29 +65,29 @@ def search_from_here(ground, search, st):
 
 
 @kernel
-def restart(ground, search, st):
+def restart_search(ground, search, st):
     """Begin a new search at the agent's cell. The restart is counted, and reported as a mark of the next row."""
-    search_from_here(ground, search, st)
+    begin_search_at_agent(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED
 
 
-@inlined
-def run(ground, search, route, links, state, budget, rows):
+@inlined_kernel
+def run_ticks(ground, search, route, links, state, budget, rows):
     """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the agent is no longer active."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, traced = plan(ground, search, route, links, st, budget)
-        marks, phase = act(ground, search, route, links, st)
+        used, traced = plan_tick(ground, search, route, links, st, budget)
+        marks, phase = move_agent(ground, search, route, links, st)
         log.write_row(rows[tick], st.loc, used, traced, marks | st.marks, phase)
         st.marks = 0
     return rows.size
 
 
-@inlined
-def plan(ground, search, route, links, st, budget):
+@inlined_kernel
+def plan_tick(ground, search, route, links, st, budget):
     """Spend at most `budget` expansions, then determine the path.
 
     Returns the expansions and the parent pointers followed.
@@ -96,58 +96,58 @@ def plan(ground, search, route, links, st, budget):
     used = 0
     traced = 0
     while not st.found:
-        used += expand(ground, search, budget - used)
+        used += expand_best_cells(ground, search, budget - used)
         if control.status == EMPTY:
             if not control.is_stale:
                 st.status = log.GAVE_UP if st.gives_up else log.NO_PATH
                 break
         else:
             st.found = control.status == GOAL_ON_TOP
-            st.end = best_open(ground, search)
+            st.end = best_open_cell(ground, search)
             if not control.reopens:
-                traced += link(ground, search, links, route.scratch, st.end)
+                traced += link_ancestors(ground, search, links, route.scratch, st.end)
             if control.reopens or control.is_stale:
-                traced += make_route(ground, search, route, st)
-            if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
+                traced += update_route(ground, search, route, st)
+            if not control.is_stale or is_walk_legal(ground, search, route, st.length, st.loc):
                 break
         # The search from before the map change is useless: its parents lead through a wall, or it ended without a path.
-        restart(ground, search, st)
+        restart_search(ground, search, st)
     return used, traced
 
 
 @kernel
-def make_route(ground, search, route, st):
+def update_route(ground, search, route, st):
     """Trace the agent's present path into `route`. Returns the parent pointers followed."""
     if st.end < 0:
         return 0
     if search.control[0].reopens:
-        st.length, steps = trace_whole(ground, search, route, st.end)
+        st.length, steps = trace_whole_route(ground, search, route, st.end)
     else:
-        st.length, steps = trace_linked(ground, search, route, st.length, st.end)
+        st.length, steps = trace_changed_route(ground, search, route, st.length, st.end)
     return steps
 
 
 @kernel
-def next_cell(ground, search, route, links, st):
+def next_path_cell(ground, search, route, links, st):
     """Return the cell after the agent's on its path, or -1 if the agent is off the path or at its end."""
     if not search.control[0].reopens:
-        return next_towards(ground, search, links, st.loc, st.end)
-    i = place_on(route, st.length, st.loc)
+        return next_cell_towards(ground, search, links, st.loc, st.end)
+    i = route_index(route, st.length, st.loc)
     return np.int64(route.cells[i + 1]) if 0 <= i < st.length - 1 else np.int64(-1)
 
 
 @kernel
-def act(ground, search, route, links, st):
+def move_agent(ground, search, route, links, st):
     """Make one move. Returns the marks and the phase of the tick."""
     if st.status != log.ACTIVE:
         return 0, log.WAITING
-    ahead = next_cell(ground, search, route, links, st)
+    ahead = next_path_cell(ground, search, route, links, st)
     if ahead >= 0:
         st.loc = ahead
         if st.loc == st.goal:
             st.status = log.AT_GOAL
         return 0, log.FOLLOWING if st.found else log.SEARCHING
-    before = parent(ground, search, st.loc)
+    before = parent_of(ground, search, st.loc)
     if before < 0:
         return 0, log.WAITING  # a restart used up the budget: the agent is at the root and has no path yet
     st.loc = before
@@ -181,25 +181,25 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         return
     control = search.control[0]
     if st.status == log.NO_PATH:
-        if opens_a_way(search, tails, rose):
-            restart(ground, search, st)
+        if may_open_path(search, tails, rose):
+            restart_search(ground, search, st)
         return
     if st.end < 0:
         return  # the agent has not planned yet, so the change makes nothing wrong
     if policy == EAGER:  # tested before the route is traced, because an eager restart does not need the route
-        restart(ground, search, st)
+        restart_search(ground, search, st)
         return
     control.is_stale = 1
-    make_route(ground, search, route, st)
-    left = way_cost(ground, search, route, st.length, st.loc)
-    if left == np.inf or (heeds == AS_PRINTED and enters_route(route, st, heads, rose)):
-        restart(ground, search, st)
-    elif weight > 0.0 and offers_shortcut(ground, route, st, tails, heads, rose, weight, left):
-        restart(ground, search, st)
+    update_route(ground, search, route, st)
+    left = walk_cost(ground, search, route, st.length, st.loc)
+    if left == np.inf or (heeds == AS_PRINTED and is_route_entered(route, st, heads, rose)):
+        restart_search(ground, search, st)
+    elif weight > 0.0 and may_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
+        restart_search(ground, search, st)
 
 
 @kernel
-def opens_a_way(search, tails, rose):
+def may_open_path(search, tails, rose):
     """Return whether an added arc may open a path: it leaves a cell that the failed search had reached."""
     for i in range(tails.size):
         if not rose[i] and is_known(search, tails[i]):
@@ -208,19 +208,19 @@ def opens_a_way(search, tails, rose):
 
 
 @kernel
-def enters_route(route, st, heads, rose):
+def is_route_entered(route, st, heads, rose):
     """Return whether a removed arc led into the route, the paper's printed condition for a change of the path.
 
     The condition ignores that an agent off its path must first walk back to it, and would walk into the wall.
     """
     for i in range(heads.size):
-        if rose[i] and place_on(route, st.length, heads[i]) >= 0:
+        if rose[i] and route_index(route, st.length, heads[i]) >= 0:
             return True
     return False
 
 
 @kernel
-def offers_shortcut(ground, route, st, tails, heads, rose, weight, left):
+def may_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
     """Return whether an added arc may lead to the goal at less than 1/w of the cost of the agent's present walk.
 
     `left` is the cost of that walk as far as it is known. Since h0 is consistent, no path over any arc is shorter than

@@ -13,19 +13,19 @@ the agent leaves is stored in `prev` before the move, not after; a trace ends ea
 import numpy as np
 
 from sim.kernels import log
-from sim.kernels.jit import inlined, kernel
-from sim.kernels.route import adopt, place_on
+from sim.kernels.jit import inlined_kernel, kernel
+from sim.kernels.route import route_index, set_route
 from sim.kernels.search import (
     EMPTY,
     GOAL_ON_TOP,
     add_root,
-    begin,
-    best_open,
-    expand,
-    forget,
-    parent,
+    begin_search,
+    best_open_cell,
+    clear_search,
+    expand_best_cells,
+    parent_of,
 )
-from sim.kernels.tb_bfs import opens_a_way
+from sim.kernels.tb_bfs import may_open_path
 
 STATE = np.dtype(
     [
@@ -60,12 +60,12 @@ STATE = np.dtype(
 # Events of a tick, for display only: the search never reads them.
 FOUND = 1  # in this tick the goal came on top of the open list
 TRACED = 2  # in this tick a trace was begun or continued
-TOOK = 4  # in this tick a path was traced completely, and the agent adopted it
-SOUGHT = 8  # in this tick the agent searched for a shortcut
+ADOPTED = 4  # in this tick a path was traced completely, and the agent adopted it
+SOUGHT_SHORTCUT = 8  # in this tick the agent searched for a shortcut
 
 
 @kernel
-def slices(budget, share, trace_rate):
+def split_budget(budget, share, trace_rate):
     """Return the expansions N_E and trace steps N_T of a tick, as in the paper. The 1e-9 keeps floor(10 * 0.9) at 9."""
     expansions = np.int64(np.floor(budget * share + 1e-9))
     steps = np.int64(np.floor((budget - expansions) * trace_rate + 1e-9))
@@ -73,7 +73,7 @@ def slices(budget, share, trace_rate):
 
 
 @kernel
-def reset(ground, search, state, start, goal):
+def reset_agent(ground, search, state, start, goal):
     """Place the agent at `start` with a new search to `goal`, and set its counts to 0."""
     st = state[0]
     st.loc = start
@@ -81,13 +81,13 @@ def reset(ground, search, state, start, goal):
     st.marks = 0
     st.restarts = 0
     st.shortcuts = 0
-    search_from_here(ground, search, st)
+    begin_search_at_agent(ground, search, st)
 
 
 @kernel
-def search_from_here(ground, search, st):
+def begin_search_at_agent(ground, search, st):
     """Begin a new search with its root at the agent's cell, and forget all paths. Costs O(1)."""
-    begin(ground, search, st.loc, st.goal, st.goal)
+    begin_search(ground, search, st.loc, st.goal, st.goal)
     st.root = st.loc
     st.prev = -1
     st.found = 0
@@ -101,29 +101,29 @@ def search_from_here(ground, search, st):
     st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
 
 
-@inlined
-def run(ground, search, detour, path, trace, state, budget, rows):
+@inlined_kernel
+def run_ticks(ground, search, detour, path, trace, state, budget, rows):
     """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the agent is no longer active."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, steps = plan(ground, search, detour, path, trace, st, budget)
-        marks, phase = act(ground, search, path, st)
+        used, steps = plan_tick(ground, search, detour, path, trace, st, budget)
+        marks, phase = move_agent(ground, search, path, st)
         log.write_row(rows[tick], st.loc, used, steps, marks | st.marks, phase)
         st.marks = 0
     return rows.size
 
 
-@inlined
-def plan(ground, search, detour, path, trace, st, budget):
+@inlined_kernel
+def plan_tick(ground, search, detour, path, trace, st, budget):
     """Plan one slice. Returns its expansions and its trace steps; expansions + steps / c never exceeds the budget."""
     control = search.control[0]
     used = 0
     st.did = 0
     if not st.found:
-        limit, steps = slices(budget, st.share, st.trace_rate)
-        used = expand(ground, search, min(limit, steps) if st.is_first else limit)
+        limit, steps = split_budget(budget, st.share, st.trace_rate)
+        used = expand_best_cells(ground, search, min(limit, steps) if st.is_first else limit)
         st.is_first = 0
         if control.status == EMPTY:
             st.status = log.NO_PATH
@@ -134,8 +134,8 @@ def plan(ground, search, detour, path, trace, st, budget):
     room = np.int64(np.floor((budget - used) * st.trace_rate + 1e-9))
     steps = 0
     if not st.traced:
-        steps = trace_slice(ground, search, path, trace, st, room)
-    if st.traced and st.seeks_shortcut and place_on(path, st.length, st.loc) < 0:
+        steps = continue_trace(ground, search, path, trace, st, room)
+    if st.traced and st.seeks_shortcut and route_index(path, st.length, st.loc) < 0:
         more_used, more_steps = seek_shortcut(ground, search, detour, path, st, budget - used, steps, room)
         used += more_used
         steps += more_steps
@@ -143,15 +143,15 @@ def plan(ground, search, detour, path, trace, st, budget):
 
 
 @kernel
-def trace_slice(ground, search, path, trace, st, room):
+def continue_trace(ground, search, path, trace, st, room):
     """Continue the trace, or begin one at the best open cell; adopt it when complete. Returns the trace steps."""
     st.did |= TRACED
     if st.trace_done:
         st.trace_length = 0
-        push(trace, st, best_open(ground, search))
+        append_to_trace(trace, st, best_open_cell(ground, search))
     st.trace_done = 0
     if st.cuts_trace:
-        i = place_on(trace, st.trace_length, st.loc)
+        i = route_index(trace, st.trace_length, st.loc)
         if i >= 0:
             st.trace_length = i + 1
             st.trace_done = 1
@@ -163,15 +163,15 @@ def trace_slice(ground, search, path, trace, st, room):
         elif steps == room:
             break
         else:
-            push(trace, st, parent(ground, search, last))
+            append_to_trace(trace, st, parent_of(ground, search, last))
             steps += 1
-    if st.trace_done and accepts(search, trace, st):
-        take_path(search, path, trace, st)
+    if st.trace_done and accepts_trace(search, trace, st):
+        adopt_trace(search, path, trace, st)
     return steps
 
 
 @kernel
-def push(trace, st, s):
+def append_to_trace(trace, st, s):
     """Append cell s to the trace, which leads from the path's end towards the root."""
     trace.cells[st.trace_length] = s
     trace.place[s].depth = st.trace_length
@@ -179,7 +179,7 @@ def push(trace, st, s):
 
 
 @kernel
-def accepts(search, trace, st):
+def accepts_trace(search, trace, st):
     """Return whether the agent adopts the traced path: always, or only if it leads at least as far (`keeps_longer`)."""
     end = np.int64(trace.cells[0])
     is_used_up = st.head >= st.length
@@ -187,22 +187,22 @@ def accepts(search, trace, st):
 
 
 @kernel
-def take_path(search, path, trace, st):
+def adopt_trace(search, path, trace, st):
     """Make the completed trace, in walking order, the agent's path."""
     end = np.int64(trace.cells[0])
-    st.length = adopt(path, trace.cells, st.trace_length)
+    st.length = set_route(path, trace.cells, st.trace_length)
     st.head = 0
     st.end_g = search.nodes[end].g
     st.traced = end == st.goal
-    st.did |= TOOK
+    st.did |= ADOPTED
 
 
 @kernel
-def act(ground, search, path, st):
+def move_agent(ground, search, path, st):
     """Make one move. Returns the marks and the phase of the tick."""
     if st.status != log.ACTIVE:
         return 0, log.WAITING
-    i = place_on(path, st.length, st.loc)
+    i = route_index(path, st.length, st.loc)
     marks = 0
     if i >= st.head and i >= 0 and i + 1 < st.length:
         new = np.int64(path.cells[i + 1])
@@ -212,7 +212,7 @@ def act(ground, search, path, st):
         if i >= 0 and i == st.length - 1:
             st.head = st.length  # the path is used up: go back along the tree, not to and fro at the path's end
         if st.loc != st.root:
-            new = parent(ground, search, st.loc)
+            new = parent_of(ground, search, st.loc)
             marks = log.BACK_MOVE
             phase = log.WALKING_BACK
         elif st.prev >= 0:
@@ -239,11 +239,11 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
 
     Returns the expansions and the trace steps.
     """
-    joint, steps = junction(ground, search, path, st, room - traced)
+    joint, steps = find_junction(ground, search, path, st, room - traced)
     if joint < 0 or traced + steps + st.length - joint > room:
         return 0, steps  # inserting the roots would exceed the time limit
-    st.did |= SOUGHT
-    forget(ground, detour, st.loc, st.loc)
+    st.did |= SOUGHT_SHORTCUT
+    clear_search(ground, detour, st.loc, st.loc)
     cost = 0.0
     for i in range(st.length - 1, joint - 1, -1):
         s = np.int64(path.cells[i])
@@ -254,15 +254,15 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
         add_root(ground, detour, s, cost)
         steps += 1
     spent = np.int64(np.ceil((traced + steps) / st.trace_rate - 1e-9))
-    used = expand(ground, detour, max(0, min(st.shortcut_budget, budget - spent)))
+    used = expand_best_cells(ground, detour, max(0, min(st.shortcut_budget, budget - spent)))
     if detour.control[0].status == GOAL_ON_TOP:
-        join(ground, detour, path, st)
+        join_shortcut_to_path(ground, detour, path, st)
         st.shortcuts += 1
     return used, steps
 
 
 @kernel
-def junction(ground, search, path, st, room):
+def find_junction(ground, search, path, st, room):
     """Return the index on the path where the agent, walking back along parents, would join it.
 
     Returns also the number of parents followed, at most `room`. The index is -1 if the path is further away.
@@ -270,18 +270,18 @@ def junction(ground, search, path, st, room):
     s = np.int64(st.loc)
     steps = 0
     while s >= 0:
-        i = place_on(path, st.length, s)
+        i = route_index(path, st.length, s)
         if i >= 0:
             return i, steps
         if steps >= room:
             break
-        s = parent(ground, search, s)
+        s = parent_of(ground, search, s)
         steps += 1
     return np.int64(-1), steps
 
 
 @kernel
-def join(ground, detour, path, st):
+def join_shortcut_to_path(ground, detour, path, st):
     """Replace the path: it now leads from the agent by the shortcut to the old path, then along that to the goal."""
     length = 0
     s = np.int64(st.loc)
@@ -289,8 +289,8 @@ def join(ground, detour, path, st):
     while s >= 0:
         path.scratch[length] = s
         length += 1
-        joint = place_on(path, st.length, s)
-        s = parent(ground, detour, s)
+        joint = route_index(path, st.length, s)
+        s = parent_of(ground, detour, s)
     for i in range(joint + 1, st.length):
         path.scratch[length] = path.cells[i]
         length += 1
@@ -311,16 +311,16 @@ def on_change(ground, search, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
         return
-    if st.status == log.NO_PATH and not opens_a_way(search, tails, rose):
+    if st.status == log.NO_PATH and not may_open_path(search, tails, rose):
         return
     if search.control[0].expansions == 0 and st.status == log.ACTIVE and st.is_first:
         return  # the agent has not planned yet, so the change makes nothing wrong
-    restart(ground, search, st)
+    restart_search(ground, search, st)
 
 
 @kernel
-def restart(ground, search, st):
+def restart_search(ground, search, st):
     """Begin a new search at the agent's cell. The restart is counted, and reported as a mark of the next row."""
-    search_from_here(ground, search, st)
+    begin_search_at_agent(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED

@@ -16,7 +16,7 @@ WATER = 2
 
 
 @kernel
-def moves_at(domain, width, height, needed, s):
+def move_mask(domain, width, height, needed, s):
     """Return the move mask of cell s.
 
     A move stays in one domain, and a diagonal move needs `needed` of its shoulders in that domain too.
@@ -41,14 +41,14 @@ def moves_at(domain, width, height, needed, s):
 
 
 @kernel
-def all_moves(domain, width, height, needed, moves):
+def compute_move_masks(domain, width, height, needed, moves):
     """Compute the move masks of all cells of the map. Writes: moves."""
     for s in range(width * height):
-        moves[s] = moves_at(domain, width, height, needed, s)
+        moves[s] = move_mask(domain, width, height, needed, s)
 
 
 @kernel
-def update_moves(domain, width, height, needed, moves, toggled, step, tails, heads, rose):
+def update_move_masks(domain, width, height, needed, moves, toggled, step, tails, heads, rose):
     """Update the move masks around toggled cells, and list every directed arc that was added or removed.
 
     A toggled cell changes at most the masks of the 3 x 3 block around it. `domain` must already contain the changes of
@@ -64,7 +64,7 @@ def update_moves(domain, width, height, needed, moves, toggled, step, tails, hea
             for near_x in range(max(0, x - 1), min(width, x + 2)):
                 s = near_y * width + near_x
                 before = np.int64(moves[s])
-                after = moves_at(domain, width, height, needed, s)
+                after = move_mask(domain, width, height, needed, s)
                 changed = before ^ after
                 moves[s] = after
                 for d in range(8):

@@ -7,7 +7,7 @@ are in a quarter of the pages.
 
 The source of a kernel has `table[s]` for both layouts, and numba compiles the kernel once for each layout. Only
 compiled kernels can index tiles, so without the compiler no table is tiled. Python code reads a copy in row order
-(`in_rows`).
+(`in_row_order`).
 """
 
 import operator
@@ -19,13 +19,16 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from sim.kernels.jit import HAS_RECORDS, kernel
-from sim.kernels.memory import scratch, stamped, zeros
+from sim.kernels.jit import IS_SIM_INTERPRETED, kernel
+from sim.kernels.memory import scratch_array, stamped_array, untouched_zeros
 from sim.kernels.octile import ROW_SHIFT
 
 
-class Tiled(NamedTuple):
-    """Table in tiles, used where an array of `size` entries would be. Make it only with new_table() or in_tiles()."""
+class TiledTable(NamedTuple):
+    """Table in tiles, used where an array of `size` entries would be.
+
+    Make it only with new_table() or as_tiled_table().
+    """
 
     records: np.ndarray  # entries of all cells, tile after tile
     size: int  # number of cells of the map
@@ -38,9 +41,9 @@ Table = Any
 """npt.NDArray[Any] | Tiled. The tables of displayed agents are arrays, because drawing code reads fields by name."""
 
 
-def width_of_tiles(width: int) -> int:
+def tile_width_if_compiled(width: int) -> int:
     """Return the `width` argument of new_table() for a table in tiles, or 0 for row order if there is no compiler."""
-    return 0 if HAS_RECORDS else width
+    return 0 if IS_SIM_INTERPRETED else width
 
 
 def tile_bits(itemsize: int) -> int:
@@ -48,7 +51,7 @@ def tile_bits(itemsize: int) -> int:
     return 5 if itemsize <= 4 else 4
 
 
-def tiled_count(cells: int, width: int, itemsize: int) -> int:
+def tiled_entry_count(cells: int, width: int, itemsize: int) -> int:
     """Return the number of entries of a tiled table for a map, including unused entries outside the map's border."""
     side = 1 << tile_bits(itemsize)
     return -(-width // side) * -(-(cells // width) // side) * side * side
@@ -76,22 +79,24 @@ def new_table(
     itemsize = np.dtype(dtype).itemsize
     # Tables of another width must not reuse this block: entries outside the map are never cleared.
     purpose = f"{purpose}, {width} wide" if width else purpose
-    count = tiled_count(cells, width, itemsize) if width else cells
+    count = tiled_entry_count(cells, width, itemsize) if width else cells
     in_large_pages = not width  # small pages for tiles, because each of many agents touches only a strip of the map
     if stamp is None:
-        records = scratch(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
+        records = scratch_array(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
     else:
-        records = stamped(purpose, count, dtype, stamp, is_reused, in_large_pages=in_large_pages)
+        records = stamped_array(purpose, count, dtype, stamp, is_reused, in_large_pages=in_large_pages)
     if width:
-        return in_tiles(records, cells, width)
+        return as_tiled_table(records, cells, width)
     return records.view(np.recarray) if records.dtype.names else records
 
 
-def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
+def as_tiled_table(records: npt.NDArray[Any], cells: int, width: int) -> TiledTable:
     """Return a tiled table whose entries are `records`, an array that is in tile order already."""
     assert cells * width < 1 << ROW_SHIFT
     side = 1 << tile_bits(records.itemsize)
-    return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
+    return TiledTable(
+        records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side)
+    )
 
 
 # Arguments of the instruction llvm.prefetch.
@@ -110,53 +115,55 @@ def _entry_index(table: Any, s: Any, bits: Any) -> Any:
     return np.uint64(((y >> bits) * table.across + (x >> bits)) << 2 * bits | (y & side) << bits | x & side)
 
 
-def ask_for(table: Table, s: int) -> None:
+def prefetch_entry(table: Table, s: int) -> None:
     """Prefetch the entry of cell s into the processor's cache, so that a kernel can wait for many entries at once.
 
-    Without the compiler this does nothing; `_ask_for` has the compiled code.
+    Without the compiler this does nothing; `_overload_prefetch_entry` has the compiled code.
     """
 
 
-def put(table: Table, s: int, value: object) -> None:
+def set_entry(table: Table, s: int, value: object) -> None:
     """Set table[s] = value from Python code."""
-    if isinstance(table, Tiled):
+    if isinstance(table, TiledTable):
         table.records[int(_entry_index(table, s, tile_bits(table.records.itemsize)))] = value
     else:
         table[s] = value
 
 
-def touch(table: Table, cells: npt.NDArray[np.int64]) -> None:
+def fault_in_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
     """Fault in the memory pages that have the entries of these cells, so that no search waits for them later."""
-    is_tiled = isinstance(table, Tiled)
+    is_tiled = isinstance(table, TiledTable)
     records = table.records if is_tiled else table.view(np.ndarray)
     places = _entry_index(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
     first_bytes = records.view(np.uint8)[:: records.itemsize]
     first_bytes[places] = first_bytes[places]
 
 
-def in_rows(table: Table) -> npt.NDArray[Any]:
+def in_row_order(table: Table) -> npt.NDArray[Any]:
     """Return a copy of a tiled table in row order; return an array unchanged."""
-    if not isinstance(table, Tiled):
+    if not isinstance(table, TiledTable):
         return cast(npt.NDArray[Any], table)
     rows = np.zeros(table.size, table.records.dtype)
-    _copy(table, rows)
+    _copy_table(table, rows)
     return rows.view(np.recarray) if rows.dtype.names else rows
 
 
-def laid_out(table: Table, width: int) -> Table:
+def with_layout(table: Table, width: int) -> Table:
     """Return the table in tiles for a map of this width, or in row order if `width` is 0, copying it only if needed."""
-    if isinstance(table, Tiled) == bool(width):
+    if isinstance(table, TiledTable) == bool(width):
         return table
     if not width:
-        return in_rows(table)
+        return in_row_order(table)
     dtype = table.dtype
-    tiles = in_tiles(zeros(tiled_count(table.size, width, dtype.itemsize), dtype), table.size, width)
-    _copy(table, tiles)
+    tiles = as_tiled_table(
+        untouched_zeros(tiled_entry_count(table.size, width, dtype.itemsize), dtype), table.size, width
+    )
+    _copy_table(table, tiles)
     return tiles
 
 
 @kernel
-def _copy(table, copy):
+def _copy_table(table, copy):
     """Copy all entries of a table into another table, which may have the other layout. Writes: copy."""
     for s in range(copy.size):
         copy[s] = table[s]
@@ -167,7 +174,7 @@ def _copy(table, copy):
 
 def _tile_bits_of_type(table: Any) -> int | None:
     """Return tile_bits() for a table of this numba type, or None if the type is not that of a tiled table."""
-    if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not Tiled:
+    if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not TiledTable:
         return None
     dtype: Any = cast(Any, table).types[0].dtype
     return tile_bits(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
@@ -191,8 +198,8 @@ def _emit_prefetch(typing: Any, records: Any, place: Any) -> Any:
 _prefetch: Any = intrinsic(_emit_prefetch)
 
 
-@overload(ask_for, jit_options=_OPTIONS, strict=False)
-def _ask_for(table: Any, s: Any) -> Any:
+@overload(prefetch_entry, jit_options=_OPTIONS, strict=False)
+def _overload_prefetch_entry(table: Any, s: Any) -> Any:
     bits = _tile_bits_of_type(table)
     if bits is None:
         return lambda table, s: _prefetch(table, np.uint64(s))
@@ -206,7 +213,7 @@ def _overload_getitem(table: Any, s: Any) -> Any:
 
 
 @overload(operator.setitem, jit_options=_OPTIONS, strict=False)
-def _set(table: Any, s: Any, value: Any) -> Any:
+def _overload_setitem(table: Any, s: Any, value: Any) -> Any:
     if (bits := _tile_bits_of_type(table)) is None:
         return None
 

@@ -15,19 +15,19 @@ import numpy as np
 
 from sim.kernels.distance import UNLIMITED, true_distance
 from sim.kernels.jit import kernel
-from sim.kernels.lrta import INSIDE, RIM, add_to_rim
-from sim.kernels.octile import NOWHERE, SUCCESSORS, direction_between
-from sim.kernels.openlist import key_of, sift_down, sift_up
-from sim.kernels.search import CLOSED, begin, forget
+from sim.kernels.lrta import FRONTIER, INSIDE, add_frontier_cell
+from sim.kernels.octile import NO_DIRECTION, SUCCESSORS, direction_between
+from sim.kernels.openlist import key_of_f, sift_down, sift_up
+from sim.kernels.search import CLOSED, begin_search, clear_search
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import aim_at, h_toward
+from sim.kernels.targets import h_toward, set_target
 
 NO_DEPTH = 0
 """Depth of a region from which no path leads to the target."""
 
 
 @kernel
-def find_whole_depths(ground, levels, level, goal_region, backward, targets, ball, first, last, subgoal, depth):
+def find_uncapped_depths(ground, levels, level, goal_region, backward, targets, ball, first, last, subgoal, depth):
     """Find the optimal lookahead depth for each region from first to last - 1.
 
     The depth is for the path to the region's subgoal or, if `subgoal` is empty, to the representative of the goal
@@ -38,8 +38,8 @@ def find_whole_depths(ground, levels, level, goal_region, backward, targets, bal
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
     if subgoal.size == 0:
-        aim_at(ground, targets, z)
-        begin(ground, backward, z, z, z)
+        set_target(ground, targets, z)
+        begin_search(ground, backward, z, z, z)
     for region in range(base + first, base + last):
         s = np.int64(levels.rep[region])
         depth[region - base] = 1 if region == goal_region else NO_DEPTH
@@ -47,9 +47,9 @@ def find_whole_depths(ground, levels, level, goal_region, backward, targets, bal
             continue
         if subgoal.size:
             y = np.int64(subgoal[region - base])
-            aim_at(ground, targets, y)
-            begin(ground, backward, y, s, s)
-        depth[region - base] = least_depth(ground, backward, targets, ball, s)
+            set_target(ground, targets, y)
+            begin_search(ground, backward, y, s, s)
+        depth[region - base] = least_optimal_depth(ground, backward, targets, ball, s)
         used += ball.search.control[0].expansions
         if subgoal.size:
             used += backward.control[0].expansions
@@ -57,7 +57,7 @@ def find_whole_depths(ground, levels, level, goal_region, backward, targets, bal
 
 
 @kernel
-def least_depth(ground, backward, targets, ball, s):
+def least_optimal_depth(ground, backward, targets, ball, s):
     """Return the least depth whose first move from s is on a cheapest path to the present target, or NO_DEPTH.
 
     `backward` is a search whose root is that target.
@@ -70,9 +70,9 @@ def least_depth(ground, backward, targets, ball, s):
     first, last, depth = np.int64(0), np.int64(1), np.int64(0)
     while True:
         depth += 1
-        count = grow(ground, ball, y, first, last)
+        count = grow_ball(ground, ball, y, first, last)
         first, last = last, count
-        t = first_cell(ground, ball, s, best_of_last_layer(targets, ball, y, first, last))
+        t = first_cell_by_g(ground, ball, s, best_cell_of_frontier(targets, ball, y, first, last))
         if distance == ground.cost[direction_between(ground, s, t)] + true_distance(ground, backward, t, UNLIMITED):
             return depth
 
@@ -80,15 +80,15 @@ def least_depth(ground, backward, targets, ball, s):
 @kernel
 def begin_ball(ground, ball, s, y):
     """Begin a ball of depth 0, which contains only the cell s, as its frontier. Later calls of grow() extend it."""
-    forget(ground, ball.search, y, y)
+    clear_search(ground, ball.search, y, y)
     ball.search.control[0].root = s
-    add_to_rim(ball.search, ball.cells, 0, s)
+    add_frontier_cell(ball.search, ball.cells, 0, s)
     ball.search.nodes[s].g = 0.0
-    ball.search.nodes[s].came = NOWHERE
+    ball.search.nodes[s].came = NO_DIRECTION
 
 
 @kernel
-def grow(ground, ball, y, first, last):
+def grow_ball(ground, ball, y, first, last):
     """Expand the frontier, the cells at indices first to last - 1, and add the next frontier at the end of the list.
 
     The target y is never expanded. Returns the new number of cells. Writes: ball.
@@ -101,7 +101,7 @@ def grow(ground, ball, y, first, last):
         s = np.int64(cells[i])
         if s != y:
             nodes[s].place = INSIDE
-            sift_up(heap, nodes, size, key_of(nodes[s].g), s, mask)
+            sift_up(heap, nodes, size, key_of_f(nodes[s].g), s, mask)
             size += 1
     while size:
         s = heap[0].tie
@@ -118,22 +118,22 @@ def grow(ground, ball, y, first, last):
             g = node.g + ground.cost[d]
             child = nodes[np.uint64(t)]
             if child.search != control.search:
-                count = add_to_rim(search, cells, count, t)
+                count = add_frontier_cell(search, cells, count, t)
             if child.g <= g:
                 continue
             child.g = g
             child.came = d
-            if child.place != RIM:
+            if child.place != FRONTIER:
                 place = np.int64(child.place)
                 if place == CLOSED:
                     place = size
                     size += 1
-                sift_up(heap, nodes, place, key_of(g), t, mask)
+                sift_up(heap, nodes, place, key_of_f(g), t, mask)
     return count
 
 
 @kernel
-def best_of_last_layer(targets, ball, y, first, last):
+def best_cell_of_frontier(targets, ball, y, first, last):
     """Return the frontier cell with the least f = g + h0. Ties: the target, larger g, smaller cell.
 
     The frontier consists of the cells at indices first to last - 1, and of the target once it is in the ball.
@@ -153,7 +153,7 @@ def best_of_last_layer(targets, ball, y, first, last):
 
 
 @kernel
-def first_cell(ground, ball, s, b):
+def first_cell_by_g(ground, ball, s, b):
     """Return the first cell after s on the path from s to b.
 
     The parent of a cell is the first expanded cell that gives it its g, in the order of a search that expands by g,

@@ -2,14 +2,14 @@
 
     tree = BranchTree(setup)                the first branch is number 0
     tree.branches                           branches by number, in order of creation
-    tree[number].timeline                   Branch: number, name, parent, at, timeline
-    tree.branch(number, tick, name)         create another future from a tick on (default: the present one)
-    tree.split_policy(number, agent, [{"restart": "lazy"}, {"restart": "eager"}])
-    tree.do(number, command, stroke)        apply a command to a branch and to all branches linked with it
-    tree.link(numbers), .unlink(number)     let later commands go to all linked branches
-    tree.rename(number, name), .delete(number)
-    tree.states(), BranchTree.restored()    save all branches as plain values and restore them, for files
-    tree.put(state)                         restore a branch to an earlier state, or create it again, for undo
+    tree[number].timeline                   Branch: number, name, parent, timeline
+    tree.create_branch(number, tick, name)  create another future from a tick on (default: the present one)
+    tree.create_variants(number, agent, [{"restart": "lazy"}, {"restart": "eager"}])
+    tree.apply_command(number, command, stroke)    apply a command to a branch and to all branches linked with it
+    tree.link_branches(numbers), .unlink_branch(number)    let later commands go to all linked branches
+    tree.rename_branch(number, name), .delete_branch(number)
+    tree.branch_states(), BranchTree.from_states()    save all branches as plain values and restore them, for files
+    tree.restore_branch(state)              restore a branch to an earlier state, or create it again, for undo
 
 A command at a past tick never destroys a future that no other branch has: that future is kept as a new branch.
 """
@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
-from sim.commands import BUDGET, AddAgent, Command, SetBudget, SetParam, ToGroup, with_end
+from sim.commands import BUDGET_PARAM, AddAgent, ApplyToGroup, Command, SetBudget, SetParam, name_with_suffix
 from sim.params import ConfigError, Value
 from sim.time.keyframes import KeyframeStore
-from sim.time.log import Entry, first_tick_apart
+from sim.time.log import LogEntry, first_differing_tick
 from sim.time.timeline import Timeline
 from sim.walker import Walker
 from sim.world import World
 
-ROOT = 0
+ROOT_BRANCH = 0
 
 MAX_BRANCHES = 1000
 """Most branches of one run; a file with more is rejected as invalid."""
@@ -34,7 +34,7 @@ MAX_BRANCHES = 1000
 MAX_BRANCH_NAME = 120
 """Most characters of a branch name; a longer name is truncated."""
 
-_KEPT = ", before the change at "
+_KEPT_SUFFIX = ", before the change at "
 
 
 @dataclass(eq=False)
@@ -44,21 +44,21 @@ class Branch:
     number: int
     name: str
     parent: int | None  # number of the branch from which this branch was split; None: it has no parent
-    made_at: int  # tick at which the branch was split from its parent
+    split_tick: int  # tick at which the branch was split from its parent
     timeline: Timeline
     tree: "BranchTree"
 
     @property
     def at(self) -> int:
-        """Return the first tick at which the command logs of this branch and its parent differ, at most `made_at`.
+        """Return the first tick at which the command logs of this branch and its parent differ, at most `split_tick`.
 
-        It is earlier than `made_at` if the past of one of the two was edited since.
+        It is earlier than `split_tick` if the past of one of the two was edited since.
         """
         origin = None if self.parent is None else self.tree.branches.get(self.parent)
         if origin is None:
-            return self.made_at
-        before = [[e for e in line.entries() if e.tick < self.made_at] for line in (self.timeline, origin.timeline)]
-        return min(self.made_at, first_tick_apart(*before))
+            return self.split_tick
+        before = [[e for e in line.entries() if e.tick < self.split_tick] for line in (self.timeline, origin.timeline)]
+        return min(self.split_tick, first_differing_tick(*before))
 
 
 @dataclass(frozen=True)
@@ -71,35 +71,34 @@ class BranchState:
     at: int  # tick at which the branch was split from its parent (Branch.made_at)
     tick: int  # tick that was on screen when the state was saved
     horizon: int  # last tick to which the branch had been simulated
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
 
 
-class Watcher:
+class BranchListener:
     """Listener for changes of a branch tree, such as a journal. The tree calls each method after the change.
 
-    entries_changed(branch, altered, gone): log entries `altered` were added or changed, those with ids `gone` removed.
-    branch_made(branch): a branch was created as a copy of its parent at the tick `Branch.made_at`.
-    branch_renamed(branch): the branch has a new name.
-    branch_deleted(branch): the branch was removed from the tree.
-    branch_put(branch): an earlier state of the branch was restored, or a deleted branch created again.
-    links_changed(groups): the links have changed; `groups` lists the numbers of the branches in each group.
+    on_entries_changed(branch, altered, gone): log entries `altered` were added or changed, those with ids `gone`
+    removed. on_branch_created(branch): a branch was created as a copy of its parent at the tick `Branch.split_tick`.
+    on_branch_renamed(branch): the branch has a new name. on_branch_deleted(branch): the branch was removed from the
+    tree. on_branch_restored(branch): an earlier state of the branch was restored, or a deleted branch created again.
+    on_links_changed(groups): the links have changed; `link_groups` lists the numbers of the branches in each group.
     """
 
-    def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None: ...
+    def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None: ...
 
-    def branch_made(self, branch: Branch) -> None: ...
+    def on_branch_created(self, branch: Branch) -> None: ...
 
-    def branch_renamed(self, branch: Branch) -> None: ...
+    def on_branch_renamed(self, branch: Branch) -> None: ...
 
-    def branch_deleted(self, branch: Branch) -> None: ...
+    def on_branch_deleted(self, branch: Branch) -> None: ...
 
-    def branch_put(self, branch: Branch) -> None: ...
+    def on_branch_restored(self, branch: Branch) -> None: ...
 
-    def links_changed(self, groups: Sequence[Sequence[int]]) -> None: ...
+    def on_links_changed(self, groups: Sequence[Sequence[int]]) -> None: ...
 
 
 class BranchTree:
-    """Tree of all branches of one run, some of them linked. It notifies its listener (`watcher`) of all changes."""
+    """Tree of all branches of one run, some of them linked. It notifies its listener (`listener`) of all changes."""
 
     def __init__(self, setup: Callable[[], World], budget: int | None = None) -> None:
         """Create a tree with one branch, number ROOT.
@@ -108,13 +107,13 @@ class BranchTree:
             setup: function that builds the world of tick 0.
             budget: bytes for the keyframes of all branches; None: the default of KeyframeStore.
         """
-        self.setup = setup
+        self.build_world = setup
         self.store = KeyframeStore(budget)
         self.branches: dict[int, Branch] = {}
-        self.watcher: Watcher | None = None
-        self._groups: list[set[int]] = []  # groups of linked branches; each set holds branch numbers
-        self._next_number = ROOT  # number that the next new branch will get
-        self._made(self._grow(Timeline(setup, self.store), self._new_number(), "run", None, 0))
+        self.listener: BranchListener | None = None
+        self._link_groups: list[set[int]] = []  # groups of linked branches; each set holds branch numbers
+        self._next_number = ROOT_BRANCH  # number that the next new branch will get
+        self._notify_created(self._add_branch(Timeline(setup, self.store), self._new_number(), "run", None, 0))
 
     def __getitem__(self, number: int) -> Branch:
         return self.branches[number]
@@ -123,24 +122,24 @@ class BranchTree:
         self._next_number += 1
         return self._next_number - 1
 
-    def _grow(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
+    def _add_branch(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
         """Add a branch with this timeline to the tree, and register the callbacks of the timeline."""
         branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
         self.branches[branch.number] = branch
-        timeline.on_lost_future = lambda lost: self._keep_future(branch, lost)
-        timeline.on_entries = lambda _, altered, gone: self._tell(branch, altered, gone)
+        timeline.on_future_lost = lambda lost: self._keep_future(branch, lost)
+        timeline.on_entries_changed = lambda _, altered, gone: self._notify_entries(branch, altered, gone)
         return branch
 
-    def _made(self, branch: Branch) -> Branch:
+    def _notify_created(self, branch: Branch) -> Branch:
         """Notify the listener that a branch was created, and return this branch."""
-        if self.watcher:
-            self.watcher.branch_made(branch)
+        if self.listener:
+            self.listener.on_branch_created(branch)
         return branch
 
-    def _tell(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
+    def _notify_entries(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None:
         """Notify the listener of log entries that were added or changed, and of the ids of removed entries."""
-        if self.watcher:
-            self.watcher.entries_changed(branch, altered, gone)
+        if self.listener:
+            self.listener.on_entries_changed(branch, altered, gone)
 
     # --- creating and deleting --------------------------------------------------------------------
 
@@ -161,9 +160,11 @@ class BranchTree:
         self._check_branch_count()
         parent = self[number].timeline
         at = parent.target if tick is None else tick
-        return self._made(self._grow(parent.fork(at), self._new_number(), name or self._free_name(), number, at))
+        return self._notify_created(
+            self._add_branch(parent.fork(at), self._new_number(), name or self._unused_name(), number, at)
+        )
 
-    def _free_name(self) -> str:
+    def _unused_name(self) -> str:
         taken = {branch.name for branch in self.branches.values()}
         return next(name for i in range(1, len(taken) + 2) if (name := f"branch {i}") not in taken)
 
@@ -176,16 +177,18 @@ class BranchTree:
         if timeline.entries() in others:
             return
         self._check_branch_count()
-        name = self._name_of_kept(branch, timeline.tick)
-        self._made(self._grow(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
+        name = self._name_for_kept_future(branch, timeline.tick)
+        self._notify_created(self._add_branch(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
-    def _name_of_kept(self, branch: Branch, tick: int) -> str:
+    def _name_for_kept_future(self, branch: Branch, tick: int) -> str:
         """Return an unused name for a kept future: its branch's name with a suffix that gives the tick of the change.
 
         If the branch is itself a kept future, its suffix is replaced, so that names do not grow.
         """
-        origin, taken = branch.name.partition(_KEPT)[0], {other.name for other in self.branches.values()}
-        names = (with_end(origin, f"{_KEPT}{tick}{again}", MAX_BRANCH_NAME) for again in _unique_suffixes())
+        origin, taken = branch.name.partition(_KEPT_SUFFIX)[0], {other.name for other in self.branches.values()}
+        names = (
+            name_with_suffix(origin, f"{_KEPT_SUFFIX}{tick}{again}", MAX_BRANCH_NAME) for again in _unique_suffixes()
+        )
         return next(name for name in names if name not in taken)
 
     def _check_branch_count(self) -> None:
@@ -193,10 +196,10 @@ class BranchTree:
         if len(self.branches) >= MAX_BRANCHES:
             raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete a branch first")
 
-    def rename(self, number: int, name: str) -> None:
+    def rename_branch(self, number: int, name: str) -> None:
         self[number].name = name[:MAX_BRANCH_NAME]
-        if self.watcher:
-            self.watcher.branch_renamed(self[number])
+        if self.listener:
+            self.listener.on_branch_renamed(self[number])
 
     def delete(self, number: int) -> None:
         """Delete a branch; its children become children of its parent.
@@ -210,38 +213,38 @@ class BranchTree:
         for branch in self.branches.values():
             if branch.parent == number:
                 branch.parent = gone.parent
-        self.unlink(number)
+        self.unlink_branch(number)
         gone.timeline.close()
-        if self.watcher:
-            self.watcher.branch_deleted(gone)
+        if self.listener:
+            self.listener.on_branch_deleted(gone)
 
     # --- linked branches --------------------------------------------------------------------------
 
-    def link(self, numbers: Iterable[int]) -> None:
+    def link_branches(self, numbers: Iterable[int]) -> None:
         """Link branches: from now on a command to one of them goes to all of them."""
         wanted = set(numbers)
-        self._replace_link_groups([group - wanted for group in self._groups] + [wanted])
+        self._replace_link_groups([group - wanted for group in self._link_groups] + [wanted])
 
-    def unlink(self, number: int) -> None:
-        self._replace_link_groups([group - {number} for group in self._groups])
+    def unlink_branch(self, number: int) -> None:
+        self._replace_link_groups([group - {number} for group in self._link_groups])
 
-    def relink(self, groups: Iterable[Iterable[int]]) -> None:
+    def replace_links(self, groups: Iterable[Iterable[int]]) -> None:
         """Replace all links between branches by these groups of branch numbers; ignore numbers of missing branches."""
         self._replace_link_groups([set(group) & set(self.branches) for group in groups])
 
     def _replace_link_groups(self, groups: list[set[int]]) -> None:
         groups = [group for group in groups if len(group) > 1]
-        if groups != self._groups:
-            self._groups = groups
-            if self.watcher:
-                self.watcher.links_changed(self.groups())
+        if groups != self._link_groups:
+            self._link_groups = groups
+            if self.listener:
+                self.listener.on_links_changed(self.link_groups())
 
-    def mates(self, number: int) -> tuple[int, ...]:
+    def linked_branches(self, number: int) -> tuple[int, ...]:
         """Return the number of a branch, followed by the numbers of all branches linked with it."""
-        group = next((group for group in self._groups if number in group), {number})
+        group = next((group for group in self._link_groups if number in group), {number})
         return number, *sorted(group - {number})
 
-    def do(self, number: int, command: Command, stroke: int = 0) -> list[Entry]:
+    def do(self, number: int, command: Command, stroke: int = 0) -> list[LogEntry]:
         """Apply a command at the present tick of a branch, to that branch and to all branches linked with it.
 
         In a linked branch that shows another tick, the command is inserted at the present tick of the given branch. All
@@ -250,11 +253,11 @@ class BranchTree:
         Returns:
             The new log entries, starting with the entry of the branch itself.
         """
-        mates = self.mates(number)
+        mates = self.linked_branches(number)
         for mate in mates:
-            self[mate].timeline.settle()  # finish a seek in progress: only then is the present tick known
+            self[mate].timeline.finish_seek()  # finish a seek in progress: only then is the present tick known
         tick = self[number].timeline.tick
-        entries: list[Entry] = []
+        entries: list[LogEntry] = []
         for mate in mates:
             timeline = self[mate].timeline
             stroke = stroke or (entries[0].stroke if entries else 0)
@@ -264,7 +267,7 @@ class BranchTree:
             )
         return entries
 
-    def split_policy(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
+    def create_variants(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
         """Create linked branches that compare settings of an agent: one branch per setting, from the present tick on.
 
         Args:
@@ -280,18 +283,18 @@ class BranchTree:
             ConfigError: The agent does not exist, or a value is not valid.
         """
         timeline = self[number].timeline
-        timeline.settle()
+        timeline.finish_seek()
         walker = timeline.world.walker(agent)
         if walker is None:
             raise ConfigError(f"agent {agent} does not exist")
         now: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
-        legal = [_legal_variant(timeline.world, walker, variant) for variant in variants]
+        legal = [_checked_variant(timeline.world, walker, variant) for variant in variants]
         changes = [{name: value for name, value in variant.items() if value != now[name]} for variant in legal]
-        futures = [self._branch_with_changes(number, agent, change) if change else self[number] for change in changes]
-        self.link(branch.number for branch in futures)
+        futures = [self._create_variant(number, agent, change) if change else self[number] for change in changes]
+        self.link_branches(branch.number for branch in futures)
         return futures
 
-    def _branch_with_changes(self, number: int, agent: int, changes: Mapping[str, Value | None]) -> Branch:
+    def _create_variant(self, number: int, agent: int, changes: Mapping[str, Value | None]) -> Branch:
         branch = self.branch(number, None, ", ".join(f"{name} {value}" for name, value in changes.items()))
         for name, value in changes.items():
             group = walker.config.group if (walker := branch.timeline.world.walker(agent)) else ""
@@ -300,41 +303,41 @@ class BranchTree:
 
     # --- states as plain values -------------------------------------------------------------------
 
-    def states(self) -> list[BranchState]:
+    def branch_states(self) -> list[BranchState]:
         return [self.state(number) for number in self.branches]
 
     def state(self, number: int) -> BranchState:
-        """Return the state of a branch as plain values, from which `put` can restore the branch."""
+        """Return the state of a branch as plain values, from which `restore_branch` can restore the branch."""
         branch = self[number]
         line = branch.timeline
         return BranchState(
             number,
             branch.name,
             branch.parent,
-            branch.made_at,
+            branch.split_tick,
             line.target,
             max(line.horizon, line.target),
             line.entries(),
         )
 
-    def put(self, state: BranchState) -> None:
+    def restore_branch(self, state: BranchState) -> None:
         """Restore name, parent and log of a branch, but not its tick; create the branch again if it was deleted."""
         branch = self.branches.get(state.number)
         before = branch.timeline.entries() if branch else ()
-        is_simple = branch is not None and (branch.parent, branch.made_at) == (state.parent, state.at)
+        is_simple = branch is not None and (branch.parent, branch.split_tick) == (state.parent, state.at)
         if branch is None:
-            branch = self._recreate_branch(self._nearest(state).fork(0), state)
+            branch = self._recreate_branch(self._timeline_to_fork(state).fork(0), state)
             branch.timeline.begin_seek(state.tick)
             self.branches = dict(sorted(self.branches.items()))
         else:
-            branch.parent, branch.made_at = state.parent, state.at
+            branch.parent, branch.split_tick = state.parent, state.at
             branch.timeline.replace_log(state.entries)
         branch.timeline.horizon = max(branch.timeline.horizon, state.horizon)
         if branch.name != state.name:
-            self.rename(state.number, state.name)
-        self._notify_branch_put(branch, before, is_simple)
+            self.rename_branch(state.number, state.name)
+        self._notify_restored(branch, before, is_simple)
 
-    def _notify_branch_put(self, branch: Branch, before: Sequence[Entry], is_simple: bool) -> None:
+    def _notify_restored(self, branch: Branch, before: Sequence[LogEntry], is_simple: bool) -> None:
         """Notify the listener of a restored branch, by its changed entries if possible, otherwise by the whole branch.
 
         The changed entries suffice if parent and split tick are unchanged (`is_simple`) and the listener can rebuild
@@ -347,11 +350,11 @@ class BranchTree:
         merged = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
         if is_simple and tuple(merged) == after:
             if altered or gone:
-                self._tell(branch, altered, gone)
-        elif self.watcher:
-            self.watcher.branch_put(branch)
+                self._notify_entries(branch, altered, gone)
+        elif self.listener:
+            self.listener.on_branch_restored(branch)
 
-    def _nearest(self, state: BranchState) -> Timeline:
+    def _timeline_to_fork(self, state: BranchState) -> Timeline:
         """Return the timeline from which to fork a deleted branch: that of its parent, or else of the first branch."""
         origin = self.branches.get(state.parent) if state.parent is not None else None
         return (origin or next(iter(self.branches.values()))).timeline
@@ -359,14 +362,14 @@ class BranchTree:
     def _recreate_branch(self, timeline: Timeline, state: BranchState) -> Branch:
         timeline.replace_log(state.entries)
         self._next_number = max(self._next_number, state.number + 1)
-        return self._grow(timeline, state.number, state.name, state.parent, state.at)
+        return self._add_branch(timeline, state.number, state.name, state.parent, state.at)
 
-    def groups(self) -> list[list[int]]:
+    def link_groups(self) -> list[list[int]]:
         """Return the groups of linked branches, as sorted lists of their numbers."""
-        return [sorted(group) for group in self._groups]
+        return [sorted(group) for group in self._link_groups]
 
     @classmethod
-    def restored(
+    def from_states(
         cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int | None = None
     ) -> "BranchTree":
         """Return a new tree whose branches are restored from these states.
@@ -374,10 +377,10 @@ class BranchTree:
         Each branch is still seeking to its tick; finish the seek with Timeline.continue_seek().
         """
         tree = cls(setup, budget)
-        seed = tree.branches.pop(ROOT).timeline
+        seed = tree.branches.pop(ROOT_BRANCH).timeline
         script = {entry.id: entry for entry in seed.entries()}
         for state in states:
-            own = tuple(_setup_entry_or(entry, script) for entry in state.entries)
+            own = tuple(_equal_setup_entry(entry, script) for entry in state.entries)
             timeline = tree._recreate_branch(seed.fork(0), replace(state, entries=own)).timeline
             timeline.horizon = state.horizon
             timeline.begin_seek(state.tick)
@@ -390,7 +393,7 @@ def _unique_suffixes() -> Iterator[str]:
     return chain([""], (f" ({number})" for number in count(2)))
 
 
-def _setup_entry_or(entry: Entry, script: Mapping[int, Entry]) -> Entry:
+def _equal_setup_entry(entry: LogEntry, script: Mapping[int, LogEntry]) -> LogEntry:
     """Return the entry with the same id in the setup's script if both are equal, otherwise `entry` itself.
 
     If `entry` is an AddAgent without an agent number, that number is not compared, because the setup assigns it.
@@ -404,13 +407,13 @@ def _setup_entry_or(entry: Entry, script: Mapping[int, Entry]) -> Entry:
     return own if replace(own, command=command) == entry else entry
 
 
-def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:
+def _checked_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:
     """Return the settings of a variant, parsed and checked for the agent; raise a ConfigError for an invalid value."""
     given: dict[str, Value] = {name: value for name, value in variant.items() if name != "budget" and value is not None}
     own = variant.get("budget", walker.budget)
-    budget = None if own is None else int(BUDGET.parse(own, f"{walker.label}: budget"))
+    budget = None if own is None else int(BUDGET_PARAM.parse_value(own, f"{walker.label}: budget"))
     config = replace(walker.config, label=walker.label, params={**walker.params, **given}, budget=budget)
-    _, params, _ = world.check_agent(config, walker.label)
+    _, params, _ = world.check_agent_config(config, walker.label)
     legal: dict[str, Value | None] = {name: params[name] for name in given}
     return legal | ({"budget": budget} if "budget" in variant else {})
 
@@ -422,4 +425,4 @@ def _setting_command(agent: int, group: str, name: str, value: Value | None) -> 
         command = SetBudget(None if value is None else int(value), agent)
     else:
         command = SetParam(agent, name, value)
-    return ToGroup(group, replace(command, agent=0)) if group else command
+    return ApplyToGroup(group, replace(command, agent=0)) if group else command

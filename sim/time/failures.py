@@ -4,18 +4,18 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sim.params import in_python
+from sim.params import value_as_in_python
 
-Part = tuple[str, object]
+StatePart = tuple[str, object]
 """A part of an object: the Python expression that leads from the object to it, such as `.table` or `[3]`, and its
 value."""
 
-Fails = Callable[[list[object], list[object]], bool]
+FailureTest = Callable[[list[object], list[object]], bool]
 """Function that returns whether some value of the first list cannot be stored and loaded again. Objects of the second
 list are not tested where they occur inside these values."""
 
 _MAX_SKIPPED_KEYFRAMES = 63  # maximum number of keyframes skipped before retrying to store a state
-_MAX_PART_DEPTH = 12  # deepest level at which find_part() looks for the failing part; `self.a.b.c` has 3 levels
+_MAX_PART_DEPTH = 12  # deepest level at which find_failing_part() looks for the failing part; `self.a.b.c` has 3 levels
 
 
 class StateError(Exception):
@@ -38,22 +38,22 @@ class StateFailures:
     """
 
     messages: dict[str, str] = field(default_factory=dict)  # name of the code -> message for the user
-    _counts: dict[str, int] = field(default_factory=dict)  # name of the code -> failures in a row
+    _failure_counts: dict[str, int] = field(default_factory=dict)  # name of the code -> failures in a row
     _skips_left: dict[str, int] = field(default_factory=dict)  # name of the code -> keyframes still to skip
     _abandoned_codes: set[str] = field(default_factory=set)  # names of the code whose state is never stored again
 
-    def may_store(self, codes: Collection[str]) -> bool:
+    def may_store_keyframe(self, codes: Collection[str]) -> bool:
         """Return whether to try to store a keyframe of a world with this user code; if not, count it as skipped."""
         waiting = [code for code in codes if self._skips_left.get(code)]
         for code in waiting:
             self._skips_left[code] -= 1
         return not waiting and self._abandoned_codes.isdisjoint(codes)
 
-    def note_stored(self, codes: Iterable[str]) -> None:
+    def clear_failures(self, codes: Iterable[str]) -> None:
         for code in codes:
-            self._counts.pop(code, None)
+            self._failure_counts.pop(code, None)
 
-    def note(self, error: StateError, find_part: Callable[[], str]) -> None:
+    def record_failure(self, error: StateError, find_part: Callable[[], str]) -> None:
         """Record a failure to store or load an agent's state, and choose how many keyframes to skip.
 
         Args:
@@ -62,7 +62,7 @@ class StateFailures:
                 long, so it is called only for the first failure of each code.
         """
         code = error.code
-        count = self._counts[code] = self._counts.get(code, 0) + 1
+        count = self._failure_counts[code] = self._failure_counts.get(code, 0) + 1
         self._skips_left[code] = min(2**count - 1, _MAX_SKIPPED_KEYFRAMES)
         if error.is_loading or error.is_final:
             self._abandoned_codes.add(code)
@@ -81,7 +81,7 @@ def _failure_message(error: StateError, part: str) -> str:
 # --- finding the part that fails ------------------------------------------------------------------
 
 
-def find_part(root: object, fails: Fails) -> str:
+def find_failing_part(root: object, fails: FailureTest) -> str:
     """Return the innermost part of an agent's state that cannot be stored or loaded, such as `self.table['a'].lock`.
 
     Args:
@@ -96,17 +96,17 @@ def find_part(root: object, fails: Fails) -> str:
     name, value, outer = "self", root, list[object]()
     for _ in range(_MAX_PART_DEPTH):
         outer.append(value)
-        found = _failing_part(_parts_of(value), fails, outer)
+        found = _bisect_failing_part(_child_parts(value), fails, outer)
         if found is None:
             break
         name, value = name + found[0], found[1]
     return name
 
 
-def _failing_part(parts: list[Part], fails: Fails, outer: list[object]) -> Part | None:
+def _bisect_failing_part(parts: list[StatePart], fails: FailureTest, outer: list[object]) -> StatePart | None:
     """Return one part that cannot be stored, or None. Search by bisection, because a table may have a million parts."""
 
-    def fail(some: list[Part]) -> bool:
+    def fail(some: list[StatePart]) -> bool:
         return fails([value for _, value in some], outer)
 
     while len(parts) > 1:
@@ -115,9 +115,9 @@ def _failing_part(parts: list[Part], fails: Fails, outer: list[object]) -> Part 
     return parts[0] if parts and fail(parts) else None
 
 
-def _parts_of(value: object) -> list[Part]:
+def _child_parts(value: object) -> list[StatePart]:
     if isinstance(value, Mapping):
-        return [(f"[{in_python(key)}]", entry) for key, entry in value.items()]
+        return [(f"[{value_as_in_python(key)}]", entry) for key, entry in value.items()]
     if isinstance(value, list | tuple | set | frozenset | deque):
         return [(f"[{index}]", entry) for index, entry in enumerate(value)]
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]

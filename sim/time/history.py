@@ -1,13 +1,13 @@
 """History of a timeline: the records, marks, messages and digests of its past ticks, which are stored only here.
 
-history.records[agent]              Record: where an agent was after every tick (recorded.py)
-history.record(agent)               the record of one agent, without updating all other records
-history.cells(agents, first, last)  the cells of many agents at each of these ticks
-history.end                         the last recorded tick
-history.observe(world)              record new agents and messages, after commands were applied at the last tick
+history.records[agent]              AgentRecord: where an agent was after every tick (recorded.py)
+history.record_of_agent(agent)      the record of one agent, without updating all other records
+history.cells_of_agents(agents, first, last)    the cells of many agents at each of these ticks
+history.recorded_end                the last recorded tick
+history.record_new_agents(world)    record new agents and messages, after commands were applied at the last tick
 history.record_steps(world, begin, before, now)    record what agents did in new ticks
 history.advance_end(world)          advance the recorded end to the tick of the world
-history.check(world)                compare a replay with the recorded digest of its tick
+history.check_digest(world)         compare a replay with the recorded digest of its tick
 history.truncate(tick, keeps_now)   discard what was recorded from a tick on, after an edit of the past
 
 A batch is a group of agents that one kernel advances together. Its BatchSteps hold the rows (log.ROW) of its agents for
@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import Status
-from sim.commands import Note
-from sim.crew import BatchSteps
+from sim.agent_batch import BatchSteps
+from sim.commands import RunMessage
 from sim.kernels import log
-from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_rows
+from sim.time.recorded import AgentRecord, MarkKind, MarkList, marks_of_batch, marks_of_rows
 from sim.walker import Walker
 from sim.world import World
 
@@ -42,69 +42,69 @@ class Divergence:
     """First difference between a replay and the recorded run."""
 
     tick: int  # first tick at which the digests differ
-    was: str = ""  # digest of that tick in the recorded run; "": unknown
-    now: str = ""  # digest of that tick in the replay; "": unknown
+    recorded_digest: str = ""  # digest of that tick in the recorded run; "": unknown
+    replayed_digest: str = ""  # digest of that tick in the replay; "": unknown
     agents: tuple[str, ...] = ()  # labels of the agents that differ, if known
 
 
-class History:
+class RunHistory:
     """Records, marks, messages and digests of the past of one timeline, see the module docstring."""
 
     def __init__(self) -> None:
-        self._records: dict[int, Record] = {}  # agent number -> record
+        self._records: dict[int, AgentRecord] = {}  # agent number -> record
         self._pending_steps: list[BatchSteps] = []  # steps of batches still to be merged into the records
-        self._taken: dict[int, int] = {}  # agent number -> number of `_pending_steps` merged into its record
+        self._merged_counts: dict[int, int] = {}  # agent number -> number of `_pending_steps` merged into its record
         self.end = 0  # last recorded tick
         self.digests: list[str] = []  # digests of the world at ticks 0, DIGEST_EVERY, ..., before commands
-        self.marks = Marks()
-        self.notes: dict[tuple[int, str, int], Note] = {}  # (tick, text, id() of the command) -> message
+        self.marks = MarkList()
+        self.notes: dict[tuple[int, str, int], RunMessage] = {}  # (tick, text, id() of the command) -> message
         self.divergence: Divergence | None = None
-        self.expected: list[str] = []  # digests of a saved run that a replay should reproduce
+        self.expected_digests: list[str] = []  # digests of a saved run that a replay should reproduce
         # Last tick of the saved run, and its expected digest after the commands of that tick; None: nothing to compare.
-        self.expected_last: tuple[int, str] | None = None
-        self.expected_agents: dict[int, str] = {}  # agent number -> its digest at the last tick of the saved run
+        self.expected_last_digest: tuple[int, str] | None = None
+        self.expected_agent_digests: dict[int, str] = {}  # agent number -> its digest at the last tick of the saved run
 
     @property
-    def records(self) -> dict[int, Record]:
+    def records(self) -> dict[int, AgentRecord]:
         """Return the records of all agents up to the last tick. To read the record of one agent, `record` is faster."""
         if self._pending_steps:
             for agent in self._records:
                 self.record(agent)
             self._pending_steps.clear()
-            self._taken.clear()
+            self._merged_counts.clear()
         return self._records
 
-    def knows(self, agent: int) -> bool:
+    def has_record(self, agent: int) -> bool:
         return agent in self._records
 
-    def record(self, agent: int) -> Record:
+    def record(self, agent: int) -> AgentRecord:
         """Return the record of one agent, after merging the pending steps of its batch into it."""
-        record, taken = self._records[agent], self._taken.get(agent, 0)
+        record, taken = self._records[agent], self._merged_counts.get(agent, 0)
         if taken < len(self._pending_steps):
             _append_batch_steps(record, self._pending_steps[taken:])
-            self._taken[agent] = len(self._pending_steps)
+            self._merged_counts[agent] = len(self._pending_steps)
         return record
 
-    def copy(self) -> "History":
-        other = History()
+    def copy(self) -> "RunHistory":
+        other = RunHistory()
         other._records = {agent: record.copy() for agent, record in self.records.items()}
         other.end, other.digests, other.marks = self.end, list(self.digests), self.marks.copy()
         other.notes, other.divergence = dict(self.notes), self.divergence
-        other.expected, other.expected_last = list(self.expected), self.expected_last
-        other.expected_agents = dict(self.expected_agents)
+        other.expected_digests, other.expected_last_digest = list(self.expected_digests), self.expected_last_digest
+        other.expected_agent_digests = dict(self.expected_agent_digests)
         return other
 
     # --- recording --------------------------------------------------------------------------------
 
-    def observe(self, world: World) -> None:
+    def record_new_agents(self, world: World) -> None:
         """Record the world's new agents and messages; call this after the commands of its tick were applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
         for walker in world.walkers:
             if walker.id not in self._records:
-                record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
+                record = AgentRecord(walker.id, walker.label, walker.spec.key, walker.added_tick, walker.position)
                 self._records[walker.id] = record
-                self._taken[walker.id] = len(self._pending_steps)
+                self._merged_counts[walker.id] = len(self._pending_steps)
 
     def record_steps(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
         """Record the ticks that the last advance of a world has added.
@@ -116,15 +116,15 @@ class History:
             now: status of each agent after it.
         """
         found: list[tuple[int, int, int]] = []
-        for crew in world.crews:
-            self._pending_steps += crew.stints
-            for steps in crew.stints:
-                found += marks_of_all(crew.ids, steps.begin, steps.rows)
-        for walker in world.walked:
-            rows = walker.bare_rows
+        for batch in world.batches:
+            self._pending_steps += batch.steps
+            for steps in batch.steps:
+                found += marks_of_batch(batch.ids, steps.first_tick, steps.rows)
+        for walker in world.unbatched_with_rows:
+            rows = walker.plain_rows
             self.record(walker.id).append(begin, rows)
             found += marks_of_rows(walker.id, begin, rows)
-        for walker in world.walkers if world.crews or now != before else world.walked:
+        for walker in world.walkers if world.batches or now != before else world.unbatched_with_rows:
             if (status := now[walker.id]) is not Status.ACTIVE:
                 found += _status_mark(walker, begin, before.get(walker.id, Status.ACTIVE), status)
         if found:
@@ -134,13 +134,13 @@ class History:
         """Advance the recorded end to the world's tick, after record_steps(); add a digest every DIGEST_EVERY ticks."""
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
-            self.note_digest(world.digest())
+            self.record_digest(world.digest())
 
-    def note_digest(self, digest: str) -> None:
+    def record_digest(self, digest: str) -> None:
         """Append the world's digest, taken every DIGEST_EVERY ticks, and compare it with the saved run, if any."""
         index = len(self.digests)
-        if index < len(self.expected) and self.expected[index] != digest:
-            self.report_divergence(Divergence(index * DIGEST_EVERY, self.expected[index], digest))
+        if index < len(self.expected_digests) and self.expected_digests[index] != digest:
+            self.report_divergence(Divergence(index * DIGEST_EVERY, self.expected_digests[index], digest))
         self.digests.append(digest)
 
     def cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells | None = None) -> Cells:
@@ -156,7 +156,7 @@ class History:
         Returns:
             int32[agents, ticks].
         """
-        recent = None if at_first is None else self._recent_cells(agents, first, last, at_first)
+        recent = None if at_first is None else self._pending_cells(agents, first, last, at_first)
         if recent is not None:
             return recent
         ticks = np.arange(first, last + 1)
@@ -169,51 +169,59 @@ class History:
             found[index] = np.where(at > 0, rows[np.maximum(at - 1, 0)] if rows.size else record.start, record.start)
         return found
 
-    def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
+    def _pending_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
         """Return the array of `cells()`, read from pending steps of one batch; None if they lack a tick or an agent."""
-        all_steps = [b for b in self._pending_steps if b.end > first and b.begin < last and agents[0] in b.places]
-        if not all_steps or all_steps[0].begin > first or all_steps[-1].end < last:
+        all_steps = [
+            b for b in self._pending_steps if b.end > first and b.first_tick < last and agents[0] in b.index_by_id
+        ]
+        if not all_steps or all_steps[0].first_tick > first or all_steps[-1].end < last:
             return None
-        if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(all_steps)):
+        if any(a.end != b.first_tick or a.index_by_id is not b.index_by_id for a, b in pairwise(all_steps)):
             return None
-        order = [all_steps[0].places.get(agent, -1) for agent in agents]
+        order = [all_steps[0].index_by_id.get(agent, -1) for agent in agents]
         if -1 in order:
             return None
         found = [at_first[:, None]]
         for steps in all_steps:
             done = steps.done[order]
-            cells = _held(steps.rows["cell"][order], done)
+            cells = _forward_filled(steps.rows["cell"][order], done)
             cells[done == 0] = found[-1][done == 0, -1:]
-            found.append(cells[:, max(0, first - steps.begin) : last - steps.begin])
+            found.append(cells[:, max(0, first - steps.first_tick) : last - steps.first_tick])
         return np.concatenate(found, axis=1)
 
     # --- comparing with the recorded run ----------------------------------------------------------
 
-    def expect(self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]) -> None:
+    def set_expected_digests(
+        self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]
+    ) -> None:
         """Set the digests of a saved run, and compare all recorded digests with them; see Timeline.expect."""
-        self.expected, self.expected_last, self.expected_agents = list(digests), last, dict(agents)
-        for index, (now, was) in enumerate(zip(self.digests, self.expected, strict=False)):
+        self.expected_digests, self.expected_last_digest, self.expected_agent_digests = (
+            list(digests),
+            last,
+            dict(agents),
+        )
+        for index, (now, was) in enumerate(zip(self.digests, self.expected_digests, strict=False)):
             if now != was:
                 self.report_divergence(Divergence(index * DIGEST_EVERY, was, now))
 
-    def check(self, world: World) -> None:
+    def check_digest(self, world: World) -> None:
         """Compare the digest of a replayed world with the digest recorded at its tick; a difference is a bug."""
         index, rest = divmod(world.tick, DIGEST_EVERY)
         if not rest and index < len(self.digests) and (now := world.digest()) != self.digests[index]:
             self.report_divergence(Divergence(world.tick, self.digests[index], now))
 
-    def check_last(self, world: World) -> None:
+    def check_last_digest(self, world: World) -> None:
         """Compare a restored run with the digest saved for its last tick, once the world has reached that tick."""
-        if self.expected_last and self.expected_last[0] == world.tick:
-            was, now = self.expected_last[1], world.digest()
+        if self.expected_last_digest and self.expected_last_digest[0] == world.tick:
+            was, now = self.expected_last_digest[1], world.digest()
             if was != now:
-                expected = self.expected_agents
+                expected = self.expected_agent_digests
                 others = (w.label for w in world.walkers if expected and expected.get(w.id) != world.walker_digest(w))
                 self.report_divergence(Divergence(world.tick, was, now, tuple(others)))
-            self.expected_last = None
+            self.expected_last_digest = None
 
     @property
-    def diverged(self) -> int | None:
+    def divergence_tick(self) -> int | None:
         """Return the first tick at which a replay differed from the recorded run; None if none did."""
         return None if self.divergence is None else self.divergence.tick
 
@@ -237,16 +245,16 @@ class History:
                 record.truncate(tick)
         self.marks.truncate(tick)
         del self.digests[tick // DIGEST_EVERY + 1 :]
-        del self.expected[tick // DIGEST_EVERY + 1 :]
-        if self.expected_last and self.expected_last[0] >= tick:
-            self.expected_last = None
+        del self.expected_digests[tick // DIGEST_EVERY + 1 :]
+        if self.expected_last_digest and self.expected_last_digest[0] >= tick:
+            self.expected_last_digest = None
         if self.divergence is not None and self.divergence.tick > tick:
             self.divergence = None
         self.end = min(self.end, tick)
 
-    def last_active(self, tick: int) -> int:
+    def activity_end_before(self, tick: int) -> int:
         """Return the end (exclusive) of the last activity of any agent before `tick`; 0 if no agent was active."""
-        return max((record.last_active(tick) for record in self.records.values()), default=0)
+        return max((record.activity_end_before(tick) for record in self.records.values()), default=0)
 
 
 def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
@@ -259,23 +267,23 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     is_new = status is not before
     if kind is None or (kind is MarkKind.ARRIVAL and not is_new):
         return []
-    rows = walker.bare_rows.size
+    rows = walker.plain_rows.size
     is_due = not rows if kind is MarkKind.ARRIVAL else is_new or rows
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
 
-def _append_batch_steps(record: Record, all_steps: Sequence[BatchSteps]) -> None:
+def _append_batch_steps(record: AgentRecord, all_steps: Sequence[BatchSteps]) -> None:
     """Append the rows of one agent from these batch steps to its record, consecutive ticks in a single call."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
     for steps in all_steps:
-        index = steps.places.get(record.agent)
+        index = steps.index_by_id.get(record.agent)
         own = steps.rows[index, : steps.done[index]] if index is not None else _NO_ROWS
-        if rows and (not own.size or begin + sum(part.size for part in rows) != steps.begin):
+        if rows and (not own.size or begin + sum(part.size for part in rows) != steps.first_tick):
             record.append(begin, np.concatenate(rows))
             rows = []
         if own.size:
-            begin = begin if rows else steps.begin
+            begin = begin if rows else steps.first_tick
             rows.append(own)
     if rows:
         record.append(begin, np.concatenate(rows))
@@ -284,7 +292,7 @@ def _append_batch_steps(record: Record, all_steps: Sequence[BatchSteps]) -> None
 _NO_ROWS = np.zeros(0, log.ROW)  # rows of an agent that is not in a batch
 
 
-def _held(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
+def _forward_filled(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
     """Return cells[agents, ticks] forward-filled: after the first `done` cells of an agent, repeat its last cell."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

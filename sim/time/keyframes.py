@@ -3,16 +3,16 @@
 A keyframe takes as much memory as has changed since the keyframe on which it is based. Work is an estimate of computing
 time in units of about a microsecond (timeline.py).
 
-    frame = take(world, work, like)             save a world; `like` is a recent keyframe as the base of the delta
-    world = restore(frame)                      build an equal world with memory of its own
-    restoring = Restoring(frame)                restore in slices: restoring.step(bytes) until it returns True
+    frame = take_keyframe(world, work, like)    save a world; `like` is a recent keyframe as the base of the delta
+    world = restore_world(frame)                build an equal world with memory of its own
+    restoring = PendingRestore(frame)           restore in slices: restoring.copy_slice(bytes) until it returns True
 
     taking = PendingSnapshot(world, work)       save a world in two steps: first, quickly, the objects and small arrays,
-    frame = taking.read(pool, like)             then the large arrays, in any thread, while the world must not change
+    frame = taking.copy_arrays(pool, like)      then the large arrays, in any thread, while the world must not change
 
     store = KeyframeStore(budget)               the keyframes of all timelines, within `budget` bytes
     track = store.new_track()                   the keyframes of one timeline, ordered by tick
-    track.add(frame)    track.at_or_before(tick)    track.forget_after(tick)    track.fork(tick)    track.close()
+    track.add_keyframe(frame), .keyframe_at_or_before(tick), .remove_after(tick), .fork(tick), .close()
 
 The object graph of a world is small and goes through pickle; its arrays are large and do not. The memory of the arrays
 is divided into chunks of fixed size, called parts; a part that is equal in successive keyframes is stored once
@@ -49,17 +49,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sim import commands
-from sim.agent_api import AgentSpec, Specs
-from sim.grid import Grid, sealed
+from sim.agent_api import AgentSpec, AgentSpecTable
+from sim.grid import Grid, read_only_view
 from sim.kernels import stale
-from sim.kernels.jit import bare
-from sim.kernels.pace import hurried, new_pace
+from sim.kernels.jit import as_plain_arrays
+from sim.kernels.yield_flag import never_yield_flag, new_yield_flag
 from sim.params import Param
-from sim.prepared import Prepared
+from sim.prepared import PreparedData
 from sim.rules import AgentFailedError, AgentTooSlowError, UserAgent
-from sim.time.failures import StateError, StateFailures, find_part
+from sim.time.failures import StateError, StateFailures, find_failing_part
 from sim.time.memories import BufferSet, Bytes, TouchedPages
-from sim.time.pool import Content, Pool
+from sim.time.pool import PartPool, StoredBuffers
 from sim.world import World
 
 T = TypeVar("T")
@@ -72,7 +72,9 @@ MAX_STORE_BYTES = 1_000_000_000
 
 # Bytes by which a pool exceeds the budget, because a keyframe is saved before older keyframes are evicted.
 _SPARE_POOL_BYTES = 64 * 1024 * 1024
-_SMALL = 64 * 1024  # buffers of fewer bytes are copied when a snapshot starts; a thread reads the larger ones later
+_SMALL_BUFFER_BYTES = (
+    64 * 1024
+)  # buffers of fewer bytes are copied when a snapshot starts; a thread reads the larger ones later
 
 _KEPT_TYPES = (
     type,
@@ -80,10 +82,10 @@ _KEPT_TYPES = (
     ModuleType,
     np.dtype,
     AgentSpec,
-    Specs,
+    AgentSpecTable,
     Param,
-    Prepared,
-    commands.Note,
+    PreparedData,
+    commands.RunMessage,
     commands.AgentConfig,
     commands.Command,
 )
@@ -96,15 +98,15 @@ class Keyframe:
     tick: int
     work: float  # estimated microseconds to simulate from tick 0 to `tick`; keyframes are spaced by this
     stream: bytes  # pickled object graph of the world without its arrays
-    arrays: bytes  # marshalled headers (dtype, shape, ...) of the arrays, see _Pickler.array_rows
-    kept: tuple[Any, ...]  # immutable objects kept by reference; `stream` and `arrays` refer to them by index
-    content: Content  # contents of the array buffers, stored in a pool
-    codes: frozenset[str] = frozenset()  # names of the user-defined agent code that runs in this world
+    array_headers: bytes  # marshalled headers (dtype, shape, ...) of the arrays, see _Pickler.array_rows
+    kept: tuple[Any, ...]  # immutable objects kept by reference; `stream` and `array_headers` refer to them by index
+    content: StoredBuffers  # contents of the array buffers, stored in a pool
+    user_codes: frozenset[str] = frozenset()  # names of the user-defined agent code that runs in this world
 
     @property
-    def own_bytes(self) -> int:
+    def bytes_outside_pool(self) -> int:
         """Return the number of bytes that this keyframe takes in addition to its array buffers in the pool."""
-        return len(self.stream) + len(self.arrays) + 8 * len(self.kept) + self.content.own_bytes + 300
+        return len(self.stream) + len(self.array_headers) + 8 * len(self.kept) + self.content.bytes_outside_pool + 300
 
 
 # --- saving ---------------------------------------------------------------------------------------
@@ -120,7 +122,7 @@ class PendingSnapshot:
     """
 
     def __init__(self, world: World, work: float = 0.0) -> None:
-        self.tick, self.work, self._codes = world.tick, work, codes_of(world)
+        self.tick, self.work, self._codes = world.tick, work, user_code_names(world)
         file = io.BytesIO()
         pickler = _Pickler(file)
         with _StateErrorGuard(self._codes, is_loading=False) as blaming:
@@ -129,15 +131,17 @@ class PendingSnapshot:
             for agent in pickler.user_agents:
                 blaming.run(agent, partial(pickler.dump, agent.agent))
         self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
-        self._arrays = marshal.dumps(pickler.array_rows)
+        self._arrays = marshal.dumps(pickler.array_headers)
         self._owners = pickler.owners
-        self._stale_segments = stale.rows_of(world.stamped(), _SMALL)
+        self._stale_segments = stale.table_rows(world.generation_tables(), _SMALL_BUFFER_BYTES)
         # Small buffers are copied now, because code that only displays the world may change cached numbers in them.
-        self._memories = BufferSet(pickler.memories, _SMALL, tuple(pickler.places))
+        self._memories = BufferSet(pickler.buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
         self.size = self._memories.size
-        self.pace = hurried()  # flag that makes the kernel never yield to other threads; read_beside() replaces it
+        self.pace = (
+            never_yield_flag()
+        )  # flag that makes the kernel never yield to other threads; finish_in_background() replaces it
 
-    def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
+    def copy_arrays(self, pool: PartPool, like: Keyframe | None = None) -> Keyframe | None:
         """Copy the large arrays of the world into the pool and return the finished keyframe.
 
         Data of earlier searches, which no kernel will read again, are first overwritten with zeros, both in the world
@@ -151,36 +155,38 @@ class PendingSnapshot:
             The keyframe; None if the pool has no room for it.
         """
         touched = TouchedPages(self._memories)
-        self._stale_segments["page"] = touched.places(self._stale_segments["address"], self._stale_segments["size"])
-        stale.wipe_rows(bare(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace)
+        self._stale_segments["page"] = touched.first_entry_indices(
+            self._stale_segments["address"], self._stale_segments["size"]
+        )
+        stale.clear_stale_of_rows(as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace)
         content = pool.kept(self._memories, like.content if like else None, touched, self.pace)
         if content is None:
             return None
         return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content, self._codes)
 
 
-def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
+def take_keyframe(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
     """Save the world in a keyframe that belongs to no KeyframeStore, and return the keyframe.
 
     Its parts are in the pool of the keyframe `like`; without `like`, or if that pool is full, in a new pool.
     """
     taking = PendingSnapshot(world, work)
-    pool = like.content.pool if like else Pool(taking.size + _SPARE_POOL_BYTES)
-    frame = taking.read(pool, like) or taking.read(Pool(taking.size + _SPARE_POOL_BYTES))
+    pool = like.content.pool if like else PartPool(taking.size + _SPARE_POOL_BYTES)
+    frame = taking.copy_arrays(pool, like) or taking.copy_arrays(PartPool(taking.size + _SPARE_POOL_BYTES))
     assert frame is not None
     return frame
 
 
-def codes_of(world: World) -> frozenset[str]:
+def user_code_names(world: World) -> frozenset[str]:
     """Return the names of the user-defined agent code that runs in a world."""
     own = [walker for walker in world.walkers if walker.spec.is_own]
-    return frozenset(w.agent.code if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
+    return frozenset(w.agent.code_name if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
 
 
 class _StateErrorGuard:
     """Context manager: turn an exception from saving or loading a world into a StateError if user code may cause it.
 
-    `codes` are the names of the user's agent code in the world; without any, exceptions are not changed.
+    `user_codes` are the names of the user's agent code in the world; without any, exceptions are not changed.
     """
 
     def __init__(self, codes: frozenset[str], *, is_loading: bool) -> None:
@@ -200,7 +206,7 @@ class _StateErrorGuard:
             return agent.run_user_code(do)
         except AgentFailedError as error:
             is_final = isinstance(error, AgentTooSlowError)
-            raise StateError(agent.code, str(error), is_loading=self.is_loading, is_final=is_final) from None
+            raise StateError(agent.code_name, str(error), is_loading=self.is_loading, is_final=is_final) from None
 
 
 _KEPT_REFERENCE, _ARRAY_REFERENCE = 0, 1
@@ -219,16 +225,16 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=self._PROTOCOL)
         self.kept: list[Any] = []
-        self.memories: list[Bytes] = []
-        self.array_rows: list[tuple[Any, ...]] = []
-        """Header of each array: index of its buffer in `memories` (None: the array is empty), index of its dtype in
+        self.buffers: list[Bytes] = []
+        self.array_headers: list[tuple[Any, ...]] = []
+        """Header of each array: index of its buffer in `buffers` (None: the array is empty), index of its dtype in
         `kept`, shape, strides, byte offset in the buffer, whether it is a record array, and its access mode."""
         self.user_agents: list[UserAgent] = []
         """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
         written to the stream after the world, in this order."""
         self.owners: list[Any] = []  # references to arrays, so that no other object gets their id() or address
-        self._numbers: dict[int, int] = {}  # id() of an object or array -> its index in `kept` or `array_rows`
-        self.places: dict[int, int] = {}  # address of a buffer -> its index in `memories`
+        self._indices: dict[int, int] = {}  # id() of an object or array -> its index in `kept` or `array_headers`
+        self.buffer_indices: dict[int, int] = {}  # address of a buffer -> its index in `buffers`
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         """Return the reference to an array or to an object kept by reference; None for an object to be pickled.
@@ -236,74 +242,74 @@ class _Pickler(pickle.Pickler):
         Pickle calls this method for thousands of objects, so most calls return after a cached test of the type.
         """
         kind: Any = type(obj)
-        if not _is_kept_kind(kind):
+        if not _is_kept_by_reference(kind):
             return None
         if kind is np.ndarray or kind is np.recarray:
-            return None if obj.dtype.hasobject else (_ARRAY_REFERENCE, self._array_number(obj))
+            return None if obj.dtype.hasobject else (_ARRAY_REFERENCE, self._index_of_array(obj))
         if kind is _ByReference:
-            return _KEPT_REFERENCE, self._kept_number(obj.found)
+            return _KEPT_REFERENCE, self._index_of_kept(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
             return None  # a bound method of a built-in type is pickled, because its object may change
-        return _KEPT_REFERENCE, self._kept_number(obj)
+        return _KEPT_REFERENCE, self._index_of_kept(obj)
 
     def reducer_override(self, obj: Any) -> Any:
         kind: Any = type(obj)
-        if not _has_own_reduce(kind):
+        if not _has_custom_pickling(kind):
             return NotImplemented
         # A single record (np.void) is a view into an array; pickling would silently turn it into a separate copy.
         assert not isinstance(obj, np.void), f"a record {obj} cannot be stored in a keyframe: keep its array instead"
         if isinstance(obj, UserAgent):
             self.user_agents.append(obj)
-            return _bare_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
+            return _empty_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
         reduce = copyreg.dispatch_table.get(kind)
         reduced = reduce(obj) if reduce is not None else obj.__reduce_ex__(self._PROTOCOL)
         if isinstance(reduced, str):  # pickle would look up this global name when loading: keep the object
-            return _found, (_ByReference(obj),)
-        return _reduced_error(obj, reduced) if isinstance(obj, BaseException) else reduced
+            return _return_kept_object, (_ByReference(obj),)
+        return _reduce_exception(obj, reduced) if isinstance(obj, BaseException) else reduced
 
-    def _kept_number(self, obj: Any) -> int:
-        number = self._numbers.get(id(obj))
+    def _index_of_kept(self, obj: Any) -> int:
+        number = self._indices.get(id(obj))
         if number is None:
-            number = self._numbers[id(obj)] = len(self.kept)
+            number = self._indices[id(obj)] = len(self.kept)
             self.kept.append(obj)
         return number
 
-    def _array_number(self, array: npt.NDArray[Any]) -> int:
-        number = self._numbers.get(id(array))
+    def _index_of_array(self, array: npt.NDArray[Any]) -> int:
+        number = self._indices.get(id(array))
         if number is None:
-            number = self._numbers[id(array)] = len(self.array_rows)
+            number = self._indices[id(array)] = len(self.array_headers)
             self.owners.append(array)
-            self.array_rows.append(self._row(array))
+            self.array_headers.append(self._array_header(array))
         return number
 
-    def _row(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
-        """Return the header of an array (see `array_rows`), and add the buffer that it uses to `memories`."""
-        dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
+    def _array_header(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
+        """Return the header of an array (see `array_headers`), and add the buffer that it uses to `buffers`."""
+        dtype, flags = self._index_of_kept(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
         if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
-        owner = _owner_of(array)
+        owner = _memory_owner(array)
         address = owner.ctypes.data
         offset = 0 if owner is array else array.ctypes.data - address
-        return (self._memory_number(owner, address), dtype, array.shape, array.strides, offset, *flags)
+        return (self._index_of_buffer(owner, address), dtype, array.shape, array.strides, offset, *flags)
 
-    def _memory_number(self, owner: npt.NDArray[Any], address: int) -> int:
-        number = self.places.get(address)
+    def _index_of_buffer(self, owner: npt.NDArray[Any], address: int) -> int:
+        number = self.buffer_indices.get(address)
         if number is None:
             assert owner.flags.forc, "an array whose memory has gaps cannot be stored in a keyframe"
-            number = self.places[address] = len(self.memories)
+            number = self.buffer_indices[address] = len(self.buffers)
             self.owners.append(owner)
-            self.memories.append(_bytes_of(owner))
+            self.buffers.append(_as_byte_array(owner))
         return number
 
 
 @cache
-def _is_kept_kind(kind: Any) -> bool:
+def _is_kept_by_reference(kind: Any) -> bool:
     """Return whether objects of this type may be replaced by references in the stream."""
     return kind in (np.ndarray, np.recarray, _ByReference) or issubclass(kind, (BuiltinFunctionType, *_KEPT_TYPES))
 
 
 @cache
-def _has_own_reduce(kind: Any) -> bool:
+def _has_custom_pickling(kind: Any) -> bool:
     """Return whether this type customises pickling, or needs treatment in `reducer_override`."""
     is_usual = kind.__reduce_ex__ is object.__reduce_ex__ and kind.__reduce__ is object.__reduce__
     return not is_usual or kind in copyreg.dispatch_table or issubclass(kind, UserAgent)
@@ -316,17 +322,17 @@ class _ByReference:
         self.found = found
 
 
-def _found(obj: Any) -> Any:
+def _return_kept_object(obj: Any) -> Any:
     return obj
 
 
-def _bare_user_agent(kind: type[UserAgent]) -> UserAgent:
+def _empty_user_agent(kind: type[UserAgent]) -> UserAgent:
     agent = kind.__new__(kind)
     agent.agent = None  # set later by Restoring.result, because the user's own object is at the end of the stream
     return agent
 
 
-def _reduced_error(error: BaseException, reduced: Any) -> Any:
+def _reduce_exception(error: BaseException, reduced: Any) -> Any:
     """Return the reduce tuple for an exception, which restores it without calling the `__init__` of its class.
 
     Pickle would call that `__init__` with `args`, but `args` match only the `__init__` of the built-in base class.
@@ -347,20 +353,20 @@ def _new_exception(base: type[BaseException], kind: type[BaseException], args: t
     return error
 
 
-def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _memory_owner(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the array that owns the memory of `array`, which is mostly `array` itself."""
-    while isinstance(base := _base_of(array), np.ndarray):
+    while isinstance(base := _array_base(array), np.ndarray):
         array = base
     return array
 
 
-def _base_of(array: npt.NDArray[Any]) -> Any:
+def _array_base(array: npt.NDArray[Any]) -> Any:
     """Return the object that an array is a view of, also through the memoryview of a sealed array (sim/grid.py)."""
     base = array.base
     return base.obj if isinstance(base, memoryview) else base
 
 
-def _bytes_of(owner: npt.NDArray[Any]) -> Bytes:
+def _as_byte_array(owner: npt.NDArray[Any]) -> Bytes:
     try:
         return np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data)
     except ValueError:  # dtypes such as datetime64 cannot be exported as a buffer
@@ -394,7 +400,7 @@ def _restored_array(
     """Return an array with the given header (see _Pickler.array_rows) in its restored buffer."""
     array: npt.NDArray[Any]
     array = np.empty(shape, dtype) if memory is None else np.ndarray(shape, dtype, memory, offset, strides)
-    array = sealed(array) if access == _SEALED else array
+    array = read_only_view(array) if access == _SEALED else array
     array = array.view(np.recarray) if is_records else array
     if access == _LOCKED:
         array.flags.writeable = False
@@ -404,14 +410,14 @@ def _restored_array(
 # --- restoring ------------------------------------------------------------------------------------
 
 
-def restore(frame: Keyframe) -> World:
+def restore_world(frame: Keyframe) -> World:
     """Return a new world equal to the world saved in a keyframe."""
-    restoring = Restoring(frame)
+    restoring = PendingRestore(frame)
     restoring.step()
     return restoring.result()
 
 
-class Restoring:
+class PendingRestore:
     """Restore of a keyframe in time slices, so that a window stays responsive while a large world is restored."""
 
     def __init__(self, frame: Keyframe) -> None:
@@ -440,8 +446,8 @@ class Restoring:
             StateError: The state of a user-defined agent cannot be loaded.
         """
         frame = self.frame
-        with _StateErrorGuard(frame.codes, is_loading=True) as blaming:
-            unpickler = _Unpickler(frame.stream, marshal.loads(frame.arrays), frame.kept, self._memories)
+        with _StateErrorGuard(frame.user_codes, is_loading=True) as blaming:
+            unpickler = _Unpickler(frame.stream, marshal.loads(frame.array_headers), frame.kept, self._memories)
             world, user_agents = unpickler.load(), unpickler.load()
             for agent in user_agents:
                 agent.agent = blaming.run(agent, unpickler.load)
@@ -472,10 +478,10 @@ class _Unpickler(pickle.Unpickler):
 # --- finding the part of an agent that cannot be stored or loaded ---------------------------------
 
 
-def part_not_stored(agent: UserAgent) -> str:
+def unstorable_part(agent: UserAgent) -> str:
     """Return the part of an agent's state that cannot be stored or loaded, such as `self.lock`; "" if there is none."""
     try:
-        return agent.run_user_code(partial(find_part, agent.agent, _cannot_be_stored))
+        return agent.run_user_code(partial(find_failing_part, agent.agent, _cannot_be_stored))
     except AgentFailedError:
         return "self"
 
@@ -489,7 +495,7 @@ class _TrialPickler(_Pickler):
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         if id(obj) in self._left_out_ids or isinstance(obj, Grid):
-            return _KEPT_REFERENCE, self._kept_number(obj)
+            return _KEPT_REFERENCE, self._index_of_kept(obj)
         return super().persistent_id(obj)
 
 
@@ -499,8 +505,8 @@ def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
     pickler = _TrialPickler(file, left_out)
     try:
         pickler.dump(values)
-        memories = [memory.copy() for memory in pickler.memories]
-        _Unpickler(file.getvalue(), pickler.array_rows, pickler.kept, memories).load()
+        memories = [memory.copy() for memory in pickler.buffers]
+        _Unpickler(file.getvalue(), pickler.array_headers, pickler.kept, memories).load()
     except (Exception, SystemExit):
         return True
     return False
@@ -512,21 +518,21 @@ def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
 class KeyframeStore:
     """Store of the keyframes of several timelines, with a budget in bytes; memory shared by keyframes counts once.
 
-    The default budget is the size of the world, but at least MIN_STORE_BYTES and at most MAX_STORE_BYTES. `beside` is
+    The default budget is the size of the world, but at least MIN_STORE_BYTES and at most MAX_STORE_BYTES. `executor` is
     an executor with one thread; a window sets it to have keyframes read in the background.
     """
 
     def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
-        self.most_frames = most_frames
-        self.tracks: list[Track] = []
-        self._wanted = budget  # budget set by the caller, in bytes; None: the default budget
+        self.max_keyframes = most_frames
+        self.tracks: list[KeyframeTrack] = []
+        self._requested_budget = budget  # budget set by the caller, in bytes; None: the default budget
         self._budget_cap = sys.maxsize  # upper bound of the budget, in bytes: lowered when the system refuses memory
         self._world_size = 0  # bytes of the arrays of the largest world so far
-        self._pool: Pool | None = None
-        self.beside: Executor | None = None
+        self._pool: PartPool | None = None
+        self.executor: Executor | None = None
         self._background_read: Future[Keyframe | None] | None = None  # background read in progress
-        # Flag that tells the background read whether to yield to other threads (sim/kernels/pace.py).
-        self._background_pace = new_pace()
+        # Flag that tells the background read whether to yield to other threads (sim/kernels/yield_flag.py).
+        self._background_pace = new_yield_flag()
         self.failures = StateFailures()
         self._failed_loads = 0  # failed loads of keyframes since the last successful load
 
@@ -534,49 +540,49 @@ class KeyframeStore:
     def budget(self) -> int:
         """Return the maximum number of bytes that the keyframes may take."""
         usual = max(MIN_STORE_BYTES, min(MAX_STORE_BYTES, self._world_size))
-        return min(usual if self._wanted is None else self._wanted, self._budget_cap)
+        return min(usual if self._requested_budget is None else self._requested_budget, self._budget_cap)
 
     @budget.setter
     def budget(self, budget: int | None) -> None:
-        self._wanted, self._budget_cap = budget, sys.maxsize
-        self.make_room()
+        self._requested_budget, self._budget_cap = budget, sys.maxsize
+        self.evict_to_budget()
 
     @property
     def held(self) -> int:
         """Return the number of bytes that all keyframes of the store take."""
         frames = {id(frame): frame for track in self.tracks for frame in track.frames}
         pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
-        return sum(frame.own_bytes for frame in frames.values()) + sum(pool.held for pool in pools.values())
+        return sum(frame.bytes_outside_pool for frame in frames.values()) + sum(pool.held for pool in pools.values())
 
     @property
     def count(self) -> int:
         """Return the number of keyframes on all tracks; a keyframe shared by two tracks counts twice."""
         return sum(len(track.frames) for track in self.tracks)
 
-    def new_track(self) -> "Track":
-        track = Track(self)
+    def new_track(self) -> "KeyframeTrack":
+        track = KeyframeTrack(self)
         self.tracks.append(track)
         return track
 
-    def begin(self, world: World, work: float) -> PendingSnapshot | None:
-        """Start a snapshot of a world, which `read` or `read_beside` must finish.
+    def begin_snapshot(self, world: World, work: float) -> PendingSnapshot | None:
+        """Start a snapshot of a world, which `read` or `finish_in_background` must finish.
 
         Returns:
             The snapshot in progress; None if the state of a user-defined agent cannot be stored. Missing keyframes only
             make seeks take longer.
         """
-        codes = codes_of(world)
-        if not self.failures.may_store(codes):
+        codes = user_code_names(world)
+        if not self.failures.may_store_keyframe(codes):
             return None
         try:
             taking = PendingSnapshot(world, work)
         except StateError as error:
-            self.failures.note(error, partial(_part_of, world, error))
+            self.failures.record_failure(error, partial(_find_unstorable_part, world, error))
             return None
-        self.failures.note_stored(codes)
+        self.failures.clear_failures(codes)
         return taking
 
-    def load(self, restoring: Restoring) -> World | None:
+    def load_world(self, restoring: PendingRestore) -> World | None:
         """Return the world of a keyframe; None if the state of a user-defined agent cannot be loaded.
 
         A keyframe that cannot be loaded is removed. Each further failure in a row removes twice as many keyframes, the
@@ -585,61 +591,61 @@ class KeyframeStore:
         try:
             world = restoring.result()
         except StateError as error:
-            self.failures.note(error, lambda: "")
+            self.failures.record_failure(error, lambda: "")
             for track in self.tracks:
-                track.give_up_before(restoring.frame, 2**self._failed_loads)
+                track.remove_up_to(restoring.frame, 2**self._failed_loads)
             self._failed_loads += 1
             return None
         self._failed_loads = 0
         return world
 
-    def read(self, taking: PendingSnapshot, like: Keyframe | None = None) -> Keyframe | None:
+    def finish_snapshot(self, taking: PendingSnapshot, like: Keyframe | None = None) -> Keyframe | None:
         """Finish a snapshot and return its keyframe; None if this keyframe alone exceeds the budget."""
-        self._wait()
-        return self._read(taking, like)
+        self._wait_for_background_read()
+        return self._finish_snapshot(taking, like)
 
-    def read_beside(self, taking: PendingSnapshot, like: Keyframe | None = None) -> "Future[Keyframe | None]":
+    def finish_in_background(self, taking: PendingSnapshot, like: Keyframe | None = None) -> "Future[Keyframe | None]":
         """Finish a snapshot in the background thread; the world must not change until the future is done."""
-        assert self.beside is not None
-        self._wait()
-        taking.pace = self._background_pace = new_pace()
-        self._background_read = self.beside.submit(self._read, taking, like)
+        assert self.executor is not None
+        self._wait_for_background_read()
+        taking.pace = self._background_pace = new_yield_flag()
+        self._background_read = self.executor.submit(self._finish_snapshot, taking, like)
         return self._background_read
 
-    def hurry(self) -> None:
+    def stop_yielding(self) -> None:
         """Stop the background read from yielding to other threads, because a caller is about to wait for it."""
         self._background_pace[0] = 1
 
-    def _wait(self) -> None:
+    def _wait_for_background_read(self) -> None:
         """Wait for the background read, if any, because only one thread may write to the pool at a time."""
         if self._background_read is not None:
-            self.hurry()
+            self.stop_yielding()
             self._background_read.exception()
             self._background_read = None
 
-    def _read(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
+    def _finish_snapshot(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
         """Finish a snapshot in this thread, in a new pool if the present one is full."""
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
             return None  # no keyframe can fit, because even a new world has touched more than 1/64 of its memory
-        frame = taking.read(self._current_pool(), like)
+        frame = taking.copy_arrays(self._current_pool(), like)
         if frame is None:  # the pool is full because the world or budget has grown; older keyframes stay in it
             self._pool = None
-            frame = taking.read(self._current_pool(), like)
+            frame = taking.copy_arrays(self._current_pool(), like)
         return frame
 
-    def _current_pool(self) -> Pool:
+    def _current_pool(self) -> PartPool:
         """Return the pool for new keyframes; if the system refuses the memory for one, halve the budget and retry."""
         while self._pool is None:
             try:
-                self._pool = Pool(self.budget + _SPARE_POOL_BYTES)
+                self._pool = PartPool(self.budget + _SPARE_POOL_BYTES)
             except OSError:
                 if self.budget < _SPARE_POOL_BYTES:
                     raise
                 self._budget_cap = self.budget // 2
         return self._pool
 
-    def copied(self, frame: Keyframe) -> Keyframe | None:
+    def import_keyframe(self, frame: Keyframe) -> Keyframe | None:
         """Copy a keyframe of another store into this store and return the copy; None if the pool is full."""
         memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
         for _ in frame.content.copy_into(memories):
@@ -647,91 +653,91 @@ class KeyframeStore:
         content = self._current_pool().kept(BufferSet(memories))
         return replace(frame, content=content) if content else None
 
-    def make_room(self) -> None:
+    def evict_to_budget(self) -> None:
         """Evict the least useful keyframes until the others fit into the budget."""
-        self._wait()
-        while self.count and (self.held > self.budget or self.count > self.most_frames):
-            chosen = min((track for track in self.tracks if track.frames), key=Track.eviction_score)
-            chosen.evict()
+        self._wait_for_background_read()
+        while self.count and (self.held > self.budget or self.count > self.max_keyframes):
+            chosen = min((track for track in self.tracks if track.frames), key=KeyframeTrack.lowest_eviction_score)
+            chosen.evict_keyframe()
 
 
-def _part_of(world: World, error: StateError) -> str:
+def _find_unstorable_part(world: World, error: StateError) -> str:
     """Return the part of an agent's state that could not be stored, such as `self.lock`; "" if it is unknown."""
     if error.is_final:
         return ""  # storing took too long, and the search for the part would take as long again
     agents = [walker.agent for walker in world.walkers if isinstance(walker.agent, UserAgent)]
-    return next((part for agent in agents if agent.code == error.code and (part := part_not_stored(agent))), "")
+    return next((part for agent in agents if agent.code_name == error.code and (part := unstorable_part(agent))), "")
 
 
 @dataclass(eq=False)
-class Track:
+class KeyframeTrack:
     """Keyframes of one timeline, sorted by tick."""
 
     store: KeyframeStore
     frames: list[Keyframe] = field(default_factory=list)
-    playhead: float = 0.0  # estimated microseconds from tick 0 to the present tick, as Keyframe.work
+    playhead_work: float = 0.0  # estimated microseconds from tick 0 to the present tick, as Keyframe.work
 
     def add(self, frame: Keyframe) -> None:
         """Add a keyframe unless the track has a keyframe of its tick; this may evict other keyframes of the store."""
-        index = self._place(frame.tick)
+        index = self._index_after(frame.tick)
         if index and self.frames[index - 1].tick == frame.tick:
             return
         self.frames.insert(index, frame)
-        self.store.make_room()
+        self.store.evict_to_budget()
 
-    def _place(self, tick: int) -> int:
+    def _index_after(self, tick: int) -> int:
         """Return the index in `frames` after the last keyframe at or before `tick`."""
         return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
 
-    def at_or_before(self, tick: int) -> Keyframe | None:
+    def keyframe_at_or_before(self, tick: int) -> Keyframe | None:
         """Return the last keyframe at or before a tick; None if there is none."""
-        index = self._place(tick)
+        index = self._index_after(tick)
         return self.frames[index - 1] if index else None
 
-    def forget_after(self, tick: int) -> None:
+    def remove_after(self, tick: int) -> None:
         """Remove all keyframes after this tick, because the run was edited there."""
-        del self.frames[self._place(tick) :]
+        del self.frames[self._index_after(tick) :]
 
-    def give_up_before(self, frame: Keyframe, count: int) -> None:
+    def remove_up_to(self, frame: Keyframe, count: int) -> None:
         """Remove `count` keyframes up to and including `frame`; do nothing if the track does not have it."""
         if frame in self.frames:
             end = self.frames.index(frame) + 1
             del self.frames[max(0, end - count) : end]
 
-    def fork(self, tick: int) -> "Track":
+    def fork(self, tick: int) -> "KeyframeTrack":
         """Return a new track with the keyframes up to this tick, for a timeline that is equal up to this tick."""
         other = self.store.new_track()
-        other.playhead = self.playhead
-        other.frames = self.frames[: self._place(tick)]
+        other.playhead_work = self.playhead_work
+        other.frames = self.frames[: self._index_after(tick)]
         return other
 
-    def fork_into(self, store: KeyframeStore, tick: int) -> "Track":
+    def fork_into_store(self, store: KeyframeStore, tick: int) -> "KeyframeTrack":
         """Return a new track in another store, with the last keyframe at or before `tick`.
 
         A separate store may be used by another thread.
         """
         other = store.new_track()
-        frame = self.at_or_before(tick)
-        if frame is not None and (copy := store.copied(frame)) is not None:
-            other.playhead = copy.work
+        frame = self.keyframe_at_or_before(tick)
+        if frame is not None and (copy := store.import_keyframe(frame)) is not None:
+            other.playhead_work = copy.work
             other.add(copy)
         return other
 
     def close(self) -> None:
         """Remove all keyframes of the track, and remove the track from its store."""
-        self.forget_after(-1)
+        self.remove_after(-1)
         self.store.tracks.remove(self)
 
-    def eviction_score(self) -> float:
+    def lowest_eviction_score(self) -> float:
         """Return the lowest eviction score of the track's keyframes; the track must have a keyframe."""
-        return min(self._losses())
+        return min(self._eviction_scores())
 
-    def evict(self) -> None:
+    def evict_keyframe(self) -> None:
         """Evict the keyframe with the lowest eviction score."""
-        scores = self._losses()
+        scores = self._eviction_scores()
         del self.frames[scores.index(min(scores))]
 
-    def _losses(self) -> list[float]:
+    def _eviction_scores(self) -> list[float]:
         """Return the eviction score of each keyframe; the keyframe with the lowest score is evicted first.
 
         The score is the estimated time of the longest replay without the keyframe, divided by the fourth root of its
@@ -743,6 +749,6 @@ class Track:
         # Adding 1e9 also keeps the last keyframe, because it is the base of the next keyframe.
         before, after = [works[0] - 1e9, *works], [*works[1:], works[-1] + 1e9]
         return [
-            (right - left) / (1.0 + abs(self.playhead - work)) ** 0.25
+            (right - left) / (1.0 + abs(self.playhead_work - work)) ** 0.25
             for left, work, right in zip(before, works, after, strict=False)
         ]

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from operator import attrgetter
 
-from sim.commands import LAST_TICK, AddAgent, Command, NameAgent, Note, Serve
+from sim.commands import LAST_TICK, AddAgent, Command, LimitPlanners, RenameAgent, RunMessage
 from sim.time.recorded import NO_AGENT, MarkKind
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """Entry of a command log: a command and the tick at which it applies."""
 
     id: int
@@ -26,7 +26,7 @@ class Entry:
     stroke: int = 0  # id of the first entry that the same user action created; 0: a scripted entry
 
 
-def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
+def with_entry(entries: Iterable[LogEntry], entry: LogEntry) -> list[LogEntry]:
     """Return a copy of a log with `entry` added, or with `entry` in place of the entry that has the same id.
 
     An added or moved entry follows all others of its tick; an entry that replaces one at the same tick keeps its index.
@@ -38,32 +38,32 @@ def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
         return log
     if index is not None:
         del log[index]
-    log.insert(end_of(log, entry.tick), entry)
+    log.insert(index_after_tick(log, entry.tick), entry)
     return log
 
 
-def end_of(entries: list[Entry], tick: int) -> int:
+def index_after_tick(entries: list[LogEntry], tick: int) -> int:
     """Return the index after the last entry at or before this tick."""
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
 
 
-def first_tick_apart(one: list[Entry], other: list[Entry]) -> int:
+def first_differing_tick(one: list[LogEntry], other: list[LogEntry]) -> int:
     """Return the first tick at which two logs differ; LAST_TICK if they are equal.
 
     Serve commands are ignored: each run records its own, because they depend on the speed of the machine.
     """
     if one == other:
         return LAST_TICK
-    said = ([entry for entry in log if not isinstance(entry.command, Serve)] for log in (one, other))
+    said = ([entry for entry in log if not isinstance(entry.command, LimitPlanners)] for log in (one, other))
     pairs = ((a, b) for a, b in zip_longest(*said) if a != b)
     return min((entry.tick for pair in pairs for entry in pair if entry is not None), default=LAST_TICK)
 
 
-def last_tick(entries: Iterable[Entry]) -> int:
+def last_enabled_tick(entries: Iterable[LogEntry]) -> int:
     return max((entry.tick for entry in entries if entry.is_enabled), default=0)
 
 
-class Numbers:
+class EntryIds:
     """Source of consecutive ids for entries, shared by the timelines of one branch tree."""
 
     def __init__(self) -> None:
@@ -73,32 +73,33 @@ class Numbers:
         self._last += 1
         return self._last
 
-    def skip(self, number: int) -> None:
+    def reserve_up_to(self, number: int) -> None:
         """Make `next` return only ids above this one from now on."""
         self._last = max(self._last, number)
 
 
 @dataclass(eq=False)
-class Log:
+class CommandLog:
     """Command log of one timeline. It assigns ids to new entries, and numbers to agents that a command adds."""
 
-    numbers: Numbers
-    next_agent: int  # number of the next agent to be added
-    entries: list[Entry] = field(default_factory=list)
+    entry_ids: EntryIds
+    next_agent_number: int  # number of the next agent to be added
+    entries: list[LogEntry] = field(default_factory=list)
 
-    def copy(self) -> "Log":
+    def copy(self) -> "CommandLog":
         """Return a log with the same entries, for a fork of the timeline; both logs get new ids from one source."""
-        return Log(self.numbers, self.next_agent, list(self.entries))
+        return CommandLog(self.entry_ids, self.next_agent_number, list(self.entries))
 
     # --- new entries ------------------------------------------------------------------------------
 
-    def begin(self, script: Iterable[tuple[int, Command]]) -> None:
+    def load_script(self, script: Iterable[tuple[int, Command]]) -> None:
         """Fill the log of a new timeline with the scripted commands of the scenario, in the order of the script."""
         self.entries = [
-            Entry(self.numbers.next(), tick, self.numbered(command), is_scripted=True) for tick, command in script
+            LogEntry(self.entry_ids.next(), tick, self.with_agent_number(command), is_scripted=True)
+            for tick, command in script
         ]
 
-    def by_hand(self, tick: int, command: Command, stroke: int = 0) -> Entry:
+    def new_user_entry(self, tick: int, command: Command, stroke: int = 0) -> LogEntry:
         """Return a new entry for a command of the user, without adding it to the log.
 
         Args:
@@ -106,14 +107,14 @@ class Log:
             command: the command.
             stroke: number of the stroke that the entry belongs to; 0: the entry starts a new stroke.
         """
-        number = self.numbers.next()
-        return Entry(number, tick, self.numbered(command), stroke=stroke or number)
+        number = self.entry_ids.next()
+        return LogEntry(number, tick, self.with_agent_number(command), stroke=stroke or number)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Insert an entry after all other entries of its tick."""
-        self.entries.insert(end_of(self.entries, entry.tick), entry)
+        self.entries.insert(index_after_tick(self.entries, entry.tick), entry)
 
-    def note_served(self, served: Iterable[tuple[int, int]]) -> list[Entry]:
+    def log_served(self, served: Iterable[tuple[int, int]]) -> list[LogEntry]:
         """Log as Serve commands how many agents planned in each tick under a time limit, so that replays repeat it.
 
         Args:
@@ -122,29 +123,29 @@ class Log:
         Returns:
             The new entries.
         """
-        entries = [Entry(self.numbers.next(), tick, Serve(agents)) for tick, agents in served]
+        entries = [LogEntry(self.entry_ids.next(), tick, LimitPlanners(agents)) for tick, agents in served]
         for entry in entries:
             self.add(entry)
         return entries
 
-    def numbered(self, command: Command) -> Command:
+    def with_agent_number(self, command: Command) -> Command:
         """Return a command with the number of its new agent assigned, if it is an AddAgent without a number."""
         if not isinstance(command, AddAgent):
             return command
-        number = self.next_agent if command.agent is None else command.agent
-        self.next_agent = max(self.next_agent, number + 1)
+        number = self.next_agent_number if command.agent is None else command.agent
+        self.next_agent_number = max(self.next_agent_number, number + 1)
         return command if command.agent is not None else replace(command, agent=number)
 
-    def adopted(self, entries: Iterable[Entry]) -> list[Entry]:
+    def import_entries(self, entries: Iterable[LogEntry]) -> list[LogEntry]:
         """Return entries of a file or journal for this log: sorted by tick, agents numbered, and with unchanged ids."""
         found = []
         for entry in sorted(entries, key=attrgetter("tick")):
-            command = self.numbered(entry.command)
+            command = self.with_agent_number(entry.command)
             found.append(entry if command is entry.command else replace(entry, command=command))
-            self.numbers.skip(entry.id)
+            self.entry_ids.reserve_up_to(entry.id)
         return found
 
-    def forget_by_hand(self, after: int, until: int) -> list[int]:
+    def remove_user_commands(self, after: int, until: int) -> list[int]:
         """Remove the user's commands after tick `after` up to tick `until`, and return their ids.
 
         If a stroke has an entry at or before `until`, all its entries after tick `after` are removed, even those after
@@ -158,30 +159,30 @@ class Log:
 
     # --- queries ----------------------------------------------------------------------------------
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> LogEntry:
         return next(entry for entry in self.entries if entry.id == number)
 
-    def count_at(self, tick: int) -> int:
-        return end_of(self.entries, tick) - end_of(self.entries, tick - 1)
+    def command_count_at(self, tick: int) -> int:
+        return index_after_tick(self.entries, tick) - index_after_tick(self.entries, tick - 1)
 
     def has_edits_at(self, tick: int) -> bool:
         """Return whether a command other than Serve is due at this tick."""
-        there = self.entries[end_of(self.entries, tick - 1) : end_of(self.entries, tick)]
-        return any(entry.is_enabled and not isinstance(entry.command, Serve) for entry in there)
+        there = self.entries[index_after_tick(self.entries, tick - 1) : index_after_tick(self.entries, tick)]
+        return any(entry.is_enabled and not isinstance(entry.command, LimitPlanners) for entry in there)
 
-    def due(self, tick: int) -> list[tuple[int, Command]]:
+    def commands_from(self, tick: int) -> list[tuple[int, Command]]:
         """Return the enabled commands from `tick` on, with their ticks."""
-        return [(e.tick, e.command) for e in self.entries[end_of(self.entries, tick - 1) :] if e.is_enabled]
+        return [(e.tick, e.command) for e in self.entries[index_after_tick(self.entries, tick - 1) :] if e.is_enabled]
 
-    def given_names(self) -> dict[int, str]:
+    def names_of_agents(self) -> dict[int, str]:
         """Return the last name given to each agent, by number.
 
         The tick of the naming does not matter, because names have no effect on the simulation.
         """
         enabled = (entry.command for entry in self.entries if entry.is_enabled)
-        return {command.agent: command.label for command in enabled if isinstance(command, NameAgent)}
+        return {command.agent: command.label for command in enabled if isinstance(command, RenameAgent)}
 
-    def complaints(self, notes: Iterable[Note]) -> dict[int, str]:
+    def rejection_reasons(self, notes: Iterable[RunMessage]) -> dict[int, str]:
         """Return the reasons why commands did not apply, by entry id, taken from the messages of a world."""
         said: dict[int, list[str]] = {}
         for note in notes:
@@ -190,14 +191,14 @@ class Log:
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
         """Return a timeline mark (tick, agent, kind) for each enabled command from tick `first` to `last` inclusive."""
-        selected = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
+        selected = slice(index_after_tick(self.entries, first - 1), index_after_tick(self.entries, last))
         return [
-            (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))
+            (entry.tick, _agent_of_command(entry.command), int(MarkKind.EDIT))
             for entry in self.entries[selected]
-            if entry.is_enabled and not isinstance(entry.command, Serve)
+            if entry.is_enabled and not isinstance(entry.command, LimitPlanners)
         ]
 
 
-def _agent_of(command: Command) -> int:
+def _agent_of_command(command: Command) -> int:
     agent = getattr(command, "agent", None)
     return NO_AGENT if agent is None else int(agent)

@@ -4,7 +4,7 @@ memories = BufferSet(arrays, copied_below)   copies small buffers at once; large
 touched = TouchedPages(memories)            asks the system which pages are in use; call it in the thread that reads
 memories.segments(touched)                  all buffers as segments (address and number of whole parts)
 
-A part is PART bytes, the unit in which keyframes store memory; a block is PARTS parts (sim/kernels/parts.py).
+A part is PART bytes, the unit in which keyframes store memory; a block is PARTS parts (sim/kernels/memory_parts.py).
 """
 
 import mmap
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import pages
-from sim.kernels.parts import PART, PARTS, SEGMENT
+from sim.kernels.memory_parts import PART_BYTES, PARTS_PER_BLOCK, SEGMENT
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ _PAGEMAP_FILE = "/proc/self/pagemap"
 
 def block_counts(sizes: Sequence[int]) -> Ints:
     """Return how many blocks each buffer takes, given its size in bytes; each buffer begins a new block."""
-    return -(-np.array(sizes, np.int64) // (PART * PARTS))
+    return -(-np.array(sizes, np.int64) // (PART_BYTES * PARTS_PER_BLOCK))
 
 
 class BufferSet:
@@ -53,15 +53,15 @@ class BufferSet:
             addresses: addresses of the buffers; None: they are queried from numpy, which is slow.
         """
         self.sizes = tuple(memory.size for memory in memories)
-        self._owners = memories  # references to the buffers, so that their addresses stay valid
+        self._buffers = memories  # references to the buffers, so that their addresses stay valid
         sizes = np.array(self.sizes, np.int64)
         self.addresses = np.array(addresses or [memory.ctypes.data for memory in memories], np.int64)
-        copied = np.where(sizes < copied_below, sizes, sizes % PART)
-        self._parts = (sizes - copied) // PART
-        self._copied_part_counts = -(-copied // PART)
-        self._places = PART * (np.cumsum(self._copied_part_counts) - self._copied_part_counts)
-        self._copied_bytes = np.zeros(PART * int(self._copied_part_counts.sum()), np.uint8)
-        for memory, offset, length in zip(memories, self._places.tolist(), copied.tolist(), strict=True):
+        copied = np.where(sizes < copied_below, sizes, sizes % PART_BYTES)
+        self._in_place_part_counts = (sizes - copied) // PART_BYTES
+        self._copied_part_counts = -(-copied // PART_BYTES)
+        self._copied_offsets = PART_BYTES * (np.cumsum(self._copied_part_counts) - self._copied_part_counts)
+        self._copied_bytes = np.zeros(PART_BYTES * int(self._copied_part_counts.sum()), np.uint8)
+        for memory, offset, length in zip(memories, self._copied_offsets.tolist(), copied.tolist(), strict=True):
             if length:
                 self._copied_bytes[offset : offset + length] = memory[memory.size - length :]
 
@@ -72,7 +72,7 @@ class BufferSet:
 
     @property
     def part_count(self) -> int:
-        return int(self._parts.sum() + self._copied_part_counts.sum())
+        return int(self._in_place_part_counts.sum() + self._copied_part_counts.sum())
 
     def segments(self, touched: "TouchedPages") -> Any:
         """Return two memory segments (parts.SEGMENT) for each buffer: parts to read in place, then copied parts.
@@ -81,13 +81,16 @@ class BufferSet:
         follow one another.
         """
         blocks = block_counts(self.sizes)
-        first = PARTS * (np.cumsum(blocks) - blocks)
+        first = PARTS_PER_BLOCK * (np.cumsum(blocks) - blocks)
         segments = np.zeros((len(self.sizes), 2), SEGMENT)
         in_place, copied = segments[:, 0], segments[:, 1]
-        in_place["address"], in_place["parts"], in_place["first"] = self.addresses, self._parts, first
-        in_place["page"] = touched.places(self.addresses, np.array(self.sizes, np.int64))
-        copied["address"], copied["parts"] = self._copied_bytes.ctypes.data + self._places, self._copied_part_counts
-        copied["first"], copied["page"] = first + self._parts, pages.UNKNOWN
+        in_place["address"], in_place["parts"], in_place["first"] = self.addresses, self._in_place_part_counts, first
+        in_place["page"] = touched.first_entry_indices(self.addresses, np.array(self.sizes, np.int64))
+        copied["address"], copied["parts"] = (
+            self._copied_bytes.ctypes.data + self._copied_offsets,
+            self._copied_part_counts,
+        )
+        copied["first"], copied["page"] = first + self._in_place_part_counts, pages.UNKNOWN_PAGE
         return segments.reshape(-1).view(np.recarray)
 
 
@@ -107,30 +110,32 @@ class TouchedPages:
         first, last = first[order], last[order]
         begins = np.flatnonzero(np.diff(first, prepend=-_MAX_PAGE_GAP - 2) > 0)
         begins = begins[(begins == 0) | (first[begins] - last[begins - 1] > _MAX_PAGE_GAP)]
-        self._first = first[begins]  # first page of each run of neighbouring buffers
-        self._last = last[np.append(begins[1:], first.size) - 1] if first.size else first  # last page of each run
-        lengths = self._last - self._first + 1
-        self._at = np.cumsum(lengths) - lengths  # index in `entries` of the first page of each run
+        self._first_pages = first[begins]  # first page of each run of neighbouring buffers
+        self._last_pages = last[np.append(begins[1:], first.size) - 1] if first.size else first  # last page of each run
+        lengths = self._last_pages - self._first_pages + 1
+        self._entry_offsets = np.cumsum(lengths) - lengths  # index in `entries` of the first page of each run
         self.entries = np.zeros(int(lengths.sum()), np.uint64)
-        if not self._read():
-            self._first = self._last = self._first[:0]
+        if not self._read_page_map():
+            self._first_pages = self._last_pages = self._first_pages[:0]
 
-    def _read(self) -> bool:
+    def _read_page_map(self) -> bool:
         """Read the page-map entries of all runs of neighbouring buffers; return whether the system allows this."""
         try:
             file = os.open(_PAGEMAP_FILE, os.O_RDONLY)
         except OSError:
             return False
         try:
-            view, ends = self.entries.data.cast("B"), self._at + self._last - self._first + 1
-            for begin, end, page in zip(self._at.tolist(), ends.tolist(), self._first.tolist(), strict=True):
+            view, ends = self.entries.data.cast("B"), self._entry_offsets + self._last_pages - self._first_pages + 1
+            for begin, end, page in zip(
+                self._entry_offsets.tolist(), ends.tolist(), self._first_pages.tolist(), strict=True
+            ):
                 if os.preadv(file, [view[8 * begin : 8 * end]], 8 * page) < 8 * (end - begin):
                     return False
             return True
         finally:
             os.close(file)
 
-    def places(self, addresses: Ints, sizes: Ints) -> Ints:
+    def first_entry_indices(self, addresses: Ints, sizes: Ints) -> Ints:
         """Return the index in `entries` of the first page of each buffer; pages.UNKNOWN if not all its pages are known.
 
         A small buffer, which was not looked up, may begin on the last page of a looked-up buffer. Its further pages
@@ -140,9 +145,9 @@ class TouchedPages:
             addresses: addresses of the buffers.
             sizes: their sizes in bytes.
         """
-        if not self._first.size:
-            return np.full(addresses.size, pages.UNKNOWN)
+        if not self._first_pages.size:
+            return np.full(addresses.size, pages.UNKNOWN_PAGE)
         page, end = addresses // mmap.PAGESIZE, (addresses + sizes - 1) // mmap.PAGESIZE
-        run = np.maximum(np.searchsorted(self._first, page, "right") - 1, 0)
-        is_known = (self._first[run] <= page) & (end <= self._last[run])
-        return np.where(is_known, self._at[run] + page - self._first[run], pages.UNKNOWN)
+        run = np.maximum(np.searchsorted(self._first_pages, page, "right") - 1, 0)
+        is_known = (self._first_pages[run] <= page) & (end <= self._last_pages[run])
+        return np.where(is_known, self._entry_offsets[run] + page - self._first_pages[run], pages.UNKNOWN_PAGE)

@@ -1,10 +1,10 @@
 """Notable moments of a run, found in its records without running it again.
 
-    largest_scrub(record, last)         the longest run of moves onto cells that the agent had visited before
-    dearest_tick(record, last)          the tick with the most expansions
-    dearest_restart(record, last)       the restart followed by the most expansions before the next restart
-    parting(one, other, last)           the first tick at which two agents are on different cells or differ otherwise
-    first_difference(timeline, other, last)     the first command or agent in which two branches differ
+    longest_scrub(record, last)         the longest run of moves onto cells that the agent had visited before
+    costliest_tick(record, last)          the tick with the most expansions
+    costliest_restart(record, last)       the restart followed by the most expansions before the next restart
+    first_agent_difference(one, other, last)    the first tick at which two agents differ, in their cells or otherwise
+    first_branch_difference(timeline, other, last)     the first command or agent in which two branches differ
 
 `last` is the last tick to consider; ticks that are not recorded are ignored. What an agent did during tick t - 1 is
 reported with tick t, because the clock of the window shows t just afterwards.
@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import log
-from sim.time.log import Entry
-from sim.time.recorded import Record
+from sim.time.log import LogEntry
+from sim.time.recorded import AgentRecord
 from sim.time.timeline import Timeline
 
 Cells = npt.NDArray[np.int32]
@@ -35,7 +35,7 @@ class Scrub:
 
 
 @dataclass(frozen=True)
-class Dearest:
+class CostliestMoment:
     """Tick with the most expansions, or the restart with the most expansions before the next restart."""
 
     tick: int  # tick shown by the clock just after the expansions or the restart
@@ -43,37 +43,39 @@ class Dearest:
 
 
 @dataclass(frozen=True)
-class Parting:
+class AgentDifference:
     """First difference between the records of two agents."""
 
     tick: int  # tick shown by the clock just after the difference
-    what: str  # value that differs: "cell", "expansions", "marks", "phase", or "start" (cell on which it was put)
-    one: int  # differing value of the first agent
-    other: int  # differing value of the second agent
+    field: str  # value that differs: "cell", "expansions", "marks", "phase", or "start" (cell on which it was put)
+    first_value: int  # differing value of the first agent
+    second_value: int  # differing value of the second agent
 
 
 @dataclass(frozen=True)
-class Difference:
+class BranchDifference:
     """First difference between two branches: a command that only one of them has, or an agent."""
 
     tick: int
-    entry: Entry | None = None  # command that only one branch has; None: the difference is in an agent
-    is_own: bool = False  # whether the first branch has the command
+    entry: LogEntry | None = None  # command that only one branch has; None: the difference is in an agent
+    is_in_first_branch: bool = False  # whether the first branch has the command
     agent: int = -1  # number of the agent that differs; -1: the difference is a command
-    parting: Parting | None = None  # difference of the agent between the branches; None: the difference is a command
+    agent_difference: AgentDifference | None = (
+        None  # difference of the agent between the branches; None: the difference is a command
+    )
 
 
 # --- moments of one agent -------------------------------------------------------------------------
 
 
-def largest_scrub(record: Record, last: int) -> Scrub | None:
+def longest_scrub(record: AgentRecord, last: int) -> Scrub | None:
     """Return the longest run of moves onto cells visited before in the same trial; None without such a move."""
     rows = record.rows_before(last)
     if not rows.size:
         return None
     cells = np.concatenate([[record.start], rows["cell"]])
     begins = np.concatenate([[False], (rows["marks"] & log.TRIAL) != 0])
-    is_new = _first_visits(cells, np.cumsum(begins))
+    is_new = _is_first_visit(cells, np.cumsum(begins))
     moves = 1 + np.flatnonzero((cells[1:] != cells[:-1]) & ~begins[1:])
     begin, end = _longest_run(~is_new[moves])
     if begin == end:
@@ -83,7 +85,7 @@ def largest_scrub(record: Record, last: int) -> Scrub | None:
     return Scrub(record.joined + first - 1, record.joined + final, end - begin, int(different))
 
 
-def _first_visits(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _is_first_visit(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return, for each visit, whether it is the first visit of that cell in its trial.
 
     Args:
@@ -109,16 +111,16 @@ def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
     return int(begins[longest]), int(ends[longest])
 
 
-def dearest_tick(record: Record, last: int) -> Dearest | None:
+def costliest_tick(record: AgentRecord, last: int) -> CostliestMoment | None:
     """Return the tick with the most expansions up to tick `last`; None if nothing was expanded."""
     expanded = record.rows_before(last)["expanded"]
     if not expanded.size or not expanded.max():
         return None
     index = int(np.argmax(expanded))
-    return Dearest(record.joined + index + 1, int(expanded[index]))
+    return CostliestMoment(record.joined + index + 1, int(expanded[index]))
 
 
-def dearest_restart(record: Record, last: int) -> Dearest | None:
+def costliest_restart(record: AgentRecord, last: int) -> CostliestMoment | None:
     """Return the restart followed by the most expansions before the next restart or `last`; None without a restart."""
     rows = record.rows_before(last)
     indices = np.flatnonzero(rows["marks"] & log.RESTARTED)
@@ -126,7 +128,7 @@ def dearest_restart(record: Record, last: int) -> Dearest | None:
         return None
     sums = np.add.reduceat(rows["expanded"].astype(np.int64), indices)
     dearest = int(np.argmax(sums))
-    return Dearest(record.joined + int(indices[dearest]) + 1, int(sums[dearest]))
+    return CostliestMoment(record.joined + int(indices[dearest]) + 1, int(sums[dearest]))
 
 
 # --- differences between two agents or branches ---------------------------------------------------
@@ -134,7 +136,9 @@ def dearest_restart(record: Record, last: int) -> Dearest | None:
 _COMPARED_FIELDS = (("cell", "cell"), ("expanded", "expansions"), ("marks", "marks"), ("phase", "phase"))
 
 
-def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = True) -> Parting | None:
+def first_agent_difference(
+    one: AgentRecord, other: AgentRecord, last: int, *, in_cells_first: bool = True
+) -> AgentDifference | None:
     """Return the first difference between the records of two agents.
 
     Args:
@@ -149,24 +153,28 @@ def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = Tru
     """
     begin = max(one.joined, other.joined)
     if one.cell_at(begin) != other.cell_at(begin):
-        return Parting(begin, "start", one.cell_at(begin), other.cell_at(begin))
-    found = [p for name, what in _COMPARED_FIELDS if (p := _first_unequal(one, other, begin, last, name, what))]
+        return AgentDifference(begin, "start", one.cell_at(begin), other.cell_at(begin))
+    found = [
+        p for name, what in _COMPARED_FIELDS if (p := _first_field_difference(one, other, begin, last, name, what))
+    ]
     if not found:
         return None
     return found[0] if in_cells_first else min(found, key=lambda parting: parting.tick)
 
 
-def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str, what: str) -> Parting | None:
+def _first_field_difference(
+    one: AgentRecord, other: AgentRecord, begin: int, last: int, name: str, what: str
+) -> AgentDifference | None:
     """Return the first difference of two agents in the row field `name`, which the result calls `what`, or None."""
-    a, b = (_values(record, begin, last, name) for record in (one, other))
+    a, b = (_field_values(record, begin, last, name) for record in (one, other))
     indices = np.flatnonzero(a != b)
     if not indices.size:
         return None
     index = int(indices[0])
-    return Parting(begin + index + 1, what, int(a[index]), int(b[index]))
+    return AgentDifference(begin + index + 1, what, int(a[index]), int(b[index]))
 
 
-def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
+def _field_values(record: AgentRecord, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
     """Return the values of a row field from tick `begin` to before `last`, padded where the record ends earlier.
 
     An agent that is done has no rows. Its cell is padded with its last cell, all other fields with 0.
@@ -179,7 +187,7 @@ def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.
     return values
 
 
-def first_difference(timeline: Timeline, other: Timeline, last: int) -> Difference | None:
+def first_branch_difference(timeline: Timeline, other: Timeline, last: int) -> BranchDifference | None:
     """Return the first difference between two branches up to tick `last`; None if there is none.
 
     If a command and an agent differ at the same tick, return the command, because it applies before agents act.
@@ -188,15 +196,15 @@ def first_difference(timeline: Timeline, other: Timeline, last: int) -> Differen
     return min((d for d in found if d is not None), key=lambda d: (d.tick, d.entry is None), default=None)
 
 
-def _first_command_difference(timeline: Timeline, other: Timeline, last: int) -> Difference | None:
+def _first_command_difference(timeline: Timeline, other: Timeline, last: int) -> BranchDifference | None:
     logs = [[e for e in line.entries() if e.is_enabled and e.tick < last] for line in (timeline, other)]
     for own, theirs in zip_longest(*logs):
         if own is None or theirs is None or (own.tick, own.command) != (theirs.tick, theirs.command):
-            return _earlier_difference(own, theirs)
+            return _difference_of_commands(own, theirs)
     return None
 
 
-def _earlier_difference(own: Entry | None, theirs: Entry | None) -> Difference:
+def _difference_of_commands(own: LogEntry | None, theirs: LogEntry | None) -> BranchDifference:
     """Return the difference between two logs, given the first pair of commands that differ.
 
     Only one branch has the earlier command, because logs are sorted by tick.
@@ -204,13 +212,13 @@ def _earlier_difference(own: Entry | None, theirs: Entry | None) -> Difference:
     is_own = theirs is None or (own is not None and own.tick <= theirs.tick)
     entry = own if is_own else theirs
     assert entry is not None
-    return Difference(entry.tick, entry, is_own)
+    return BranchDifference(entry.tick, entry, is_own)
 
 
-def _agent_differences(timeline: Timeline, other: Timeline, last: int) -> list[Difference]:
+def _agent_differences(timeline: Timeline, other: Timeline, last: int) -> list[BranchDifference]:
     apart = []
     for agent in timeline.records.keys() & other.records.keys():
-        found = parting(timeline.records[agent], other.records[agent], last, in_cells_first=False)
+        found = first_agent_difference(timeline.records[agent], other.records[agent], last, in_cells_first=False)
         if found is not None:
-            apart.append(Difference(found.tick, agent=agent, parting=found))
+            apart.append(BranchDifference(found.tick, agent=agent, agent_difference=found))
     return sorted(apart, key=lambda difference: (difference.tick, difference.agent))

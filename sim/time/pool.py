@@ -3,10 +3,10 @@
 A part is PART bytes of a buffer. A block is PARTS successive parts of one buffer; it is stored as the number of a
 table, which lists the pool slots of these parts. Slot 0 and table 0 represent zeros.
 
-    pool = Pool(most_bytes)                     reserve address space; unused space takes no memory
-    content = pool.kept(memories, like)         store the present contents of buffers; None if the pool is full
+    pool = PartPool(most_bytes)                 reserve address space; unused space takes no memory
+    content = pool.store_buffers(memories, like)    store the present contents of buffers; None if the pool is full
     content.copy_into(memories)                 copy the contents into zeroed buffers, in slices
-    pool.held                                   bytes in use
+    pool.used_bytes                             bytes in use
 
 Stored contents free their parts when they are garbage-collected. Storing is slow because it reads all the memory; it
 may run in another thread, as long as no other thread writes to the buffers or stores anything in the pool.
@@ -18,112 +18,124 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.kernels import parts
-from sim.kernels.jit import bare
-from sim.kernels.memory import zeros
-from sim.kernels.pace import Pace, hurried
-from sim.kernels.parts import PART, PARTS, SLOTS, TABLES
+from sim.kernels import memory_parts
+from sim.kernels.jit import as_plain_arrays
+from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory_parts import PART_BYTES, PARTS_PER_BLOCK, SLOTS, TABLES
+from sim.kernels.yield_flag import YieldFlag, never_yield_flag
 from sim.time.memories import BufferSet, Bytes, TouchedPages, block_counts
 
 Words = npt.NDArray[np.uint64]
 
-_SLOT_BYTES = PART + 8  # bytes of one stored part, with its reference count and its entry in the list of free slots
-_TABLE_BYTES = 4 * PARTS + 8  # bytes of the table of a block, with its reference count and its entry in the free list
+_SLOT_BYTES = (
+    PART_BYTES + 8
+)  # bytes of one stored part, with its reference count and its entry in the list of free slots
+_TABLE_BYTES = (
+    4 * PARTS_PER_BLOCK + 8
+)  # bytes of the table of a block, with its reference count and its entry in the free list
 _BLOCKS_PER_SLICE = 16  # number of blocks that copy_into() copies in one slice
 
 
-class Content:
+class StoredBuffers:
     """Contents of the buffers of one keyframe, stored in a pool."""
 
-    def __init__(self, pool: "Pool", sizes: tuple[int, ...], blocks: npt.NDArray[np.int32]) -> None:
+    def __init__(self, pool: "PartPool", sizes: tuple[int, ...], blocks: npt.NDArray[np.int32]) -> None:
         self.pool, self.sizes, self.blocks = pool, sizes, blocks
-        self.bytes = PART * int(parts.count_parts(pool.arrays, blocks))
+        self.restored_bytes = PART_BYTES * int(memory_parts.count_stored_parts(pool.arrays, blocks))
         """Number of bytes that a restore copies: all stored parts that are not zero."""
 
     def __del__(self) -> None:
         # Do not release the blocks here, only queue them, because another thread may be storing a keyframe in the pool.
-        self.pool.gone.append(self.blocks)
+        self.pool.blocks_to_release.append(self.blocks)
 
     @property
-    def own_bytes(self) -> int:
+    def bytes_outside_pool(self) -> int:
         """Return the number of bytes that this object takes outside the pool."""
         return self.blocks.nbytes + 16 * len(self.sizes)
 
     def copy_into(self, memories: Sequence[Bytes]) -> Iterator[int]:
         """Copy the contents into zeroed buffers in slices, and yield the number of bytes copied in each slice."""
         for memory, blocks in zip(memories, _blocks_by_buffer(self.blocks, self.sizes), strict=True):
-            body, tail = _words_of(memory)
+            body, tail = _split_into_words(memory)
             for begin in range(0, blocks.size, _BLOCKS_PER_SLICE):
                 end = min(begin + _BLOCKS_PER_SLICE, blocks.size)
                 if blocks[begin:end].any():
-                    yield PART * int(parts.fill(self.pool.arrays, blocks, begin, end, body, 0))
-            first = body.size // parts.WORDS
-            parts.fill(self.pool.arrays, blocks, first // PARTS, blocks.size, tail, first)
-            memory[PART * first :] = tail.view(np.uint8)[: memory.size - PART * first]
+                    yield PART_BYTES * int(memory_parts.restore_blocks(self.pool.arrays, blocks, begin, end, body, 0))
+            first = body.size // memory_parts.PART_WORDS
+            memory_parts.restore_blocks(self.pool.arrays, blocks, first // PARTS_PER_BLOCK, blocks.size, tail, first)
+            memory[PART_BYTES * first :] = tail.view(np.uint8)[: memory.size - PART_BYTES * first]
 
 
-class Pool:
+class PartPool:
     """Store of memory parts with a fixed capacity, see the module docstring."""
 
     def __init__(self, most_bytes: int) -> None:
-        slots = most_bytes // PART + 2
-        self.arrays = parts.Arrays(
-            contents=zeros(slots * parts.WORDS, np.uint64).reshape(-1, parts.WORDS),
-            slot_users=zeros(slots, np.int32),
-            freed_slots=zeros(slots, np.int32),
-            tables=zeros(slots * PARTS, np.int32).reshape(-1, PARTS),
-            table_users=zeros(slots, np.int32),
-            freed_tables=zeros(slots, np.int32),
+        slots = most_bytes // PART_BYTES + 2
+        self.arrays = memory_parts.PartArrays(
+            contents=untouched_zeros(slots * memory_parts.PART_WORDS, np.uint64).reshape(-1, memory_parts.PART_WORDS),
+            slot_users=untouched_zeros(slots, np.int32),
+            freed_slots=untouched_zeros(slots, np.int32),
+            tables=untouched_zeros(slots * PARTS_PER_BLOCK, np.int32).reshape(-1, PARTS_PER_BLOCK),
+            table_users=untouched_zeros(slots, np.int32),
+            freed_tables=untouched_zeros(slots, np.int32),
             counts=np.zeros(4, np.int64),
         )
         self.arrays.counts[[SLOTS, TABLES]] = 1  # slot 0 and table 0 represent zeros and are always in use
-        self.gone: list[npt.NDArray[np.int32]] = []  # blocks of garbage-collected Contents, still to be released
+        self.blocks_to_release: list[
+            npt.NDArray[np.int32]
+        ] = []  # blocks of garbage-collected Contents, still to be released
         self._is_storing = False  # whether `kept` is running, perhaps in another thread
 
     @property
     def held(self) -> int:
         """Return the number of bytes that all stored parts and tables take."""
         if not self._is_storing:
-            self._release_deleted()
+            self._release_queued_blocks()
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
         return int(_SLOT_BYTES * (slots - 1 - freed_slots) + _TABLE_BYTES * (tables - 1 - freed_tables))
 
     def kept(
         self,
         memories: BufferSet,
-        like: Content | None = None,
+        like: StoredBuffers | None = None,
         touched: TouchedPages | None = None,
-        pace: Pace | None = None,
-    ) -> Content | None:
+        pace: YieldFlag | None = None,
+    ) -> StoredBuffers | None:
         """Store the present contents of buffers in the pool, and return a reference to them.
 
         Args:
             memories: the buffers.
             like: contents of an earlier keyframe; parts equal to its parts are not stored again.
             touched: touched pages of the buffers; None: the system is asked for them now.
-            pace: flag with which the kernel yields to other threads (sim/kernels/pace.py); None: it never yields.
+            pace: flag with which the kernel yields to other threads (sim/kernels/yield_flag.py); None: it never yields.
 
         Returns:
             The stored contents; None if the pool is full.
         """
         self._is_storing = True
         try:
-            self._release_deleted()
-            return self._kept(memories, like, touched or TouchedPages(memories), hurried() if pace is None else pace)
+            self._release_queued_blocks()
+            return self._store_buffers(
+                memories, like, touched or TouchedPages(memories), never_yield_flag() if pace is None else pace
+            )
         finally:
             self._is_storing = False
 
-    def _kept(self, memories: BufferSet, like: Content | None, touched: TouchedPages, pace: Pace) -> Content | None:
+    def _store_buffers(
+        self, memories: BufferSet, like: StoredBuffers | None, touched: TouchedPages, pace: YieldFlag
+    ) -> StoredBuffers | None:
         blocks = _blocks_of_base(memories.sizes, like if like is not None and like.pool is self else None)
-        segments, room = bare(memories.segments(touched)), memories.part_count
+        segments, room = as_plain_arrays(memories.segments(touched)), memories.part_count
         changed, places = np.empty(room, np.int32), np.empty(room, np.int64)
-        if not parts.set_aside(self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places, pace):
+        if not memory_parts.store_keyframe(
+            self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places, pace
+        ):
             return None
-        return Content(self, memories.sizes, blocks)
+        return StoredBuffers(self, memories.sizes, blocks)
 
-    def _release_deleted(self) -> None:
-        while self.gone:
-            parts.release(self.arrays, self.gone.pop())
+    def _release_queued_blocks(self) -> None:
+        while self.blocks_to_release:
+            memory_parts.remove_keyframe_user(self.arrays, self.blocks_to_release.pop())
 
 
 # --- buffers as parts and blocks ------------------------------------------------------------------
@@ -135,7 +147,7 @@ def _blocks_by_buffer(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> li
     return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
 
 
-def _blocks_of_base(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray[np.int32]:
+def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.NDArray[np.int32]:
     """Return the blocks that each buffer had in the keyframe `like`; zeros for a buffer that counts as new.
 
     Buffers of the two keyframes are matched by their index in the order in which the object graph of the world is
@@ -156,10 +168,10 @@ def _blocks_of_base(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray
     return blocks
 
 
-def _words_of(memory: Bytes) -> tuple[Words, Words]:
+def _split_into_words(memory: Bytes) -> tuple[Words, Words]:
     """Return a buffer as 64-bit words: its whole parts, and its remainder padded with zeros to a whole part."""
-    whole = memory.size // PART * PART
+    whole = memory.size // PART_BYTES * PART_BYTES
     rest = memory.size - whole
-    tail = np.zeros(PART if rest else 0, np.uint8)
+    tail = np.zeros(PART_BYTES if rest else 0, np.uint8)
     tail[:rest] = memory[whole:]
     return memory[:whole].view(np.uint64), tail.view(np.uint64)

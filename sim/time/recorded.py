@@ -23,7 +23,7 @@ class MarkKind(IntEnum):
     ARRIVAL = 4
 
 
-MARK = np.dtype([("tick", "i4"), ("agent", "i4"), ("kind", "i4")])
+MARK_DTYPE = np.dtype([("tick", "i4"), ("agent", "i4"), ("kind", "i4")])
 NO_AGENT = -1
 
 _KIND_BY_BIT = (
@@ -36,7 +36,7 @@ _KINDS_BY_BITS = tuple([kind for bit, kind in _KIND_BY_BIT if bits & bit] for bi
 """Kinds of marks of a row, indexed by the value of its bits in _MARK_BITS."""
 
 
-class Record:
+class AgentRecord:
     """Record of one agent: a row (log.ROW) per tick, starting with the tick in which it was put on the map."""
 
     def __init__(self, agent: int, label: str, kind: str, joined: int, start: int) -> None:
@@ -44,8 +44,8 @@ class Record:
         self.joined = joined  # tick in which the agent was put on the map
         self.start = start  # cell on which the agent was put
         self.spans: list[tuple[int, int]] = []  # half-open ranges of ticks in which the agent was active
-        self.cuts = 0  # number of truncations; as long as it is unchanged, rows were only appended
-        self._rows = log.new_bare_log(256)
+        self.truncation_count = 0  # number of truncations; as long as it is unchanged, rows were only appended
+        self._rows = log.new_plain_log(256)
         self._count = 0
 
     @property
@@ -82,7 +82,7 @@ class Record:
             self.spans.append((tick, tick + rows.size))
 
     def _grow_capacity(self, needed: int) -> None:
-        rows = log.new_bare_log(max(needed, 2 * self._rows.size))
+        rows = log.new_plain_log(max(needed, 2 * self._rows.size))
         rows[: self._count] = self.rows
         self._rows = rows
 
@@ -91,63 +91,65 @@ class Record:
         self._rows[self._count : count] = (self.cell_at(self.end), 0, 0, 0, log.WAITING)
         self._count = count
 
-    def last_active(self, tick: int) -> int:
+    def activity_end_before(self, tick: int) -> int:
         """Return the end of the last active span that begins before `tick`, limited to `tick`; 0 if there is none."""
         index = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
         return min(self.spans[index - 1][1], tick) if index else 0
 
     def truncate(self, tick: int) -> None:
         """Remove the rows of `tick` and of all later ticks, because the run was edited there."""
-        self.cuts += 1
+        self.truncation_count += 1
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
         self._count = self.spans[-1][1] - self.joined if self.spans else 0
 
-    def copy(self) -> "Record":
-        other = Record(self.agent, self.label, self.kind, self.joined, self.start)
+    def copy(self) -> "AgentRecord":
+        other = AgentRecord(self.agent, self.label, self.kind, self.joined, self.start)
         other.spans = list(self.spans)
         other._rows, other._count = self.rows.copy(), self._count
         return other
 
 
-class Marks:
+class MarkList:
     """Marks of a run sorted by tick: restarts, back-moves, arrivals, and proofs that an agent has no path."""
 
     def __init__(self) -> None:
-        self._marks = np.zeros(64, MARK)
+        self._marks = np.zeros(64, MARK_DTYPE)
         self._count = 0
         # Marks that the next read will add to the array. Adding them at each tick would be slow, and reads are rare.
-        self._new: list[tuple[int, int, int]] = []
+        self._pending: list[tuple[int, int, int]] = []
 
     @property
-    def all(self) -> npt.NDArray[np.void]:
-        if self._new:
-            self._take_in()
+    def as_array(self) -> npt.NDArray[np.void]:
+        if self._pending:
+            self._merge_pending()
         return self._marks[: self._count]
 
     def append(self, marks: list[tuple[int, int, int]]) -> None:
         """Append marks (tick, agent, kind), sorted by tick; the first must not be before the last mark so far."""
-        self._new += marks
+        self._pending += marks
 
-    def _take_in(self) -> None:
-        marks, self._new = np.array(self._new, MARK), []
+    def _merge_pending(self) -> None:
+        marks, self._pending = np.array(self._pending, MARK_DTYPE), []
         needed = self._count + marks.size
         if needed > self._marks.size:
-            self._marks = np.concatenate([self._marks[: self._count], np.zeros(max(marks.size, self._count), MARK)])
+            self._marks = np.concatenate(
+                [self._marks[: self._count], np.zeros(max(marks.size, self._count), MARK_DTYPE)]
+            )
         self._marks[self._count : needed] = marks
         self._count = needed
 
-    def between(self, first: int, last: int) -> npt.NDArray[np.void]:
+    def marks_between(self, first: int, last: int) -> npt.NDArray[np.void]:
         """Return the marks from tick `first` to tick `last`, both included."""
-        ticks = self.all["tick"]
-        return self.all[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
+        ticks = self.as_array["tick"]
+        return self.as_array[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
 
     def truncate(self, tick: int) -> None:
         """Remove all marks after `tick`, because the run was edited there."""
-        self._count = int(np.searchsorted(self.all["tick"], tick, "right"))
+        self._count = int(np.searchsorted(self.as_array["tick"], tick, "right"))
 
-    def copy(self) -> "Marks":
-        other = Marks()
-        other._marks, other._count = self.all.copy(), self._count
+    def copy(self) -> "MarkList":
+        other = MarkList()
+        other._marks, other._count = self.as_array.copy(), self._count
         return other
 
 
@@ -170,7 +172,7 @@ def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tup
     return found
 
 
-def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
+def marks_of_batch(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
     """Return (tick, agent, kind) of the marks of several agents, from log.ROW[agents, ticks]; see marks_of_rows."""
     bits = rows["marks"]
     found = []

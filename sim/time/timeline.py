@@ -5,7 +5,7 @@ The state of a run follows from a setup, the log of commands and a tick; everyth
     timeline = Timeline(setup)          setup() builds the world of tick 0 with its scripted commands queued
     timeline.world                      the world at the present tick; a different object after a seek backwards
     timeline.advance(n)                 run up to n ticks; returns the number of ticks run
-    timeline.do(command)                apply a command now, between two ticks, and log it
+    timeline.apply_command(command)     apply a command now, between two ticks, and log it
     timeline.seek(tick)                 move the present to another tick; returns the tick that was reached
     timeline.begin_seek(tick)           start a seek in time slices, for a window:
     timeline.continue_seek(work)        run a slice of about `work` microseconds; True once the seek is finished
@@ -14,19 +14,19 @@ The state of a run follows from a setup, the log of commands and a tick; everyth
     timeline.tick, .recorded_end        the present tick; the last recorded tick
     timeline.horizon                    the old end: the last tick that was recorded before the past was edited
     timeline.end                        the later of `recorded_end` and `horizon`
-    timeline.continue_recording(work)   recompute ticks up to `horizon` in the background; False when it is reached
+    timeline.continue_recomputing(work)    recompute ticks up to `horizon` in the background; False at the end
     timeline.fork(tick)                 another timeline with the same setup, commands and past
 
-    timeline.records[agent]             Record: where an agent was after every tick, kept once per run (recorded.py)
+    timeline.records[agent]             AgentRecord: where an agent was after every tick, once per run
     timeline.marks(first, last)         edits, restarts, back-moves, proofs of no path, arrivals; sorted by tick
     timeline.next_mark(tick), .previous_mark(tick)
-    timeline.diverged                   the first tick whose digest differs from the expected one (`expect`), or None
+    timeline.diverged                   the first tick whose digest is not the expected one, or None
     timeline.notes()                    the messages of the world, each once for the whole run
 
-    timeline.entries()                  all commands, from the scenario and from the user
-    timeline.set_enabled(id, yes), .move(id, tick), .delete(id), .duplicate(id, tick), .change(id, command)
-    timeline.insert(tick, command)      add a command at any tick: past, present or future
-    timeline.complaints()               why some commands did not apply, by entry id
+    timeline.log_entries()              all commands, from the scenario and from the user
+    timeline.set_enabled(id, yes), and .move_command, .delete_command, .duplicate_command, .change_command by id
+    timeline.insert_command(tick, command)    add a command at any tick: past, present or future
+    timeline.rejection_reasons()        why some commands did not apply, by entry id
 
 An edit of the past starts a seek to the present tick through the new past, which the caller finishes. Methods that move
 the present first finish a seek in progress; reading `world` does not.
@@ -48,26 +48,26 @@ import numpy.typing as npt
 
 from sim import commands
 from sim.agent_api import Status
-from sim.commands import Command, Note
+from sim.commands import Command, RunMessage
 from sim.kernels import log
-from sim.measuring import A_TICK
-from sim.time.history import DIGEST_EVERY, Divergence, History
-from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Track
-from sim.time.log import Entry, Log, Numbers, last_tick, placed
-from sim.time.recorded import MARK, MarkKind, Record
+from sim.optimality import MAX_EXPANSIONS_PER_TICK
+from sim.time.history import DIGEST_EVERY, Divergence, RunHistory
+from sim.time.keyframes import Keyframe, KeyframeStore, KeyframeTrack, PendingRestore
+from sim.time.log import CommandLog, EntryIds, LogEntry, last_enabled_tick, with_entry
+from sim.time.recorded import MARK_DTYPE, AgentRecord, MarkKind
 from sim.walker import Walker, WalkerView
-from sim.world import BULK, World
+from sim.world import MAX_TICKS_PER_CALL, World
 
-SPACING = 100_000.0
+KEYFRAME_SPACING = 100_000.0
 """Work between two keyframes (unit: about a microsecond): the most that a seek replays, unless memory runs short."""
 
-NEAR_SPACING = 12_000.0
+MIN_NEAR_SPACING = 12_000.0
 """Minimum work between the extra keyframes that a seek backwards takes near its target (unit: about a microsecond).
 Saving keyframes at shorter intervals would take longer than the replays that they save."""
 
 # Constants of the estimate of computing time (work), in units of about a microsecond.
 _ADVANCE_WORK = 1.0  # estimated microseconds of one call of World.advance, without the agents
-_TICK = 0.5  # estimated microseconds per tick of an agent that is advanced in bulk, without its expansions
+_BULK_TICK_WORK = 0.5  # estimated microseconds per tick of an agent that is advanced in bulk, without its expansions
 _SLOW_TICK_WORK = 20.0  # estimated microseconds per tick of an agent called tick by tick, without its expansions
 _EXPANSION_WORK = 0.1  # estimated microseconds of one expansion
 _COMMAND_WORK = 100.0  # estimated microseconds to apply one command
@@ -85,16 +85,16 @@ class _Cursor:
 
     world: World
     work: float = 0.0  # estimated microseconds to simulate from tick 0 to the tick of the world
-    framed: float = float("-inf")  # value of `work` when the last keyframe was taken or restored
+    last_keyframe_work: float = float("-inf")  # value of `work` when the last keyframe was taken or restored
     rate: float = 1000.0  # estimated microseconds per tick, from recent ticks
     statuses: dict[int, Status] = field(default_factory=dict)  # agent number -> status before the commands of the tick
-    looked: int = -1  # tick at which `statuses` was read
+    statuses_tick: int = -1  # tick at which `statuses` was read
     activity_version: int = -1  # activity counter of the world (World.activity_version) when `statuses` was read
-    is_due: bool = False  # whether a keyframe is to be taken at the end of the next frame of the window
+    is_keyframe_due: bool = False  # whether a keyframe is to be taken at the end of the next frame of the window
     is_stale: bool = False  # whether the past of this world was edited, so that the world must not be used any more
 
     def __post_init__(self) -> None:
-        self.expansions = expansions_of(self.world)  # total expansions when `work` was last updated
+        self.expansions = total_expansions(self.world)  # total expansions when `work` was last updated
 
     @property
     def tick(self) -> int:
@@ -104,7 +104,7 @@ class _Cursor:
     def is_before_commands(self) -> bool:
         return self.world.is_before_commands
 
-    def look(self) -> bool:
+    def read_statuses(self) -> bool:
         """Read the statuses of all agents into `statuses`, at most once per tick.
 
         A second read at the same tick would be wrong, because commands of the tick may have changed statuses since.
@@ -112,9 +112,9 @@ class _Cursor:
         Returns:
             Whether the state of any agent may have changed since the last read.
         """
-        if self.looked == self.world.tick:
+        if self.statuses_tick == self.world.tick:
             return False
-        self.looked = self.world.tick
+        self.statuses_tick = self.world.tick
         if self.activity_version == self.world.activity_version:
             return False
         self.activity_version = self.world.activity_version
@@ -128,19 +128,19 @@ class _Seek:
 
     target: int  # tick to reach
     cursor: _Cursor | None = None  # cursor that the seek moves; None while a keyframe is being restored
-    restoring: Restoring | None = None  # restore in progress
-    stops: tuple[int, ...] = ()  # ticks before the target at which the seek takes extra keyframes
+    restore: PendingRestore | None = None  # restore in progress
+    keyframe_stops: tuple[int, ...] = ()  # ticks before the target at which the seek takes extra keyframes
     is_background: bool = False  # whether the seek moves a separate world instead of the one on screen
 
-    def next_stop(self, tick: int) -> int:
-        """Return the first tick of `stops` after `tick`, or the target if there is none."""
-        return next((stop for stop in self.stops if stop > tick), self.target)
+    def next_keyframe_stop(self, tick: int) -> int:
+        """Return the first tick of `keyframe_stops` after `tick`, or the target if there is none."""
+        return next((stop for stop in self.keyframe_stops if stop > tick), self.target)
 
 
 class Timeline:
     """Run that can be rewound, edited and replayed, see the module docstring."""
 
-    _head: _Cursor | None  # cursor at the present tick; None: a new fork, until _present() is called
+    _head_cursor: _Cursor | None  # cursor at the present tick; None: a new fork, until _present() is called
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         """Create a timeline at tick 0.
@@ -151,23 +151,23 @@ class Timeline:
         """
         world = setup()
         store = KeyframeStore() if store is None else store
-        self._begin(setup, store.new_track(), Log(Numbers(), world.next_agent_id))
-        self.log.begin(world.replace_queue(()))
-        self._head = self._prepared(_Cursor(world))
-        self.history.note_digest(world.digest())
-        self._take_keyframe(self._head)
-        self._apply_commands(self._head)
+        self._initialise(setup, store.new_track(), CommandLog(EntryIds(), world.next_agent_id))
+        self.log.load_script(world.replace_queued_commands(()))
+        self._head_cursor = self._with_queued_commands(_Cursor(world))
+        self.history.record_digest(world.digest())
+        self._take_keyframe(self._head_cursor)
+        self._apply_commands(self._head_cursor)
 
-    def _begin(self, setup: Callable[[], World], track: Track, log: Log) -> None:
+    def _initialise(self, setup: Callable[[], World], track: KeyframeTrack, log: CommandLog) -> None:
         """Initialise all fields of a new timeline or fork."""
-        self.setup, self._track, self.log = setup, track, log
+        self.build_world, self._track, self.log = setup, track, log
         # Callback(timeline) that `do` calls before it overwrites the future; it may keep that future as a branch.
-        self.on_lost_future: Callable[[Timeline], None] | None = None
+        self.on_future_lost: Callable[[Timeline], None] | None = None
         # Callback(timeline, new or altered entries, ids of removed entries), called after the log has changed.
-        self.on_entries: Callable[[Timeline, list[Entry], list[int]], None] | None = None
-        self.history = History()
+        self.on_entries_changed: Callable[[Timeline, list[LogEntry], list[int]], None] | None = None
+        self.history = RunHistory()
         self.horizon = self.generation = 0
-        self._head = None
+        self._head_cursor = None
         self._seek: _Seek | None = None
         self._background_seek: _Seek | None = None  # recomputes the run up to its old end after an edit
         # Tick that was shown before an edit of the past made the run shorter; 0: none.
@@ -187,8 +187,8 @@ class Timeline:
         other = Timeline.__new__(Timeline)
         shown = self.tick if tick is None else tick
         self._wait_for_keyframe()
-        track = self._track.fork(self.recorded_end) if store is None else self._track.fork_into(store, shown)
-        other._begin(self.setup, track, self.log.copy())
+        track = self._track.fork(self.recorded_end) if store is None else self._track.fork_into_store(store, shown)
+        other._initialise(self.build_world, track, self.log.copy())
         other.history, other.horizon = self.history.copy(), self.horizon
         other.begin_seek(shown)
         return other
@@ -199,7 +199,7 @@ class Timeline:
         self._track.close()
 
     @property
-    def records(self) -> dict[int, Record]:
+    def records(self) -> dict[int, AgentRecord]:
         """Return the records of all agents that were ever on the map, by number."""
         return self.history.records
 
@@ -214,9 +214,9 @@ class Timeline:
         return max(self.recorded_end, self.horizon)
 
     @property
-    def diverged(self) -> int | None:
+    def divergence_tick(self) -> int | None:
         """Return the first tick at which a replay differed from the recorded run; None if none did."""
-        return self.history.diverged
+        return self.history.divergence_tick
 
     @property
     def divergence(self) -> Divergence | None:
@@ -227,28 +227,28 @@ class Timeline:
         """Note that a replay differed from the recorded run at `tick`."""
         self.history.report_divergence(Divergence(tick))
 
-    def expect(
+    def set_expected_digests(
         self, digests: Iterable[str], last: tuple[int, str] | None = None, agents: Mapping[int, str] | None = None
     ) -> None:
-        """Set the digests that this run should have; a difference is reported in `diverged`.
+        """Set the digests that this run should have; a difference is reported in `divergence_tick`.
 
         Args:
             digests: digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY, ..., each before the commands of its tick.
             last: the last tick of the saved run, and its digest after the commands of that tick.
             agents: digests of the agents, by number, at the tick of `last`.
         """
-        self.history.expect(digests, last, agents or {})
+        self.history.set_expected_digests(digests, last, agents or {})
 
     # --- the present ------------------------------------------------------------------------------
 
     @property
     def world(self) -> World:
         """Return the world at the present tick; during a seek, the old world, or the one on its way to the target."""
-        return self._present().world
+        return self._present_cursor().world
 
     @property
     def tick(self) -> int:
-        return self._present().tick
+        return self._present_cursor().tick
 
     @property
     def target(self) -> int:
@@ -266,29 +266,29 @@ class Timeline:
     @property
     def _cursors(self) -> list[_Cursor]:
         """Return the cursor at the present tick and the cursor that a seek moves, each once and only if it exists."""
-        both = dict.fromkeys((self._head, self._seek.cursor if self._seek else None))
+        both = dict.fromkeys((self._head_cursor, self._seek.cursor if self._seek else None))
         return [cursor for cursor in both if cursor is not None]
 
-    def _present(self) -> _Cursor:
+    def _present_cursor(self) -> _Cursor:
         """Return the cursor at the present tick.
 
         A new fork has no cursor yet: the first call returns the cursor at the start of its seek. The call does not end
         that seek, which may replay the whole run, because a window reads the present in each frame.
         """
-        if self._head is None:
+        if self._head_cursor is None:
             assert self._seek is not None
-            self._head = self._cursor_of(self._seek)
-        return self._head
+            self._head_cursor = self._cursor_of_seek(self._seek)
+        return self._head_cursor
 
-    def _cursor_of(self, seek: _Seek) -> _Cursor:
+    def _cursor_of_seek(self, seek: _Seek) -> _Cursor:
         """Return the cursor that a seek moves, after finishing the restore of its keyframe."""
-        while seek.restoring is not None:
-            seek.restoring.step()
-            frame, world = seek.restoring.frame, self.store.load(seek.restoring)
+        while seek.restore is not None:
+            seek.restore.step()
+            frame, world = seek.restore.frame, self.store.load_world(seek.restore)
             if world is not None:
-                seek.cursor, seek.restoring = self._prepared(_Cursor(world, frame.work, frame.work)), None
+                seek.cursor, seek.restore = self._with_queued_commands(_Cursor(world, frame.work, frame.work)), None
             else:
-                self._plan(seek)
+                self._choose_seek_start(seek)
         assert seek.cursor is not None
         return seek.cursor
 
@@ -302,22 +302,22 @@ class Timeline:
         Returns:
             The number of ticks run: fewer than `ticks` if the world is over.
         """
-        self.settle()
-        cursor = self._present()
-        passed = self._advance(cursor, ticks, begins_with_keyframe=self.store.beside is None)
+        self.finish_seek()
+        cursor = self._present_cursor()
+        passed = self._advance(cursor, ticks, begins_with_keyframe=self.store.executor is None)
         self._tick_before_edit = 0 if passed else self._tick_before_edit
         if is_shown and self.log.has_edits_at(cursor.tick):
             self._apply_commands(cursor)
         self._take_keyframe_async(cursor)
         return passed
 
-    def apply_now(self) -> None:
+    def apply_due_commands(self) -> None:
         """Apply the commands that are due at the present tick, without running the tick."""
-        self.settle()
-        self._apply_commands(self._present())
+        self.finish_seek()
+        self._apply_commands(self._present_cursor())
 
-    def go_on_measuring(self) -> bool:
-        """Process pending measurements, at most the amount that one tick allows (sim.measuring.A_TICK).
+    def continue_measuring(self) -> bool:
+        """Process pending measurements, at most the amount that one tick allows (sim.optimality.A_TICK).
 
         Measurements check moves for optimality, and find the cost of the cheapest path on a map that was edited before
         any agent planned. Nothing is processed while another thread saves a keyframe, because the world must not change
@@ -326,40 +326,40 @@ class Timeline:
         Returns:
             Whether a measurement was processed.
         """
-        if self.is_being_read or not self.is_measuring:
+        if self.is_snapshot_pending or not self.has_pending_measurements:
             return False
         self._wait_for_keyframe()
-        if not self.world.refresh_optima(A_TICK):
-            self.world.measuring.spend(1)
+        if not self.world.refresh_stale_optima(MAX_EXPANSIONS_PER_TICK):
+            self.world.optimality.judge_queue_with_limit(1)
         return True
 
     @property
-    def is_measuring(self) -> bool:
+    def has_pending_measurements(self) -> bool:
         """Return whether measurements are pending that can be processed without running a further tick."""
-        return self.world.measuring.is_waiting or self.world.has_old_optima
+        return self.world.optimality.has_queued_moves or self.world.has_stale_optima
 
-    def true_distance(self, cell: int) -> float | None:
+    def poll_distance(self, cell: int) -> float | None:
         """Return the cost of the cheapest path from a cell to the goal; None while it is computed: ask each frame."""
-        if self.is_being_read:
+        if self.is_snapshot_pending:
             return None
         self._wait_for_keyframe()
-        return self.world.measuring.distance_within(cell, A_TICK)
+        return self.world.optimality.true_distance_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
 
-    def distance(self, cell: int) -> float:
+    def compute_distance(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the goal; finish the search, even if it takes long."""
         self._wait_for_keyframe()
-        return self.world.measuring.distance(cell)
+        return self.world.optimality.true_distance(cell)
 
     @property
-    def is_being_read(self) -> bool:
+    def is_snapshot_pending(self) -> bool:
         """Return whether the world must not be changed, because another thread is saving a keyframe of it."""
         return self._pending_keyframe is not None and not self._pending_keyframe.done()
 
-    def do(self, command: Command, keeps_later: bool = False, stroke: int = 0) -> Entry:
+    def do(self, command: Command, keeps_later: bool = False, stroke: int = 0) -> LogEntry:
         """Apply a command at the present tick and log it.
 
         At a past tick this overwrites the future: later commands of the user are removed from this timeline, unless
-        `keeps_later`. `on_lost_future` is called first, so that it can keep the old run as a branch. The future reaches
+        `keeps_later`. `on_future_lost` is called first, so that it can keep the old run as a branch. The future reaches
         to `end` instead of `recorded_end`, because an edit of the past shortens the record but removes no commands.
 
         Args:
@@ -370,22 +370,22 @@ class Timeline:
         Returns:
             The new log entry.
         """
-        self.settle()
-        cursor = self._present()
+        self.finish_seek()
+        cursor = self._present_cursor()
         now, self._tick_before_edit = cursor.tick, 0
-        if now < self.end and not keeps_later and self.on_lost_future:
-            self.on_lost_future(self)
-        lost = [] if keeps_later else self.log.forget_by_hand(now, self.end)
+        if now < self.end and not keeps_later and self.on_future_lost:
+            self.on_future_lost(self)
+        lost = [] if keeps_later else self.log.remove_user_commands(now, self.end)
         self._truncate_history(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
         self._apply_commands(cursor)
-        entry = self.log.by_hand(now, command, stroke)
+        entry = self.log.new_user_entry(now, command, stroke)
         self.log.add(entry)
         if lost:
-            cursor.world.replace_queue(self.log.due(now + 1))
+            cursor.world.replace_queued_commands(self.log.commands_from(now + 1))
         cursor.world.submit(entry.command)
         self._apply_commands(cursor)
-        self._tell([entry], lost)
+        self._notify_entries([entry], lost)
         return entry
 
     # --- running ----------------------------------------------------------------------------------
@@ -401,15 +401,15 @@ class Timeline:
         self._wait_for_keyframe()
         passed, begin = 0, cursor.work
         while passed < ticks and cursor.work - begin < work:
-            if (passed or begins_with_keyframe) and cursor.is_before_commands and self._wants_keyframe(cursor):
+            if (passed or begins_with_keyframe) and cursor.is_before_commands and self._is_keyframe_due(cursor):
                 self._take_keyframe(cursor)
             self._apply_commands(cursor)
-            left = min(work - (cursor.work - begin), SPACING / 2)
+            left = min(work - (cursor.work - begin), KEYFRAME_SPACING / 2)
             most = min(ticks - passed, max(1, int(left / cursor.rate)))
             # World.advance is not called if the run is over, because it would clear the last tick's rows on screen.
             done = 0 if cursor.world.is_over else self._advance_segment(cursor, most)
             if not done:
-                self._shorten_to_end(cursor)
+                self._reset_horizon(cursor)
                 break
             passed += done
         return passed
@@ -426,30 +426,30 @@ class Timeline:
         world.is_live = is_new and begin >= self.horizon
         if not world.is_live:
             boundary = min(boundary, (self.horizon if is_new else end) - begin)
-        done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
+        done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), MAX_TICKS_PER_CALL))
         if not done:
             return 0
         before = cursor.statuses
-        has_stirred = cursor.look()
-        self._count_work(cursor, done, has_stirred)
+        has_stirred = cursor.read_statuses()
+        self._add_work(cursor, done, has_stirred)
         if is_new:
             if has_stirred:
                 self.history.record_steps(world, begin, before, cursor.statuses)
             self.history.advance_end(world)
             self.horizon = max(self.horizon, world.tick)
-            if world.served:
-                self._tell(self.log.note_served(world.served), [])
-                world.served.clear()
+            if world.limited_ticks:
+                self._notify_entries(self.log.log_served(world.limited_ticks), [])
+                world.limited_ticks.clear()
         else:
-            self.history.check(world)
+            self.history.check_digest(world)
         return done
 
-    def _count_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
+    def _add_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
         """Add the estimated microseconds of the last ticks to `cursor.work`; `has_stirred`: agents may have changed."""
         work = _ADVANCE_WORK
         if has_stirred:
-            before, cursor.expansions = cursor.expansions, expansions_of(cursor.world)
-            work = work_of(cursor.world, ticks, max(0, cursor.expansions - before))
+            before, cursor.expansions = cursor.expansions, total_expansions(cursor.world)
+            work = work_of_ticks(cursor.world, ticks, max(0, cursor.expansions - before))
         cursor.work += work
         # The rate rises at once but falls slowly, so that a time slice seldom exceeds its limit of work.
         cursor.rate = max(work / ticks, cursor.rate / 2)
@@ -458,53 +458,58 @@ class Timeline:
         """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
         self._wait_for_keyframe()
         if cursor.is_before_commands:
-            cursor.look()
+            cursor.read_statuses()
             if not cursor.world.ticks_to_next_event():
-                cursor.work += _COMMAND_WORK * self.log.count_at(cursor.tick)
-        cursor.world.apply_now()
+                cursor.work += _COMMAND_WORK * self.log.command_count_at(cursor.tick)
+        cursor.world.apply_due_changes()
         if cursor.tick >= self.recorded_end:
-            self.history.observe(cursor.world)
+            self.history.record_new_agents(cursor.world)
         cursor.world.notes.clear()
 
-    def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None, dict[int, str]]:
-        """Return the arguments of `expect` for a run that is saved now.
+    def expected_digests(self) -> tuple[tuple[str, ...], tuple[int, str] | None, dict[int, str]]:
+        """Return the arguments of `set_expected_digests` for a run that is saved now.
 
-        Digests of recorded ticks come from the record, digests of later ticks from an earlier call of `expect`.
+        Digests of recorded ticks come from the record, digests of later ticks from an earlier call of
+        `set_expected_digests`.
         """
         history = self.history
-        digests = (*history.digests, *history.expected[len(history.digests) :])
+        digests = (*history.digests, *history.expected_digests[len(history.digests) :])
         if self.is_seeking:
-            return digests, history.expected_last, history.expected_agents
-        self.apply_now()
+            return digests, history.expected_last_digest, history.expected_agent_digests
+        self.apply_due_commands()
         world = self.world
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
-    def _shorten_to_end(self, cursor: _Cursor) -> None:
+    def _reset_horizon(self, cursor: _Cursor) -> None:
         """Set `horizon` to the recorded end if the run is over at the cursor, because it will never reach `horizon`."""
         if cursor.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
     # --- keyframes --------------------------------------------------------------------------------
 
-    def _wants_keyframe(self, cursor: _Cursor) -> bool:
+    def _is_keyframe_due(self, cursor: _Cursor) -> bool:
         """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
 
         A keyframe is due when the work (estimated time) since the last one has reached SPACING, plus an extra if
         keyframes of the world take long to save and to restore.
         """
-        if cursor.work - cursor.framed < SPACING:
+        if cursor.work - cursor.last_keyframe_work < KEYFRAME_SPACING:
             return False  # the usual case, tested first because finding the last keyframe takes longer
-        last = self._track.at_or_before(cursor.tick)
+        last = self._track.keyframe_at_or_before(cursor.tick)
         if last is not None and last.tick == cursor.tick:
             return False
-        since = max(cursor.framed, last.work if last else cursor.framed)
-        spacing = SPACING + (restoring_work(last) + _extra_spacing(last) if last else 0.0)
+        since = max(cursor.last_keyframe_work, last.work if last else cursor.last_keyframe_work)
+        spacing = KEYFRAME_SPACING + (restore_work(last) + _extra_spacing(last) if last else 0.0)
         return cursor.work - since >= spacing
 
     def _take_keyframe(self, cursor: _Cursor) -> None:
-        cursor.framed = self._track.playhead = cursor.work
-        taking = self.store.begin(cursor.world, cursor.work)
-        frame = self.store.read(taking, self._track.at_or_before(cursor.tick)) if taking is not None else None
+        cursor.last_keyframe_work = self._track.playhead_work = cursor.work
+        taking = self.store.begin_snapshot(cursor.world, cursor.work)
+        frame = (
+            self.store.finish_snapshot(taking, self._track.keyframe_at_or_before(cursor.tick))
+            if taking is not None
+            else None
+        )
         if frame is not None:
             self._track.add(frame)
 
@@ -515,35 +520,35 @@ class Timeline:
         next tick. Saving starts one frame after the keyframe became due: the cause is mostly a change of the map, and
         the frame with that change already takes longest.
         """
-        if self.store.beside is None or not cursor.is_before_commands or not self._wants_keyframe(cursor):
+        if self.store.executor is None or not cursor.is_before_commands or not self._is_keyframe_due(cursor):
             return
-        cursor.is_due = not cursor.is_due
-        if not cursor.is_due:
-            cursor.framed = self._track.playhead = cursor.work
-            before = self._track.at_or_before(cursor.tick)
+        cursor.is_keyframe_due = not cursor.is_keyframe_due
+        if not cursor.is_keyframe_due:
+            cursor.last_keyframe_work = self._track.playhead_work = cursor.work
+            before = self._track.keyframe_at_or_before(cursor.tick)
             cursor.world.materialize_views()
-            taking = self.store.begin(cursor.world, cursor.work)
+            taking = self.store.begin_snapshot(cursor.world, cursor.work)
             if taking is not None:
-                self._pending_keyframe = self.store.read_beside(taking, before)
+                self._pending_keyframe = self.store.finish_in_background(taking, before)
 
     def _wait_for_keyframe(self) -> None:
         """Wait for the keyframe that another thread is saving, if any. Call it before the world changes."""
         if self._pending_keyframe is not None:
-            self.store.hurry()
+            self.store.stop_yielding()
             frame, self._pending_keyframe = self._pending_keyframe.result(), None
             if frame is not None:
                 self._track.add(frame)
 
     def _cursor_at_start(self) -> _Cursor:
-        return self._prepared(_Cursor(self.setup()))
+        return self._with_queued_commands(_Cursor(self.build_world()))
 
-    def _prepared(self, cursor: _Cursor) -> _Cursor:
+    def _with_queued_commands(self, cursor: _Cursor) -> _Cursor:
         """Queue the commands of the timeline's log in the world of a new cursor, and return the cursor.
 
         The world is before the commands of its tick.
         """
-        cursor.world.replace_queue(self.log.due(cursor.tick))
-        cursor.world.prepare()
+        cursor.world.replace_queued_commands(self.log.commands_from(cursor.tick))
+        cursor.world.prepare_first_tick()
         return cursor
 
     # --- seeking ----------------------------------------------------------------------------------
@@ -555,10 +560,10 @@ class Timeline:
     def seek(self, tick: int) -> int:
         """Move the present to another tick; return the tick reached, which is earlier if the run ends before `tick`."""
         self.begin_seek(tick)
-        self.settle()
+        self.finish_seek()
         return self.tick
 
-    def settle(self) -> None:
+    def finish_seek(self) -> None:
         """Finish the seek in progress, if any."""
         while not self.continue_seek(float("inf")):
             pass
@@ -568,24 +573,24 @@ class Timeline:
         self._wait_for_keyframe()
         self._tick_before_edit = 0
         seek = _Seek(max(0, tick))
-        self._plan(seek)
+        self._choose_seek_start(seek)
         self._seek = seek
 
-    def _plan(self, seek: _Seek) -> None:
+    def _choose_seek_start(self, seek: _Seek) -> None:
         """Choose the start of a seek: a cursor before the target, a keyframe, or a new world of tick 0."""
-        seek.cursor, seek.restoring, seek.stops = None, None, ()
-        frame = self._track.at_or_before(seek.target)
-        cursor = None if seek.is_background else self._nearest_cursor(seek.target)
-        if cursor is not None and (frame is None or frame.work - cursor.work <= restoring_work(frame)):
+        seek.cursor, seek.restore, seek.keyframe_stops = None, None, ()
+        frame = self._track.keyframe_at_or_before(seek.target)
+        cursor = None if seek.is_background else self._latest_usable_cursor(seek.target)
+        if cursor is not None and (frame is None or frame.work - cursor.work <= restore_work(frame)):
             seek.cursor = cursor
             return
-        seek.stops = self._keyframe_stops(frame.tick if frame is not None else 0, seek.target)
+        seek.keyframe_stops = self._keyframe_stops(frame.tick if frame is not None else 0, seek.target)
         if frame is not None:
-            seek.restoring = Restoring(frame)
+            seek.restore = PendingRestore(frame)
         else:
             seek.cursor = self._cursor_at_start()
 
-    def make_whole(self) -> None:
+    def recover(self) -> None:
         """Recover from an error within a tick by restoring the world from before it.
 
         After such an error the world is in an unknown state, so all cursors are discarded. The timeline then seeks to
@@ -597,14 +602,14 @@ class Timeline:
             cursor.is_stale = True
         self.begin_seek(tick)
 
-    def _nearest_cursor(self, tick: int) -> _Cursor | None:
+    def _latest_usable_cursor(self, tick: int) -> _Cursor | None:
         """Return the latest of the usable cursors (present, seek) at or before this tick; None if there is none."""
         usable = [cursor for cursor in self._cursors if cursor.tick <= tick and not cursor.is_stale]
         return max(usable, key=lambda cursor: cursor.tick, default=None)
 
     def _keyframe_stops(self, begin: int, tick: int) -> tuple[int, ...]:
         """Return ticks at which a seek backwards takes extra keyframes, so that the next step back replays less."""
-        if self._head is None or tick >= self._head.tick:
+        if self._head_cursor is None or tick >= self._head_cursor.tick:
             return ()
         return begin + (tick - begin) // 2, tick - (tick - begin) // 4
 
@@ -613,45 +618,45 @@ class Timeline:
         seek = self._seek
         if seek is None:
             return True
-        if seek.restoring is not None and not seek.restoring.step(int(min(work * _BYTES_PER_WORK, 1 << 62))):
+        if seek.restore is not None and not seek.restore.step(int(min(work * _BYTES_PER_WORK, 1 << 62))):
             return False
-        cursor = self._cursor_of(seek)
-        if not self._replay(seek, cursor, work):
+        cursor = self._cursor_of_seek(seek)
+        if not self._replay_slice(seek, cursor, work):
             return False
-        self._arrive(cursor)
+        self._end_seek(cursor)
         return True
 
-    def _replay(self, seek: _Seek, cursor: _Cursor, work: float) -> bool:
+    def _replay_slice(self, seek: _Seek, cursor: _Cursor, work: float) -> bool:
         """Replay towards the target for about `work` microseconds; return whether the target or the end is reached."""
         begin = cursor.work
         while cursor.tick < seek.target:
             left = work - (cursor.work - begin)
             if left <= 0:
                 return False
-            stop = seek.next_stop(cursor.tick)
+            stop = seek.next_keyframe_stop(cursor.tick)
             if not self._advance(cursor, stop - cursor.tick, left):
                 return True
             if cursor.tick == stop:
-                self._set_near_keyframe(cursor)
+                self._take_near_keyframe(cursor)
         return True
 
-    def _set_near_keyframe(self, cursor: _Cursor) -> None:
+    def _take_near_keyframe(self, cursor: _Cursor) -> None:
         if (
             cursor.tick < self.recorded_end
             and cursor.is_before_commands
-            and cursor.work - cursor.framed >= NEAR_SPACING
+            and cursor.work - cursor.last_keyframe_work >= MIN_NEAR_SPACING
         ):
             self._take_keyframe(cursor)
 
-    def _arrive(self, cursor: _Cursor) -> None:
+    def _end_seek(self, cursor: _Cursor) -> None:
         """End the seek: make its cursor the present one, apply the tick's commands, and show each agent's last row."""
         self._seek = None
-        if cursor is not self._head:
-            self._head = cursor
+        if cursor is not self._head_cursor:
+            self._head_cursor = cursor
             self.generation += 1
-        self._track.playhead = cursor.work
+        self._track.playhead_work = cursor.work
         self._apply_commands(cursor)
-        self.history.check_last(cursor.world)
+        self.history.check_last_digest(cursor.world)
         for walker in cursor.world.walkers:
             self._show_last_row(walker, cursor.tick)
 
@@ -661,18 +666,18 @@ class Timeline:
         Otherwise the rows shown would depend on the number of ticks that the seek replayed.
         """
         record = self.records[walker.id]
-        is_active = record.last_active(tick) == tick
+        is_active = record.activity_end_before(tick) == tick
         rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
-        walker.show_rows(rows.copy(), max(0, tick - 1))
+        walker.replace_rows(rows.copy(), max(0, tick - 1))
 
     # --- recomputing after an edit of the past ----------------------------------------------------
 
     @property
-    def is_recording(self) -> bool:
+    def is_recomputing(self) -> bool:
         """Return whether, after an edit of the past, ticks up to the old end remain to be recomputed."""
         return self.recorded_end < self.horizon
 
-    def continue_recording(self, work: float = 4000.0) -> bool:
+    def continue_recomputing(self, work: float = 4000.0) -> bool:
         """Recompute ticks towards the old end (`horizon`) for about `work` microseconds.
 
         A separate world is used, so that the present tick does not change. Nothing is computed during a seek or while
@@ -681,37 +686,37 @@ class Timeline:
         Returns:
             Whether ticks remain to be recomputed.
         """
-        if not self.is_recording:
+        if not self.is_recomputing:
             self._background_seek = None
             return False
-        if self.is_seeking or self.is_being_read:
+        if self.is_seeking or self.is_snapshot_pending:
             return True
         if self._background_seek is None:
             self._background_seek = _Seek(self.horizon, is_background=True)
-            self._plan(self._background_seek)
+            self._choose_seek_start(self._background_seek)
         seek = self._background_seek
         seek.target = self.horizon
-        if seek.restoring is None or seek.restoring.step(int(work * _BYTES_PER_WORK)):
-            self._replay(seek, self._cursor_of(seek), work)
-            self._track.playhead = self._present().work
-        return self.is_recording
+        if seek.restore is None or seek.restore.step(int(work * _BYTES_PER_WORK)):
+            self._replay_slice(seek, self._cursor_of_seek(seek), work)
+            self._track.playhead_work = self._present_cursor().work
+        return self.is_recomputing
 
     # --- editing the log --------------------------------------------------------------------------
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LogEntry, ...]:
         """Return all log entries by tick; entries of one tick are in the order in which they apply."""
         return tuple(self.log.entries)
 
     def labels_of(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
         """Return the labels of agents: the last name given in the log, which is used at all ticks."""
-        names = self.log.given_names()
+        names = self.log.names_of_agents()
         return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
 
-    def insert(self, tick: int, command: Command, stroke: int = 0) -> Entry:
+    def insert(self, tick: int, command: Command, stroke: int = 0) -> LogEntry:
         """Log a command at any tick, after other commands of that tick; return its entry. Later commands are kept."""
-        entry = self.log.by_hand(tick, command, stroke)
-        self._replace_entries(placed(self.log.entries, entry), tick)
-        self._tell([entry], [])
+        entry = self.log.new_user_entry(tick, command, stroke)
+        self._replace_entries(with_entry(self.log.entries, entry), tick)
+        self._notify_entries([entry], [])
         return entry
 
     def set_enabled(self, entry_id: int, is_enabled: bool) -> None:
@@ -721,51 +726,51 @@ class Timeline:
         self._replace_entry(replace(self.log.entry(entry_id), tick=max(0, tick)))
 
     def change(self, entry_id: int, command: Command) -> None:
-        self._replace_entry(replace(self.log.entry(entry_id), command=self.log.numbered(command)))
+        self._replace_entry(replace(self.log.entry(entry_id), command=self.log.with_agent_number(command)))
 
-    def duplicate(self, entry_id: int, tick: int, stroke: int = 0) -> Entry:
+    def duplicate_command(self, entry_id: int, tick: int, stroke: int = 0) -> LogEntry:
         """Log a copy of a command at another tick and return its entry; a copied AddAgent adds a new agent."""
         command = self.log.entry(entry_id).command
         if isinstance(command, commands.AddAgent):
             return self.insert(max(0, tick), replace(command, agent=None), stroke)
         return self.insert(max(0, tick), replace(command), stroke)
 
-    def put_back(self, entry: Entry) -> None:
+    def restore_entry(self, entry: LogEntry) -> None:
         """Restore a deleted entry under its old id; do nothing if the log still has it."""
         if all(other.id != entry.id for other in self.log.entries):
-            self._replace_entries(placed(self.log.entries, entry), entry.tick)
-            self._tell([entry], [])
+            self._replace_entries(with_entry(self.log.entries, entry), entry.tick)
+            self._notify_entries([entry], [])
 
     def delete(self, entry_id: int) -> None:
         gone = self.log.entry(entry_id)
         self._replace_entries([entry for entry in self.log.entries if entry is not gone], gone.tick)
-        self._tell([], [entry_id])
+        self._notify_entries([], [entry_id])
 
-    def replace_log(self, entries: Iterable[Entry]) -> None:
+    def replace_log(self, entries: Iterable[LogEntry]) -> None:
         """Replace the whole log by entries from a file or a journal, which keep their ids."""
-        entries = self.log.adopted(entries)
+        entries = self.log.import_entries(entries)
         pairs = zip_longest(self.log.entries, entries)
         differing = next(((a, b) for a, b in pairs if a is not b and a != b), None)
         if differing is not None:
             self._replace_entries(entries, min(entry.tick for entry in differing if entry is not None))
 
-    def _replace_entry(self, new: Entry) -> None:
+    def _replace_entry(self, new: LogEntry) -> None:
         old = self.log.entry(new.id)
         if new != old:
-            self._replace_entries(placed(self.log.entries, new), min(old.tick, new.tick))
-            self._tell([new], [])
+            self._replace_entries(with_entry(self.log.entries, new), min(old.tick, new.tick))
+            self._notify_entries([new], [])
 
-    def _tell(self, altered: list[Entry], gone: list[int]) -> None:
-        """Call `on_entries` with the new or altered log entries and the ids of removed entries."""
-        if self.on_entries:
-            self.on_entries(self, altered, gone)
+    def _notify_entries(self, altered: list[LogEntry], gone: list[int]) -> None:
+        """Call `on_entries_changed` with the new or altered log entries and the ids of removed entries."""
+        if self.on_entries_changed:
+            self.on_entries_changed(self, altered, gone)
 
-    def _replace_entries(self, entries: list[Entry], tick: int) -> None:
+    def _replace_entries(self, entries: list[LogEntry], tick: int) -> None:
         """Replace the log, whose entries before `tick` stay the same, and start a seek to the present tick."""
         present = max(self.target, self._tick_before_edit)
-        last_before, last = last_tick(self.log.entries), last_tick(entries)
+        last_before, last = last_enabled_tick(self.log.entries), last_enabled_tick(entries)
         if last < last_before:  # the old run may have continued only because a later command was pending
-            tick = min(tick, max(last, self.history.last_active(tick)))
+            tick = min(tick, max(last, self.history.activity_end_before(tick)))
         self.log.entries = entries
         self._truncate_history(tick, keeps_now=False)
         for cursor in self._cursors:
@@ -773,7 +778,9 @@ class Timeline:
                 cursor.is_stale or cursor.tick > tick or (cursor.tick == tick and not cursor.is_before_commands)
             )
             if not cursor.is_stale:
-                cursor.world.replace_queue(self.log.due(cursor.tick + (not cursor.is_before_commands)))
+                cursor.world.replace_queued_commands(
+                    self.log.commands_from(cursor.tick + (not cursor.is_before_commands))
+                )
         self.generation += 1
         self._seek = None
         self.begin_seek(present)
@@ -783,16 +790,16 @@ class Timeline:
         """Discard records and keyframes after `tick`, and unless `keeps_now` the effects of the commands of `tick`."""
         self._wait_for_keyframe()
         self._background_seek = None
-        self._track.forget_after(tick)
+        self._track.remove_after(tick)
         self.history.truncate(tick, keeps_now)
 
-    def complaints(self) -> dict[int, str]:
+    def rejection_reasons(self) -> dict[int, str]:
         """Return the reasons why commands did not apply, by the id of their entry."""
-        return self.log.complaints(self.history.notes.values())
+        return self.log.rejection_reasons(self.history.notes.values())
 
     # --- recorded data ----------------------------------------------------------------------------
 
-    def notes(self) -> tuple[Note, ...]:
+    def notes(self) -> tuple[RunMessage, ...]:
         """Return the messages of the world, each once for the whole run."""
         return tuple(self.history.notes.values())
 
@@ -803,13 +810,13 @@ class Timeline:
     def marks(self, first: int, last: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
         """Return the marks (recorded.MARK) of these kinds from tick `first` to `last` inclusive, sorted by tick."""
         wanted = [int(kind) for kind in kinds]
-        marks = self.history.marks.between(first, last)
+        marks = self.history.marks.marks_between(first, last)
         if len(set(wanted)) < len(MarkKind):
             marks = marks[np.isin(marks["kind"], wanted)]
         edits = self.log.marks(first, last) if MarkKind.EDIT in wanted else []
         if not edits:
             return marks
-        both = np.concatenate([np.array(edits, MARK), marks])
+        both = np.concatenate([np.array(edits, MARK_DTYPE), marks])
         return both[np.argsort(both["tick"], kind="stable")]
 
     def next_mark(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
@@ -823,7 +830,7 @@ class Timeline:
         return int(found["tick"][-1]) if found.size else None
 
 
-def work_of(world: World, ticks: int, expansions: int) -> float:
+def work_of_ticks(world: World, ticks: int, expansions: int) -> float:
     """Return the work (estimate in microseconds) of the last `ticks` ticks of a world.
 
     Args:
@@ -831,14 +838,14 @@ def work_of(world: World, ticks: int, expansions: int) -> float:
         ticks: number of ticks.
         expansions: expansions in these ticks.
     """
-    tick = sum([_TICK if walker.spec.runs_in_bulk else _SLOW_TICK_WORK for walker in world.walkers])
+    tick = sum([_BULK_TICK_WORK if walker.spec.runs_in_bulk else _SLOW_TICK_WORK for walker in world.walkers])
     event = _MAP_CELL_WORK * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
     return _ADVANCE_WORK + ticks * tick + expansions * _EXPANSION_WORK + event
 
 
-def restoring_work(frame: Keyframe) -> float:
+def restore_work(frame: Keyframe) -> float:
     """Return the estimated microseconds that restoring a keyframe takes."""
-    return frame.content.bytes / _BYTES_PER_WORK
+    return frame.content.restored_bytes / _BYTES_PER_WORK
 
 
 def _extra_spacing(frame: Keyframe) -> float:
@@ -846,6 +853,6 @@ def _extra_spacing(frame: Keyframe) -> float:
     return _SPACING_PER_BUFFER * max(0, len(frame.content.sizes) - _CHEAP_BUFFER_COUNT)
 
 
-def expansions_of(world: World) -> int:
+def total_expansions(world: World) -> int:
     """Return the number of expansions so far, by the agents on the map and by measurements of true distances."""
-    return sum([walker.expansions for walker in world.walkers]) + world.measuring.expansions
+    return sum([walker.expansions for walker in world.walkers]) + world.optimality.expansions

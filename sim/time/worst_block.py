@@ -2,11 +2,11 @@
 
     tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
     tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
-    search = WorstBlock(timeline, agent, tasks)
+    search = WorstBlockSearch(timeline, agent, tasks)
     while not search.step(work): ...            search in time slices, or in a thread (no mutable data is shared)
     search.done, search.total                   progress; to cancel the search, stop calling step()
     search.results()                            the results so far, most expensive first
-    branch = open_what_if(tree, number, result) open a result as a branch
+    branch = open_result_as_branch(tree, number, result) open a result as a branch
 
 Every candidate is simulated from its tick to the end with everything else unchanged: commands, agents and random
 changes. So a branch created from a result reproduces its cost exactly.
@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.commands import Command, EditCells, MoveGoal, NameSwitch, SetSwitch, ToGroup
+from sim.commands import ApplyToGroup, Command, DefineSwitch, EditCells, MoveGoal, SetSwitch
 from sim.time.branches import Branch, BranchTree
 from sim.time.failures import StateError
-from sim.time.keyframes import Keyframe, KeyframeStore, restore, take
-from sim.time.timeline import Timeline, expansions_of, restoring_work, work_of
+from sim.time.keyframes import Keyframe, KeyframeStore, restore_world, take_keyframe
+from sim.time.timeline import Timeline, restore_work, total_expansions, work_of_ticks
 from sim.world import World
 
 NEVER = float("inf")
@@ -30,23 +30,23 @@ NEVER = float("inf")
 MAX_TICKS = 50_000
 """Most ticks simulated after a block; an agent that takes longer counts as never arriving."""
 
-_PIECE = 256  # maximum number of ticks simulated before checking whether the time slice is used up
+_CHECK_EVERY_TICKS = 256  # maximum number of ticks simulated before checking whether the time slice is used up
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockCandidate:
     """Cell or switch that the search tries to block."""
 
     name: str
     command: Command
 
 
-Task = tuple[int, Block]
+BlockTask = tuple[int, BlockCandidate]
 """A tick and the block to try at it."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulatedOutcome:
     """Result of a simulated run for the agent: whether, when and at what cost it arrived."""
 
     cost: float  # cost of the walk to the goal; infinite if the agent never arrived
@@ -54,13 +54,13 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Result:
+class BlockResult:
     """Effect of blocking one cell or switch at one tick."""
 
     tick: int
-    block: Block
-    outcome: Outcome
-    extra: float  # extra cost compared with the run without the block
+    block: BlockCandidate
+    outcome: SimulatedOutcome
+    extra_cost: float  # extra cost compared with the run without the block
 
     @property
     def never_arrives(self) -> bool:
@@ -75,31 +75,31 @@ def spread_ticks(first: int, last: int, count: int) -> list[int]:
     return sorted({int(tick) for tick in np.linspace(first, last, max(1, count)).round()})
 
 
-def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[Task]:
+def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[BlockTask]:
     """Return tasks that block every switch at each of the ticks.
 
     A switch that a command creates during the run may not exist yet at one of the ticks. For such a switch, the tasks
     block its cells directly.
     """
-    late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, NameSwitch)}
+    late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, DefineSwitch)}
     blocks = [
-        Block(name, EditCells(blocked=cells) if name in late else SetSwitch(name, True))
+        BlockCandidate(name, EditCells(blocked=cells) if name in late else SetSwitch(name, True))
         for name, cells in timeline.world.switches.items()
     ]
     return [(tick, block) for tick in ticks for block in blocks]
 
 
-def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) -> list[Task]:
+def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) -> list[BlockTask]:
     """Return tasks that block, at each of the ticks, every cell that one of these agents visited later.
 
     The cells on which the agents are at that tick are left out, because they cannot be blocked, and so is the goal,
     because blocking it would change the problem. Cells are in the order of the agents' visits.
     """
     agents = list(agents)
-    return [(tick, block) for tick in ticks for block in _blocks_ahead(timeline, agents, tick)]
+    return [(tick, block) for tick in ticks for block in _candidates_ahead(timeline, agents, tick)]
 
 
-def _blocks_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[Block]:
+def _candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[BlockCandidate]:
     """Return a Block for each cell that the agents visited after `tick`, see path_tasks()."""
     world = timeline.world
     cells: dict[int, None] = {}
@@ -108,56 +108,56 @@ def _blocks_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[
         ahead = record.rows[max(0, tick - record.joined) :]["cell"].tolist()
         cells |= dict.fromkeys(ahead)
     left_out = {world.goal, *(timeline.records[agent].cell_at(tick) for agent in agents)}
-    return [Block(_name(world, cell), EditCells((cell,))) for cell in cells if cell not in left_out]
+    return [BlockCandidate(_cell_name(world, cell), EditCells((cell,))) for cell in cells if cell not in left_out]
 
 
-def _name(world: World, cell: int) -> str:
+def _cell_name(world: World, cell: int) -> str:
     """Return the name of a blocked cell, such as (3, 4)."""
     x, y = world.grid.xy(cell)
     return f"({x}, {y})"
 
 
 def _moves_goal(command: Command) -> bool:
-    return isinstance(command.command if isinstance(command, ToGroup) else command, MoveGoal)
+    return isinstance(command.command if isinstance(command, ApplyToGroup) else command, MoveGoal)
 
 
 # --- search ---------------------------------------------------------------------------------------
 
 
-class WorstBlock:
+class WorstBlockSearch:
     """Search in time slices for the cell or switch whose blocking costs one agent most."""
 
-    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[Task], most_ticks: int = MAX_TICKS) -> None:
+    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[BlockTask], most_ticks: int = MAX_TICKS) -> None:
         self.agent, self.most_ticks = agent, most_ticks
         self.tasks = sorted(tasks, key=lambda task: task[0])
         self.done, self.total = 0, len(self.tasks)
-        self.baseline: Outcome | None = None
-        self._results: list[Result] = []
+        self.baseline: SimulatedOutcome | None = None
+        self._results: list[BlockResult] = []
         entries = timeline.entries()
         self._last_goal = max((e.tick for e in entries if e.is_enabled and _moves_goal(e.command)), default=0)
         # The fork has a store of its own, because the timeline continues meanwhile, perhaps in another thread.
         self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.store.budget))
-        self._running = self._run()
+        self._task_slices = self._process_tasks()
 
     def step(self, work: float = 4000.0) -> bool:
         """Simulate for about `work` microseconds (estimated, not timed); return whether all tasks are done."""
         spent = 0.0
-        for piece in self._running:
+        for piece in self._task_slices:
             spent += piece
             if spent >= work:
                 return False
         return True
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[BlockResult]:
         """Return the results so far, most expensive first."""
-        return sorted(self._results, key=lambda result: (-result.extra, result.tick))
+        return sorted(self._results, key=lambda result: (-result.extra_cost, result.tick))
 
-    def _run(self) -> Iterator[float]:
+    def _process_tasks(self) -> Iterator[float]:
         """Process all tasks in time slices, and yield the estimated microseconds of each slice."""
         base: _WorldSource | None = None
         for tick, block in self.tasks:
             if base is None or base.tick != tick:
-                yield from self._go_to(tick)
+                yield from self._seek_fork(tick)
                 base = _WorldSource(self._fork)
                 if self.baseline is None:
                     self.baseline = yield from self._simulate(base.world(), base.tick)
@@ -165,37 +165,39 @@ class WorstBlock:
                 yield from self._try_block(base, tick, block)
             self.done += 1
 
-    def _go_to(self, tick: int) -> Iterator[float]:
+    def _seek_fork(self, tick: int) -> Iterator[float]:
         """Seek the fork of the timeline to a tick in slices, and yield the estimated microseconds of each slice."""
         self._fork.begin_seek(tick)
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
-    def _try_block(self, base: "_WorldSource", tick: int, block: Block) -> Iterator[float]:
+    def _try_block(self, base: "_WorldSource", tick: int, block: BlockCandidate) -> Iterator[float]:
         """Simulate the run with one block at a tick, and store the result; yield estimated microseconds per slice."""
         assert self.baseline is not None
         world = base.world()
         yield base.work
         version = world.grid.version
         world.submit(replace(block.command))
-        world.apply_now()
+        world.apply_due_changes()
         if world.grid.version == version:  # no effect, because the cell was blocked already or an agent is on it
             return
         outcome = yield from self._simulate(world, tick)
-        self._results.append(Result(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
+        self._results.append(BlockResult(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
 
-    def _simulate(self, world: World, begin: int) -> Generator[float, None, Outcome]:
+    def _simulate(self, world: World, begin: int) -> Generator[float, None, SimulatedOutcome]:
         """Advance the world until the agent has arrived for good or `most_ticks` have passed; yield microseconds."""
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
-            tick, expansions = world.tick, expansions_of(world)
+            tick, expansions = world.tick, total_expansions(world)
             # Stop before each command, because it may remove the agent in the same tick in which the agent arrives.
-            if not world.advance(min(_PIECE, end - world.tick, max(1, world.ticks_to_next_event()))):
+            if not world.advance(min(_CHECK_EVERY_TICKS, end - world.tick, max(1, world.ticks_to_next_event()))):
                 break
-            yield work_of(world, world.tick - tick, expansions_of(world) - expansions)
+            yield work_of_ticks(world, world.tick - tick, total_expansions(world) - expansions)
         walker = world.walker(self.agent)
         has_arrived = walker is not None and self._has_arrived(world)
-        return Outcome(float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER, world.tick)
+        return SimulatedOutcome(
+            float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER, world.tick
+        )
 
     def _has_arrived(self, world: World) -> bool:
         walker = world.walker(self.agent)
@@ -212,22 +214,22 @@ class _WorldSource:
         self.line, self.tick = line, line.tick
         self.frame: Keyframe | None = None
         with suppress(StateError):
-            self.frame = take(line.world)
+            self.frame = take_keyframe(line.world)
 
     @property
     def work(self) -> float:
         """Return the estimated microseconds that `world` takes; 0 if unknown."""
-        return restoring_work(self.frame) if self.frame is not None else 0.0
+        return restore_work(self.frame) if self.frame is not None else 0.0
 
     def world(self) -> World:
         """Return a new world at the source's tick, from a keyframe, or by a replay if a state cannot be stored."""
         if self.frame is not None:
             try:
-                return restore(self.frame)
+                return restore_world(self.frame)
             except StateError:
                 self.frame = None
         line = self.line.fork(self.tick)
-        line.settle()
+        line.finish_seek()
         line.close()
         return line.world
 
@@ -236,7 +238,7 @@ def _extra_cost(cost: float, without: float) -> float:
     return 0.0 if cost == without else cost - without
 
 
-def open_what_if(tree: BranchTree, number: int, result: Result) -> Branch:
+def open_result_as_branch(tree: BranchTree, number: int, result: BlockResult) -> Branch:
     """Open a result as a new branch of the branch that was searched, and return it."""
     branch = tree.branch(number, result.tick, f"{result.block.name} blocked at {result.tick}")
     branch.timeline.do(replace(result.block.command), keeps_later=True)

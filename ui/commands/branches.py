@@ -3,75 +3,77 @@
 from functools import partial
 
 from sim.params import ConfigError
-from ui.commands.window import Window
-from ui.dialogs.split import SplitPolicy
+from ui.commands.window import AppContext
+from ui.dialogs.split import SplitDialog
 from ui.dialogs.text_prompt import TextPrompt
-from ui.dialogs.worst_block import WorstBlock
+from ui.dialogs.worst_block import WorstBlockDialog
 from ui.model import branching
-from ui.model.command import RUN, Topic
+from ui.model.command import RUN_MODE, CommandTopic
 
-command = Topic("Branches")
+command = CommandTopic("Branches")
 
 
-@command("B", "Create a branch at the current tick", mode=RUN, name="branch")
-def branch(window: Window) -> None:
-    made = branching.branch_here(window.session)
+@command("B", "Create a branch at the current tick", mode=RUN_MODE, name="branch")
+def create_branch(window: AppContext) -> None:
+    made = branching.create_branch_here(window.session)
     window.settings.sidebar_tab = "time"
-    window.tell(f'The branch "{made.name}" begins at tick {made.at:,}. Edits apply to the focused branch.')
+    window.notify_until_next_edit(
+        f'The branch "{made.name}" begins at tick {made.at:,}. Edits apply to the focused branch.'
+    )
 
 
 @command("Ctrl+B", "Create a branch at the current tick (also in edit mode)", name="branch_always")
-def branch_always(window: Window) -> None:
-    branch(window)
+def create_branch_in_any_mode(window: AppContext) -> None:
+    create_branch(window)
 
 
-@command("Shift+B", "Split the run into branches with different agent settings", mode=RUN, name="split_policy")
-def split_policy(window: Window) -> None:
-    if window.session.focused is not None:
-        window.show(SplitPolicy(window.dialogs))
+@command("Shift+B", "Split the run into branches with different agent settings", mode=RUN_MODE, name="split_policy")
+def open_split_dialog(window: AppContext) -> None:
+    if window.session.focused_walker is not None:
+        window.show_dialog(SplitDialog(window.dialogs))
 
 
-@command("N", "Focus the next branch", mode=RUN, name="next_branch")
-def next_branch(window: Window) -> None:
+@command("N", "Focus the next branch", mode=RUN_MODE, name="next_branch")
+def focus_next_branch(window: AppContext) -> None:
     numbers = list(window.session.run.tree.branches)
     index = numbers.index(window.session.run.front)
-    branching.show(window.session, numbers[(index + 1) % len(numbers)])
+    branching.show_branch(window.session, numbers[(index + 1) % len(numbers)])
 
 
 @command("Alt+P", "Compare the focused branch with its parent (heat map A - B)")
-def compare_branch(window: Window) -> None:
+def compare_branch(window: AppContext) -> None:
     if branching.compare_with_parent(window.session):
-        window.scene.layers.show_heat("difference")
+        window.map_view.layers.set_heat_kind("difference")
     else:
-        window.say("The first branch has no parent")
+        window.notify("The first branch has no parent")
 
 
 @command("Alt+H", "Hide the focused branch")
-def hide_branch(window: Window) -> None:
-    branching.hide(window.session, window.session.run.front)
+def hide_branch(window: AppContext) -> None:
+    branching.hide_branch(window.session, window.session.run.front)
 
 
 @command("Alt+N", "Rename the focused branch")
-def rename_branch(window: Window) -> None:
+def rename_branch(window: AppContext) -> None:
     session, chosen = window.session, window.session.run.tree[window.session.run.front]
-    window.show(
+    window.show_dialog(
         TextPrompt(
             window.dialogs,
             "Rename the focused branch",
             chosen.name,
-            partial(branching.rename, session, chosen.number),
+            partial(branching.rename_branch, session, chosen.number),
         )
     )
 
 
 @command("Alt+Delete", "Delete the focused branch")
-def delete_branch(window: Window) -> None:
+def delete_branch(window: AppContext) -> None:
     try:
-        branching.delete(window.session, window.session.run.front)
+        branching.delete_branch(window.session, window.session.run.front)
     except ConfigError as error:
-        window.say(error.problems[0])
+        window.notify(error.problems[0])
 
 
 @command("Alt+W", "Find the worst block: the cell or switch, and the tick, that cost most", name="worst_block")
-def worst_block(window: Window) -> None:
-    window.show(WorstBlock(window.dialogs))
+def find_worst_block(window: AppContext) -> None:
+    window.show_dialog(WorstBlockDialog(window.dialogs))

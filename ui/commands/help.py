@@ -1,39 +1,39 @@
 """Commands for help, for Escape, and for moving the keyboard focus through the controls of the window."""
 
 from ui.commands import menus
-from ui.commands.window import Window
+from ui.commands.window import AppContext
+from ui.dialogs.command_palette import CommandPalette
 from ui.dialogs.help import HelpOverlay
-from ui.dialogs.message import MessageBox
-from ui.dialogs.palette import CommandPalette
-from ui.model.command import Topic
+from ui.dialogs.message_box import MessageBox
+from ui.model.command import CommandTopic
 
-command = Topic("Help")
+command = CommandTopic("Help")
 
 
 @command("Ctrl+K", "Find a command by name")
-def find_command(window: Window) -> None:
-    window.show(CommandPalette(window.dialogs))
+def find_command(window: AppContext) -> None:
+    window.show_dialog(CommandPalette(window.dialogs))
 
 
 @command("? F1", "Show all keys", name="help")
-def help(window: Window) -> None:
-    window.show(HelpOverlay(window.dialogs))
+def open_help(window: AppContext) -> None:
+    window.show_dialog(HelpOverlay(window.dialogs))
 
 
 @command("F8", "Show the description of this run", name="about")
-def about(window: Window) -> None:
+def show_caption(window: AppContext) -> None:
     """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario
     if scenario.caption:
         box = MessageBox(window.dialogs, scenario.title, scenario.caption)
         box.command = "about"
-        window.show(box)
+        window.show_dialog(box)
     else:
-        window.say("This run has no description. A scenario file can have one as its caption.")
+        window.notify("This run has no description. A scenario file can have one as its caption.")
 
 
 @command("Escape", "Cancel the current action", name="cancel")
-def cancel(window: Window) -> None:
+def cancel_current_action(window: AppContext) -> None:
     """Close or cancel the first of these that is active: menu, stroke, note, "run until", selection, and so on."""
     if window.state.menu is not None:
         window.state.menu = None
@@ -44,13 +44,13 @@ def cancel(window: Window) -> None:
         window.session.until = None
         window.player.pause()
     elif window.state.selection is not None:
-        window.state.deselect()
+        window.state.clear_selection()
     elif window.state.pinned is not None:
         window.state.pinned = None
     elif window.state.cursor is not None:
         window.state.cursor = None
     elif window.state.has_hand or window.state.is_editing:
-        window.state.put_tools_away()
+        window.state.leave_edit_mode()
     elif window.state.is_maximised:
         window.state.is_maximised = False
     elif window.state.is_bare:
@@ -58,17 +58,17 @@ def cancel(window: Window) -> None:
 
 
 @command("Ctrl+Tab F6", "Focus the next control", name="next_control")
-def next_control(window: Window) -> None:
-    window.canvas.focus_next(1)
+def focus_next_control(window: AppContext) -> None:
+    window.canvas.focus_next_control(1)
 
 
 @command("Ctrl+Shift+Tab Shift+F6", "Focus the previous control", name="previous_control")
-def previous_control(window: Window) -> None:
-    window.canvas.focus_next(-1)
+def focus_previous_control(window: AppContext) -> None:
+    window.canvas.focus_next_control(-1)
 
 
 @command("Menu Shift+F10", "Open the context menu of the cell cursor or the focused agent", name="open_menu")
-def open_menu(window: Window) -> None:
-    window.state.menu = menus.menu_by_key(window)
+def open_context_menu(window: AppContext) -> None:
+    window.state.menu = menus.context_menu_for_keyboard(window)
     if window.state.menu is None:
-        window.say("There is no panel, so there is no context menu")
+        window.notify("There is no panel, so there is no context menu")

@@ -1,15 +1,15 @@
 """Commands that switch the layers of the map view (such as the path or the open list) on and off, one per layer."""
 
-from ui.commands.window import Window
+from ui.commands.window import AppContext
 from ui.draw.layers import LAYERS, Layer
-from ui.model.command import Action, Topic
+from ui.model.command import Action, CommandTopic
 
-command = Topic("Layers")
+command = CommandTopic("Layers")
 
 
 def _toggle_command(layer: Layer) -> Action:
-    def toggle(window: Window) -> None:
-        window.scene.layers.toggle(layer)
+    def toggle(window: AppContext) -> None:
+        window.map_view.layers.toggle_layer(layer)
 
     return toggle
 

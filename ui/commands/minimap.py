@@ -1,12 +1,12 @@
 """Command that shows or hides the minimap in panels that are zoomed in."""
 
-from ui.commands.window import Window
-from ui.model.command import Topic
+from ui.commands.window import AppContext
+from ui.model.command import CommandTopic
 
-command = Topic("View")
+command = CommandTopic("View")
 
 
 @command("Alt+I", "Show or hide the minimap in zoomed panels", name="minimap")
-def minimap(window: Window) -> None:
+def toggle_minimap(window: AppContext) -> None:
     window.settings.shows_minimap = not window.settings.shows_minimap
-    window.say("Zoomed panels show the minimap" if window.settings.shows_minimap else "The minimap is hidden")
+    window.notify("Zoomed panels show the minimap" if window.settings.shows_minimap else "The minimap is hidden")

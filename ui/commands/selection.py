@@ -2,124 +2,134 @@
 
 from pathlib import Path
 
-from ui.commands.window import Window
-from ui.dialogs.file_browser import SaveFile
+from ui.commands.window import AppContext
+from ui.dialogs.file_browser import SaveFileDialog
 from ui.dialogs.text_prompt import TextPrompt
-from ui.model import turning
-from ui.model.command import EDIT, Action, Topic
-from ui.model.selecting import NOTHING
-from ui.model.selection import LEFT, LEFT_RIGHT, RIGHT, TOP_BOTTOM
+from ui.model import adjust
+from ui.model.command import EDIT_MODE, Action, CommandTopic
+from ui.model.select_tool import NOTHING_SELECTED_MESSAGE
+from ui.model.selection import MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_LEFT, ROTATE_RIGHT
 
-command = Topic("Selection")
+command = CommandTopic("Selection")
 
 
-def _say(window: Window, text: str) -> None:
+def _notify_if_any(window: AppContext, text: str) -> None:
     """Show a message about an edit of the selection, unless the text is empty."""
     if text:
-        window.tell(text)
+        window.notify_until_next_edit(text)
 
 
 @command("Ctrl+A", "Select the whole map")
-def select_all(window: Window) -> None:
-    _say(window, window.editor.selecting.choose_all())
+def select_all(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.select_all())
 
 
 @command("Ctrl+Shift+A", "Select the cells painted last", name="select_stroke")
-def select_stroke(window: Window) -> None:
-    _say(window, window.editor.selecting.choose_last_stroke())
+def select_last_stroke(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.select_last_stroke())
 
 
-@command("Ctrl+Space", "Begin or end a selection at the cell cursor", mode=EDIT)
-def select_from_cursor(window: Window) -> None:
+@command("Ctrl+Space", "Begin or end a selection at the cell cursor", mode=EDIT_MODE)
+def select_from_cursor(window: AppContext) -> None:
     state, selecting = window.state, window.editor.selecting
     if state.anchor is not None:
         state.anchor = None
         return
     if state.cursor is None:
-        turning.move_cursor(window.session, state, 0, 0)
+        adjust.move_cursor(window.session, state, 0, 0)
     if state.cursor is not None:
         selecting.choose(None)
         state.anchor = state.cursor
-        selecting.stretch(state.cursor)
+        selecting.extend_to_cursor(state.cursor)
 
 
 @command("Ctrl+C", "Copy the selection", name="copy")
-def copy(window: Window) -> None:
-    _say(window, window.editor.selecting.copy())
+def copy_selection(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.copy())
 
 
 @command("Ctrl+X", "Cut the selection", name="cut")
-def cut(window: Window) -> None:
-    _say(window, window.editor.selecting.cut())
+def cut_selection(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.cut_selection())
 
 
 @command("Ctrl+V", "Paste the copied cells", name="paste")
-def paste(window: Window) -> None:
-    _say(window, window.editor.selecting.paste())
+def paste_cells(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.paste_piece())
 
 
-@command("Return", "Place the pasted cells", mode=EDIT, name="put_down")
-def put_down(window: Window) -> None:
-    _say(window, window.editor.selecting.put_down())
+@command("Return", "Place the pasted cells", mode=EDIT_MODE, name="put_down")
+def place_pasted_cells(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.place_piece())
 
 
-def _turn(direction: str, participle: str) -> Action:
+def _mirror_or_rotate_command(direction: str, participle: str) -> Action:
     """Return the function of a command that mirrors or rotates the selection.
 
     Args:
-        direction: Kind of mirroring or rotation, such as `LEFT_RIGHT`.
+        direction: Kind of mirroring or rotation, such as `MIRROR_LEFT_RIGHT`.
         participle: Word for the message: "mirrored" or "rotated".
     """
 
-    def turn(window: Window) -> None:
-        _say(window, window.editor.selecting.turn(direction, participle))
+    def turn(window: AppContext) -> None:
+        _notify_if_any(window, window.editor.selecting.turn(direction, participle))
 
     return turn
 
 
-command("X", "Mirror the selection left to right", mode=EDIT, name="mirror_left_right")(_turn(LEFT_RIGHT, "mirrored"))
-command("Y", "Mirror the selection top to bottom", mode=EDIT, name="mirror_top_bottom")(_turn(TOP_BOTTOM, "mirrored"))
-command("Z", "Rotate the selection clockwise", mode=EDIT, name="turn_right")(_turn(RIGHT, "rotated"))
-command("Shift+Z", "Rotate the selection counterclockwise", mode=EDIT, name="turn_left")(_turn(LEFT, "rotated"))
+command("X", "Mirror the selection left to right", mode=EDIT_MODE, name="mirror_left_right")(
+    _mirror_or_rotate_command(MIRROR_LEFT_RIGHT, "mirrored")
+)
+command("Y", "Mirror the selection top to bottom", mode=EDIT_MODE, name="mirror_top_bottom")(
+    _mirror_or_rotate_command(MIRROR_TOP_BOTTOM, "mirrored")
+)
+command("Z", "Rotate the selection clockwise", mode=EDIT_MODE, name="turn_right")(
+    _mirror_or_rotate_command(ROTATE_RIGHT, "rotated")
+)
+command("Shift+Z", "Rotate the selection counterclockwise", mode=EDIT_MODE, name="turn_left")(
+    _mirror_or_rotate_command(ROTATE_LEFT, "rotated")
+)
 
 
-@command("Delete", "Free the selected cells", mode=EDIT)
-def free_selected(window: Window) -> None:
+@command("Delete", "Free the selected cells", mode=EDIT_MODE)
+def free_selected(window: AppContext) -> None:
     if window.state.selection is None:
-        window.say(
+        window.notify(
             "Nothing is selected. Outside edit mode ({key:edit_mode}), {key:remove_agent} removes the focused agent."
         )
     else:
-        _say(window, window.editor.selecting.fill(block=False))
+        _notify_if_any(window, window.editor.selecting.fill_selection(block=False))
 
 
-@command("Insert", "Block the selected cells", mode=EDIT)
-def block_selected(window: Window) -> None:
-    _say(window, window.editor.selecting.fill(block=True))
+@command("Insert", "Block the selected cells", mode=EDIT_MODE)
+def block_selected(window: AppContext) -> None:
+    _notify_if_any(window, window.editor.selecting.fill_selection(block=True))
 
 
 @command("Ctrl+G", "Make the selection a switch")
-def name_switch(window: Window) -> None:
+def name_switch(window: AppContext) -> None:
     selecting = window.editor.selecting
     if window.state.selection is None:
-        window.say(NOTHING)
+        window.notify(NOTHING_SELECTED_MESSAGE)
         return
 
     def go(name: str) -> None:
-        window.tell(selecting.why_no_switch(name) or selecting.name_switch(name))
+        window.notify_until_next_edit(selecting.switch_error(name) or selecting.name_switch(name))
 
-    window.show(TextPrompt(window.dialogs, "Name of the switch", selecting.next_name(), go, selecting.why_no_switch))
+    window.show_dialog(
+        TextPrompt(window.dialogs, "Name of the switch", selecting.unused_switch_name(), go, selecting.switch_error)
+    )
 
 
 @command("Ctrl+M", "Save the selection as a map")
-def save_piece(window: Window) -> None:
-    write = window.editor.selecting.saver()
+def save_piece(window: AppContext) -> None:
+    write = window.editor.selecting.selection_saver()
     if write is None:
-        window.say(NOTHING)
+        window.notify(NOTHING_SELECTED_MESSAGE)
         return
 
     def save(path: Path) -> None:
-        window.say(f"Saved {write(path).name}")
+        window.notify(f"Saved {write(path).name}")
 
     name = f"{window.session.run.world.grid.name} {window.state.selection}"
-    window.show(SaveFile(window.dialogs, "Save the selection as a map", ".map", name, save))
+    window.show_dialog(SaveFileDialog(window.dialogs, "Save the selection as a map", ".map", name, save))

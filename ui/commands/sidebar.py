@@ -3,68 +3,68 @@
 from functools import partial
 from pathlib import Path
 
-from ui.commands.window import Window
+from ui.commands.window import AppContext
 from ui.dialogs.comparison import ComparisonTable
-from ui.dialogs.file_browser import SaveFile
-from ui.dialogs.question import Question
-from ui.model.command import Action, Topic
+from ui.dialogs.file_browser import SaveFileDialog
+from ui.dialogs.question import QuestionDialog
+from ui.model.command import Action, CommandTopic
 from ui.panels import chart_files
 from ui.panels.chart_files import SUFFIXES
 
-command = Topic("Sidebar")
+command = CommandTopic("Sidebar")
 
 
-def _tab(key: str) -> Action:
+def _tab_command(key: str) -> Action:
     """Return the function of the command that shows a tab of the sidebar."""
 
-    def choose(window: Window) -> None:
+    def choose(window: AppContext) -> None:
         """Show the tab of the sidebar, or hide the sidebar if this tab is shown already."""
-        is_same = window.settings.sidebar_tab == key and window.scene.layout.sidebar is not None
+        is_same = window.settings.sidebar_tab == key and window.map_view.layout.sidebar is not None
         window.settings.shows_sidebar = not is_same
         window.settings.sidebar_tab = key
-        window.say_if_too_narrow()
+        window.notify_if_too_narrow()
 
     return choose
 
 
-command("F2", "Show layers and legend in the sidebar", name="tab_layers")(_tab("layers"))
-command("F3", "Show editing and switches in the sidebar", name="tab_edit")(_tab("edit"))
-command("F4", "Show the cell inspector in the sidebar", name="tab_inspect")(_tab("inspect"))
-command("F5", "Show comparison and charts in the sidebar", name="tab_compare")(_tab("compare"))
-command("F7", "Show branches and script in the sidebar", name="tab_time")(_tab("time"))
+command("F2", "Show layers and legend in the sidebar", name="tab_layers")(_tab_command("layers"))
+command("F3", "Show editing and switches in the sidebar", name="tab_edit")(_tab_command("edit"))
+command("F4", "Show the cell inspector in the sidebar", name="tab_inspect")(_tab_command("inspect"))
+command("F5", "Show comparison and charts in the sidebar", name="tab_compare")(_tab_command("compare"))
+command("F7", "Show branches and script in the sidebar", name="tab_time")(_tab_command("time"))
 
 
 @command("Ctrl+I", "Pin or unpin the cell under the pointer or the cell cursor", name="pin_cell")
-def pin_cell(window: Window) -> None:
+def toggle_pinned_cell(window: AppContext) -> None:
     point = window.state.hover or window.state.cursor
     if point is not None:
-        window.pin(point)
+        window.toggle_pinned_cell(point)
     elif window.state.pinned is not None:
         window.state.pinned = None
     else:
-        window.say("There is no cell to pin. Point at a cell, or choose one with Ctrl and the arrow keys.")
+        window.notify("There is no cell to pin. Point at a cell, or choose one with Ctrl and the arrow keys.")
 
 
 @command("Ctrl+T", "Compare all agents in a table", name="compare_table")
-def compare_table(window: Window) -> None:
-    window.show(ComparisonTable(window.dialogs))
+def open_comparison_table(window: AppContext) -> None:
+    window.show_dialog(ComparisonTable(window.dialogs))
 
 
 @command("Ctrl+Shift+E", "Save the charts as SVG, PNG or CSV")
-def save_charts(window: Window) -> None:
+def save_charts(window: AppContext) -> None:
     if not window.session.run.panels:
-        window.say("There is no agent, so there are no charts")
+        window.notify("There is no agent, so there are no charts")
         return
     name = f"{window.session.run.scenario.title} charts"
 
     def ask(suffix: str) -> None:
-        window.show(SaveFile(window.dialogs, "Save the charts", suffix, name, save))
+        window.show_dialog(SaveFileDialog(window.dialogs, "Save the charts", suffix, name, save))
 
     def save(path: Path) -> None:
-        chart_files.save(window.desk, path)
-        window.say(f"Saved {path.name}")
+        chart_files.save_charts(window.desk, path)
+        window.notify(f"Saved {path.name}")
 
     answers = [(suffix[1:].upper(), partial(ask, suffix), "main" * (suffix == ".svg")) for suffix in SUFFIXES]
     until = f" up to tick {window.session.tick:,}" if window.session.tick < window.session.run.recorded_end else ""
     text = f"All charts of the sidebar{until}: SVG for papers, PNG for slides, CSV with every value."
-    window.show(Question(window.dialogs, "Save the charts", text, answers))
+    window.show_dialog(QuestionDialog(window.dialogs, "Save the charts", text, answers))

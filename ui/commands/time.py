@@ -1,124 +1,124 @@
 """Commands for time: run, pause, step, seek, set the speed, run until a condition, and reset."""
 
 from sim.time.recorded import MarkKind
-from ui.commands.window import Window
-from ui.dialogs.number import NumberPrompt
+from ui.commands.window import AppContext
+from ui.dialogs.number_prompt import NumberPrompt
 from ui.model import clock
-from ui.model.command import RUN, Topic
+from ui.model.command import RUN_MODE, CommandTopic
 
-command = Topic("Time")
+command = CommandTopic("Time")
 
 MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVAL)
 """Kinds of marks of the timeline at which the keys [ and ] stop. Back-moves are left out because there are too many of
-them; the command `until_back_move` finds the next one."""
+them; the command `run_until_back_move` finds the next one."""
 
 
 @command("Space P", "Run or pause; at the end of the run, replay from tick 0", name="play")
-def play(window: Window) -> None:
+def run_or_pause(window: AppContext) -> None:
     if window.player.clock.is_running:
         window.player.pause()
         window.session.until = None
     else:
         if window.session.run.is_over and window.session.tick:
             window.player.seek(0)
-            key = window.desk.key_of("reset")
-            window.say("Replaying from tick 0." + (f" Press {key} to start over." if key else ""))
+            key = window.desk.shortcut_of("reset")
+            window.notify("Replaying from tick 0." + (f" Press {key} to start over." if key else ""))
         window.player.play()
 
 
-def _step(window: Window, ticks: int) -> None:
+def _pause_and_step(window: AppContext, ticks: int) -> None:
     """Pause, and advance by a number of ticks; notify the user if the run cannot advance."""
     window.player.pause()
     if window.state.preparing:
-        window.say("The data of an agent is still being prepared")
+        window.notify("The data of an agent is still being prepared")
         return
     if window.session.advance(ticks) == 0 and window.session.run.is_over:
-        window.say("The run is over: no agent can move any more")
-    window.player.reveal = None
+        window.notify("The run is over: no agent can move any more")
+    window.player.slow_motion_expansions = None
 
 
 @command(". Right O", "Step one tick forward", repeats=True, name="step")
-def step(window: Window) -> None:
-    _step(window, 1)
+def step_one_tick(window: AppContext) -> None:
+    _pause_and_step(window, 1)
 
 
 @command("Shift+Right", "Step ten ticks forward", repeats=True)
-def step_10(window: Window) -> None:
-    _step(window, 10)
+def step_10(window: AppContext) -> None:
+    _pause_and_step(window, 10)
 
 
 @command("PageDown", "Step a hundred ticks forward", repeats=True)
-def step_100(window: Window) -> None:
-    _step(window, 100)
+def step_100(window: AppContext) -> None:
+    _pause_and_step(window, 100)
 
 
-def _seek_by_ticks(window: Window, ticks: int) -> None:
+def _seek_by_ticks(window: AppContext, ticks: int) -> None:
     """Seek by a number of ticks from the current tick; a negative number seeks backwards."""
     if ticks < 0 and window.session.tick == 0:
-        window.say("The run is at tick 0 already")
+        window.notify("The run is at tick 0 already")
     window.player.seek(window.session.tick + ticks)
 
 
 @command(", Left", "Step one tick back", repeats=True)
-def step_back(window: Window) -> None:
+def step_back(window: AppContext) -> None:
     _seek_by_ticks(window, -1)
 
 
 @command("Shift+Left", "Step ten ticks back", repeats=True)
-def step_back_10(window: Window) -> None:
+def step_back_10(window: AppContext) -> None:
     _seek_by_ticks(window, -10)
 
 
 @command("PageUp", "Step a hundred ticks back", repeats=True)
-def step_back_100(window: Window) -> None:
+def step_back_100(window: AppContext) -> None:
     _seek_by_ticks(window, -100)
 
 
 @command("Home", "Go to tick 0", name="to_start")
-def to_start(window: Window) -> None:
+def go_to_start(window: AppContext) -> None:
     window.player.seek(0)
 
 
 @command("End", "Go to the last recorded tick", name="to_end")
-def to_end(window: Window) -> None:
+def go_to_end(window: AppContext) -> None:
     window.player.seek(window.session.run.end)
 
 
-def _seek_to_mark(window: Window, tick: int | None) -> None:
+def _seek_to_mark(window: AppContext, tick: int | None) -> None:
     """Seek to the tick of a mark; None: notify the user that there is no further mark."""
     if tick is None:
-        window.say("No further edit, restart or arrival is recorded in that direction")
+        window.notify("No further edit, restart or arrival is recorded in that direction")
     else:
         window.player.seek(tick)
 
 
-@command("[", "Go to the previous edit, restart or arrival", mode=RUN, repeats=True, name="previous_mark")
-def previous_mark(window: Window) -> None:
+@command("[", "Go to the previous edit, restart or arrival", mode=RUN_MODE, repeats=True, name="previous_mark")
+def go_to_previous_mark(window: AppContext) -> None:
     _seek_to_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
 
 
-@command("]", "Go to the next edit, restart or arrival", mode=RUN, repeats=True, name="next_mark")
-def next_mark(window: Window) -> None:
+@command("]", "Go to the next edit, restart or arrival", mode=RUN_MODE, repeats=True, name="next_mark")
+def go_to_next_mark(window: AppContext) -> None:
     _seek_to_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
 
 
 @command("Shift+Space", "Play backwards")
-def play_backwards(window: Window) -> None:
+def play_backwards(window: AppContext) -> None:
     window.player.play_backwards()
 
 
 @command("- <", "Slow down", repeats=True, name="slower")
-def slower(window: Window) -> None:
-    window.player.set_speed(clock.slower(window.player.speed))
+def slow_down(window: AppContext) -> None:
+    window.player.set_speed(clock.next_lower_speed(window.player.speed))
 
 
 @command("= + >", "Speed up", repeats=True, name="faster")
-def faster(window: Window) -> None:
-    window.player.set_speed(clock.faster(window.player.speed))
+def speed_up(window: AppContext) -> None:
+    window.player.set_speed(clock.next_higher_speed(window.player.speed))
 
 
-@command("U", "Turn full speed on or off", mode=RUN, name="full_speed")
-def full_speed(window: Window) -> None:
+@command("U", "Turn full speed on or off", mode=RUN_MODE, name="full_speed")
+def toggle_full_speed(window: AppContext) -> None:
     if window.player.speed == clock.AS_FAST_AS_POSSIBLE:
         window.player.set_speed(window.player.last_speed)
     else:
@@ -126,18 +126,18 @@ def full_speed(window: Window) -> None:
         window.player.set_speed(clock.AS_FAST_AS_POSSIBLE)
 
 
-@command("S", "Turn slow motion on or off (one expansion at a time)", mode=RUN, name="slow_motion")
-def slow_motion(window: Window) -> None:
+@command("S", "Turn slow motion on or off (one expansion at a time)", mode=RUN_MODE, name="slow_motion")
+def toggle_slow_motion(window: AppContext) -> None:
     window.player.is_slow_motion = not window.player.is_slow_motion
-    window.player.reveal = None
+    window.player.slow_motion_expansions = None
     if window.player.is_slow_motion:
-        window.say_if_too_narrow("the pseudocode")
-        if window.scene.layers.heat.kind != "off":
-            window.say("Slow motion shows the search. The heat map comes back when slow motion ends.")
+        window.notify_if_too_narrow("the pseudocode")
+        if window.map_view.layers.heat.kind != "off":
+            window.notify("Slow motion shows the search. The heat map comes back when slow motion ends.")
 
 
 @command("Ctrl+.", "Step one expansion forward (slow motion)", repeats=True)
-def step_expansion(window: Window) -> None:
+def step_expansion(window: AppContext) -> None:
     window.player.pause()
     window.player.is_slow_motion = True
     if not window.state.preparing:
@@ -145,42 +145,42 @@ def step_expansion(window: Window) -> None:
 
 
 @command("Alt+M", "Run until the focused agent's next move", name="until_move")
-def until_move(window: Window) -> None:
+def run_until_move(window: AppContext) -> None:
     window.player.run_until("until_move", "move")
 
 
 @command("Alt+B", "Run until the next back-move", name="until_back_move")
-def until_back_move(window: Window) -> None:
+def run_until_back_move(window: AppContext) -> None:
     window.player.run_until("until_back_move", "back_move")
 
 
 @command("Alt+R", "Run until the next restart", name="until_restart")
-def until_restart(window: Window) -> None:
+def run_until_restart(window: AppContext) -> None:
     window.player.run_until("until_restart", "restart")
 
 
 @command("Alt+A", "Run until the next arrival", name="until_arrival")
-def until_arrival(window: Window) -> None:
+def run_until_arrival(window: AppContext) -> None:
     window.player.run_until("until_arrival", "arrival")
 
 
 @command("Alt+T", "Run until a given tick", name="until_tick")
-def until_tick(window: Window) -> None:
+def run_until_tick(window: AppContext) -> None:
     def go(tick: int) -> None:
         window.player.run_until("until_tick", None, tick)
 
-    window.show(
+    window.show_dialog(
         NumberPrompt(window.dialogs, "Run until tick", window.session.tick + 100, go, low=window.session.tick + 1)
     )
 
 
-@command("R", "Start over at tick 0 on the original map", mode=RUN, name="reset")
-def reset(window: Window) -> None:
-    window.session.reset(keeps_map=False)
-    window.player.reveal = None
+@command("R", "Start over at tick 0 on the original map", mode=RUN_MODE, name="reset")
+def start_over(window: AppContext) -> None:
+    window.session.start_over(keeps_map=False)
+    window.player.slow_motion_expansions = None
 
 
 @command("Ctrl+R", "Start over at tick 0 on the edited map", name="reset_keep_map")
-def reset_keep_map(window: Window) -> None:
-    window.session.reset(keeps_map=True)
-    window.player.reveal = None
+def start_over_with_edited_map(window: AppContext) -> None:
+    window.session.start_over(keeps_map=True)
+    window.player.slow_motion_expansions = None

@@ -4,125 +4,127 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from ui.commands.window import Window
+from ui.commands.window import AppContext
 from ui.dialogs.settings import SettingsDialog
-from ui.film.takes import FOLDER_VARIABLE, usual_folder
-from ui.model import turning
+from ui.film.recording_files import FOLDER_VARIABLE, default_recordings_folder
+from ui.model import adjust
 from ui.model.cameras import PAN_STEP_PX
-from ui.model.command import RUN, Topic
+from ui.model.command import RUN_MODE, CommandTopic
 from ui.panels import tab_layers
 
-command = Topic("View")
+command = CommandTopic("View")
 
 
-@command("F", "Fit the map into the panels", mode=RUN, name="fit")
-def fit(window: Window) -> None:
-    window.cameras.follows = False
-    window.cameras.fit(window.session.focused_key)
+@command("F", "Fit the map into the panels", mode=RUN_MODE, name="fit")
+def fit_map(window: AppContext) -> None:
+    window.cameras.is_following_agents = False
+    window.cameras.fit_map(window.session.focused_key)
 
 
 @command("Ctrl+= Ctrl++", "Zoom in", repeats=True)
-def zoom_in(window: Window) -> None:
+def zoom_in(window: AppContext) -> None:
     window.zoom(1.25)
 
 
 @command("Ctrl+-", "Zoom out", repeats=True)
-def zoom_out(window: Window) -> None:
+def zoom_out(window: AppContext) -> None:
     window.zoom(0.8)
 
 
 @command("Ctrl+0", "Fit the map into the panels (also in edit mode)", name="zoom_reset")
-def zoom_reset(window: Window) -> None:
-    fit(window)
+def fit_map_in_any_mode(window: AppContext) -> None:
+    fit_map(window)
 
 
 @command("Alt+Left", "Pan the map left", repeats=True)
-def pan_left(window: Window) -> None:
-    window.pan(PAN_STEP_PX, 0)
+def pan_left(window: AppContext) -> None:
+    window.pan_focused_panel(PAN_STEP_PX, 0)
 
 
 @command("Alt+Right", "Pan the map right", repeats=True)
-def pan_right(window: Window) -> None:
-    window.pan(-PAN_STEP_PX, 0)
+def pan_right(window: AppContext) -> None:
+    window.pan_focused_panel(-PAN_STEP_PX, 0)
 
 
 @command("Alt+Up", "Pan the map up", repeats=True)
-def pan_up(window: Window) -> None:
-    window.pan(0, PAN_STEP_PX)
+def pan_up(window: AppContext) -> None:
+    window.pan_focused_panel(0, PAN_STEP_PX)
 
 
 @command("Alt+Down", "Pan the map down", repeats=True)
-def pan_down(window: Window) -> None:
-    window.pan(0, -PAN_STEP_PX)
+def pan_down(window: AppContext) -> None:
+    window.pan_focused_panel(0, -PAN_STEP_PX)
 
 
-@command("L", "Link or unlink the cameras of the panels", mode=RUN, name="link_cameras")
-def link_cameras(window: Window) -> None:
+@command("L", "Link or unlink the cameras of the panels", mode=RUN_MODE, name="link_cameras")
+def toggle_camera_link(window: AppContext) -> None:
     window.cameras.toggle_link(window.session.focused_key)
-    window.say("The cameras are linked" if window.cameras.is_linked else "Each panel has its own camera")
+    window.notify("The cameras are linked" if window.cameras.is_linked else "Each panel has its own camera")
 
 
-@command("C", "Follow the agents with the camera, or stop following", mode=RUN, name="follow")
-def follow(window: Window) -> None:
-    window.cameras.follows = not window.cameras.follows
-    window.say("The camera follows the agents" if window.cameras.follows else "The camera stays where it is")
+@command("C", "Follow the agents with the camera, or stop following", mode=RUN_MODE, name="follow")
+def toggle_camera_following(window: AppContext) -> None:
+    window.cameras.is_following_agents = not window.cameras.is_following_agents
+    window.notify(
+        "The camera follows the agents" if window.cameras.is_following_agents else "The camera stays where it is"
+    )
 
 
 @command("H", "Use the hand tool (drag to pan)", name="hand")
-def hand(window: Window) -> None:
+def toggle_hand_tool(window: AppContext) -> None:
     window.state.has_hand = not window.state.has_hand
 
 
 @command("V", "Show the next heat map: scrubbing, visits, expansions, learned h, g, depth, A - B", name="next_heat")
-def next_heat(window: Window) -> None:
-    tab_layers.next_heat(window.desk)
+def show_next_heat_map(window: AppContext) -> None:
+    tab_layers.show_next_heat_map(window.desk)
 
 
 @command("Shift+V", "Switch the heat scale: logarithmic or linear", name="heat_scale")
-def heat_scale(window: Window) -> None:
-    window.scene.layers.heat = replace(window.scene.layers.heat, is_log=not window.scene.layers.heat.is_log)
+def toggle_heat_scale(window: AppContext) -> None:
+    window.map_view.layers.heat = replace(window.map_view.layers.heat, is_log=not window.map_view.layers.heat.is_log)
 
 
 @command("Ctrl+Shift+V", "Change the heat colours: inferno, cividis, viridis, greys, magma", name="heat_colours")
-def heat_colours(window: Window) -> None:
-    tab_layers.next_colours(window.desk)
+def change_heat_colours(window: AppContext) -> None:
+    tab_layers.use_next_heat_colours(window.desk)
 
 
 @command("Alt+V", "Make layers, heat map and camera links the default for new files", name="keep_view")
-def keep_view(window: Window) -> None:
-    window.dressing.keep_as_default()
-    window.say("New files open with these layers and this heat map, unless a file has its own view")
+def save_default_view(window: AppContext) -> None:
+    window.view_overrides.store_as_default()
+    window.notify("New files open with these layers and this heat map, unless a file has its own view")
 
 
 @command("T", "Switch between dark and light theme", name="theme")
-def theme(window: Window) -> None:
-    window.set_theme("light" if window.scene.palette.name == "dark" else "dark")
+def toggle_theme(window: AppContext) -> None:
+    window.set_theme("light" if window.map_view.palette.name == "dark" else "dark")
 
 
 @command("Ctrl+Shift+= Ctrl+Shift++", "Make text and controls larger", name="ui_larger")
-def ui_larger(window: Window) -> None:
-    window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, 1))
+def enlarge_ui(window: AppContext) -> None:
+    window.set_scale(adjust.neighbouring_value(adjust.UI_SCALES, window.map_view.scale, 1))
 
 
 @command("Ctrl+Shift+- Ctrl+_", "Make text and controls smaller", name="ui_smaller")
-def ui_smaller(window: Window) -> None:
-    window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, -1))
+def reduce_ui(window: AppContext) -> None:
+    window.set_scale(adjust.neighbouring_value(adjust.UI_SCALES, window.map_view.scale, -1))
 
 
 @command("F10", "Hide or show everything but the panels", name="hide_ui")
-def hide_ui(window: Window) -> None:
+def toggle_bare_view(window: AppContext) -> None:
     window.state.is_bare = not window.state.is_bare
 
 
 @command("F11", "Turn full screen on or off", name="full_screen")
-def full_screen(window: Window) -> None:
+def toggle_full_screen(window: AppContext) -> None:
     window.toggle_full_screen()
 
 
 @command("Ctrl+,", "Open the settings: theme, text size, colours, folders, memory, keys", name="settings")
-def settings(window: Window) -> None:
+def open_settings(window: AppContext) -> None:
     window.collect_settings()
     named = os.environ.get(FOLDER_VARIABLE)
-    recordings = Path(named) if named else usual_folder()
+    recordings = Path(named) if named else default_recordings_folder()
     fixed = f"The environment variable {FOLDER_VARIABLE} sets this folder: {named}" if named else None
-    window.show(SettingsDialog(window.dialogs, window.apply_settings, window.rebind, recordings, fixed))
+    window.show_dialog(SettingsDialog(window.dialogs, window.apply_settings, window.assign_keys, recordings, fixed))

@@ -11,61 +11,61 @@ from pathlib import Path
 import pygame
 
 from sim.params import ConfigError
-from sim.prepared import SHELF
-from ui.dialogs.base import Dialog
-from ui.dialogs.documents import Documents
-from ui.dialogs.host import Dialogs
-from ui.dialogs.unsaved import RunningQuestion
+from sim.prepared import DATA_CACHE
+from ui.dialogs.dialog_base import Dialog
+from ui.dialogs.dialog_host import WindowDialogs
+from ui.dialogs.documents import DocumentOpener
+from ui.dialogs.unsaved_question import RunningQuestion
 from ui.draw.scene import MapView
 from ui.draw.theme import PALETTES
-from ui.film.recording import Recording
-from ui.film.takes import CHOSEN
-from ui.model import turning
+from ui.film.recording import RecordingController
+from ui.film.recording_files import FOLDER_SETTING
+from ui.model import adjust
 from ui.model.camera import Camera
 from ui.model.cameras import Cameras
 from ui.model.command import CommandTable
-from ui.model.editor import Editor
-from ui.model.keys import PanelKey
+from ui.model.editor import MapEditor
 from ui.model.layers import LayerState
 from ui.model.layout import MAX_PANELS, Layout
+from ui.model.panel_keys import PanelKey
 from ui.model.player import Player
 from ui.model.run import Panel
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.model.state import State
 from ui.model.tools import Point
-from ui.panels.desk import ViewContext, window_layout
-from ui.panels.dressing import ViewOverrides
+from ui.model.ui_state import UiState
+from ui.panels.view_context import ViewContext, window_layout
+from ui.panels.view_overrides import ViewOverrides
 from ui.widgets.canvas import Canvas
 
 
-class Window:
+class AppContext:
     """Context passed to all commands: the session with its view, dialogs, documents and recording."""
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface, commands: CommandTable) -> None:
         self.session, self.settings, self.surface = session, settings, surface
-        self._default_commands, self.commands = commands, commands.with_keys(settings.keys)
-        self.state = State()
+        self._default_commands, self.commands = commands, commands.with_assigned_keys(settings.keys)
+        self.state = UiState()
         self.player = Player(session, settings.speed)
         self.cameras = Cameras()
         self.cameras.is_linked = settings.linked_cameras
-        self.scene = self._make_scene()
-        self.desk = ViewContext(session, settings, self.state, self.player, self.scene, run=self.run)
+        self.map_view = self._create_map_view()
+        self.desk = ViewContext(session, settings, self.state, self.player, self.map_view, run=self.run)
         self.desk.keys = self.commands.keys()
-        self.desk.tips = commands.names()
-        self.editor = Editor(session, self.state)
-        self.dressing = ViewOverrides(self.desk, self.cameras)
-        self.desk.is_default_view = lambda: self.dressing.is_default
+        self.desk.tooltips = commands.names()
+        self.editor = MapEditor(session, self.state)
+        self.view_overrides = ViewOverrides(self.desk, self.cameras)
+        self.desk.is_default_view = lambda: self.view_overrides.is_default
         # heat map and camera linking of the settings when they were last applied to the view
         self._applied_view_defaults = settings.heat, settings.linked_cameras
-        self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
-        self.documents.forget.append(self.editor.forget)
-        self.recording = Recording(self.dressing, self.dialogs)
-        self.player.cut = self.recording.cut
+        self.dialogs = WindowDialogs(self.desk, self.view_overrides, self.commands, surface.get_size())
+        self.documents.run_replaced_callbacks.append(self.editor.reset_tool)
+        self.recording = RecordingController(self.view_overrides, self.dialogs)
+        self.player.on_seek = self.recording.cut_at_next_seek
         self.is_open = True
         self.is_terminated = False  # whether SIGTERM closed the window, in which case the journal keeps unsaved work
 
-    def _make_scene(self) -> MapView:
+    def _create_map_view(self) -> MapView:
         settings = self.settings
         return MapView(
             lambda: self.session.run,
@@ -73,14 +73,14 @@ class Window:
             settings.ui_scale,
             LayerState(dict(settings.layers), settings.heat),
             self.cameras,
-            first=lambda: self.session.panel_of(self.session.focused_key),
+            first=lambda: self.session.panel_index(self.session.focused_key),
             chosen=self._chosen_panels,
-            places=self._places,
+            places=self._layout_for_panels,
         )
 
-    def _places(self, count: int) -> Layout:
+    def _layout_for_panels(self, count: int) -> Layout:
         """Return the layout of the window for this number of panels: the rects of all its parts."""
-        size, scene = self.surface.get_size(), self.scene
+        size, scene = self.surface.get_size(), self.map_view
         is_slow = self.player.is_slow_motion
         return window_layout(
             size, scene.scale, count, scene.map_size, self.settings, self.state, is_slow_motion=is_slow
@@ -91,10 +91,10 @@ class Window:
         panels = self.session.run.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
-        shown = self.state.lesson.shows(self.session) if self.state.lesson is not None else None
+        shown = self.state.lesson.shown_panel_keys(self.session) if self.state.lesson is not None else None
         if shown is not None:
             return tuple(panel for panel in panels if panel.key in shown)[:MAX_PANELS]
-        return self.session.panels_with_room
+        return self.session.panels_that_fit
 
     # --- commands, dialogs, messages --------------------------------------------------------------
 
@@ -103,45 +103,45 @@ class Window:
         return self.desk.canvas
 
     @property
-    def documents(self) -> Documents:
+    def documents(self) -> DocumentOpener:
         return self.dialogs.documents
 
     def run(self, command_id: str) -> None:
         """Run the command with this id, as its key or button does."""
-        self.commands[command_id].act(self)
+        self.commands[command_id].action(self)
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Show a message to the user for a few seconds."""
-        self.desk.say(text)
+        self.desk.show_message(text)
 
-    def tell(self, text: str) -> None:
+    def notify_until_next_edit(self, text: str) -> None:
         """Show a message about the current run, at most until the user's next edit, undo or redo."""
-        self.desk.tell(text)
+        self.desk.show_message_until_edit(text)
 
-    def say_if_too_narrow(self, what: str = "the sidebar") -> None:
+    def notify_if_too_narrow(self, what: str = "the sidebar") -> None:
         """Notify the user if the sidebar is switched on but the window is too narrow for it at this text size.
 
         Args:
             what: Name, in the message, of what the user cannot see.
         """
-        if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
-            key = self.desk.key_of("ui_smaller") if self.scene.scale > turning.UI_SCALES[0] else ""
+        if self.settings.shows_sidebar and not self.state.is_bare and self.map_view.layout.sidebar is None:
+            key = self.desk.shortcut_of("ui_smaller") if self.map_view.scale > adjust.UI_SCALES[0] else ""
             advice = f". {key} reduces it" if key else ""
-            self.say(f"The window is too narrow for {what} at this text size{advice}")
+            self.notify(f"The window is too narrow for {what} at this text size{advice}")
 
-    def show(self, dialog: Dialog) -> None:
-        self.dialogs.show(dialog)
+    def show_dialog(self, dialog: Dialog) -> None:
+        self.dialogs.open_dialog(dialog)
 
-    def complain(self, error: ConfigError) -> None:
-        self.dialogs.complain(error)
+    def show_error(self, error: ConfigError) -> None:
+        self.dialogs.show_error(error)
 
-    def quit(self) -> None:
-        self.documents.with_edits_kept(self._close_after_study)
+    def ask_and_quit(self) -> None:
+        self.documents.ask_about_unsaved_edits(self._close_after_study)
 
     def _close_after_study(self) -> None:
         study = self.state.study
         if study is not None and study.is_running:
-            self.show(RunningQuestion(self.dialogs, study, self._close))
+            self.show_dialog(RunningQuestion(self.dialogs, study, self._close))
         else:
             self._close()
 
@@ -166,20 +166,20 @@ class Window:
 
     def set_theme(self, name: str) -> None:
         self.settings.theme = name
-        self.scene.palette = PALETTES[name]
+        self.map_view.palette = PALETTES[name]
         self._rebuild_dialogs()
 
     def set_scale(self, scale: float) -> None:
-        self.settings.ui_scale = self.scene.scale = scale
+        self.settings.ui_scale = self.map_view.scale = scale
         self._rebuild_dialogs()
 
-    def resized(self, surface: pygame.Surface) -> None:
+    def on_resized(self, surface: pygame.Surface) -> None:
         self.surface = surface
         self._rebuild_dialogs()
 
     def _rebuild_dialogs(self) -> None:
         """Build the open dialog again, for a changed theme, text size or window size."""
-        self.dialogs.rebuild(self.surface.get_size())
+        self.dialogs.rebuild_widgets(self.surface.get_size())
 
     @property
     def _is_full_screen(self) -> bool:
@@ -197,16 +197,16 @@ class Window:
             warnings.simplefilter("ignore", DeprecationWarning)
             shown = pygame.Window.from_display_module()
         shown.set_windowed() if self._is_full_screen else shown.set_fullscreen(desktop=True)
-        self.resized(pygame.display.get_surface() or self.surface)
+        self.on_resized(pygame.display.get_surface() or self.surface)
 
     def apply_settings(self) -> None:
         """Apply the settings: theme, text size, default view, memory limits and folders."""
         settings = self.settings
-        self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
+        self.map_view.palette, self.map_view.scale = PALETTES[settings.theme], settings.ui_scale
         defaults = settings.heat, settings.linked_cameras
         # Only defaults that the user has just changed override the view, which may come from the open file.
         if defaults != self._applied_view_defaults:
-            self._applied_view_defaults, layers = defaults, self.scene.layers
+            self._applied_view_defaults, layers = defaults, self.map_view.layers
             self.cameras.is_linked = settings.linked_cameras
             layers.heat = replace(layers.heat, colours=settings.heat_colours, is_log=settings.heat_is_log)
         self.apply_limits()
@@ -216,10 +216,10 @@ class Window:
         """Apply the settings for keyframe memory, prepared data (in memory and on disk) and the recordings folder."""
         settings = self.settings
         self.session.limit_keyframes(settings.keyframe_mb)
-        SHELF.limit(settings.prepared_mb, settings.prepared_disk_mb)
-        CHOSEN.folder = Path(settings.recordings) if settings.recordings else None
+        DATA_CACHE.limit(settings.prepared_mb, settings.prepared_disk_mb)
+        FOLDER_SETTING.folder = Path(settings.recordings) if settings.recordings else None
 
-    def rebind(self, command_id: str, keys: str | None) -> None:
+    def assign_keys(self, command_id: str, keys: str | None) -> None:
         """Assign keys to a command.
 
         Args:
@@ -230,38 +230,38 @@ class Window:
             self.settings.keys.pop(command_id, None)
         else:
             self.settings.keys[command_id] = keys
-        self.commands = self.dialogs.commands = self._default_commands.with_keys(self.settings.keys)
+        self.commands = self.dialogs.commands = self._default_commands.with_assigned_keys(self.settings.keys)
         self.desk.keys = self.commands.keys()
 
     # --- cameras and the pinned cell --------------------------------------------------------------
 
     def move_camera(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
-        """Replace the camera of a panel by `change(camera)`; do nothing if the panel is not shown."""
-        found = self.scene.panel_of(key)
+        """Replace the camera of a panel by `change(camera_of_panel)`; do nothing if the panel is not shown."""
+        found = self.map_view.panel_with_key(key)
         if found is not None:
             boxes = found[1]
-            camera = change(self.scene.camera(key, boxes))
-            self.cameras.put(key, camera, (boxes.map[2], boxes.map[3]), self.scene.map_size)
+            camera = change(self.map_view.camera_of_panel(key, boxes))
+            self.cameras.set_camera(key, camera, (boxes.map[2], boxes.map[3]), self.map_view.map_size)
 
     def zoom(self, factor: float) -> None:
         """Zoom the focused panel about its centre."""
-        found = self.scene.panel_of(self.session.focused_key)
+        found = self.map_view.panel_with_key(self.session.focused_key)
         if found:
             width, height = found[1].map[2:]
             self.move_camera(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
-    def centre_on(self, key: PanelKey, x: float, y: float) -> None:
+    def centre_panel_on(self, key: PanelKey, x: float, y: float) -> None:
         """Centre a panel on a point of the map; keep the zoom."""
-        found = self.scene.panel_of(key)
+        found = self.map_view.panel_with_key(key)
         if found:
             width, height = found[1].map[2:]
             self.move_camera(key, lambda c: c.centred_on(x, y, width, height))
 
-    def pan(self, dx_px: int, dy_px: int) -> None:
+    def pan_focused_panel(self, dx_px: int, dy_px: int) -> None:
         """Shift the map of the focused panel by a number of pixels."""
-        self.move_camera(self.session.focused_key, lambda c: c.panned(dx_px, dy_px))
+        self.move_camera(self.session.focused_key, lambda c: c.panned_by(dx_px, dy_px))
 
-    def pin(self, point: Point) -> None:
+    def toggle_pinned_cell(self, point: Point) -> None:
         """Pin a cell in the inspector, or unpin it if it is pinned already."""
         if self.session.run.world.grid.contains(*point):
             self.state.pinned = None if self.state.pinned == point else point
@@ -273,6 +273,8 @@ class Window:
     def collect_settings(self) -> None:
         """Copy the speed and the window size, which are kept between starts of the program, into the settings."""
         settings = self.settings
-        settings.speed = self.dressing.own_speed if self.state.lesson is None else self.state.lesson.speed_before
+        settings.speed = (
+            self.view_overrides.users_speed if self.state.lesson is None else self.state.lesson.speed_before
+        )
         if not self._is_full_screen:  # in full screen, the settings keep the window size from before
             settings.window_size = self.surface.get_size()

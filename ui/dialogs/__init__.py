@@ -1,1 +1,1 @@
-"""Dialogs of the window, one module each. Their base class and the interface of their host are in base.py."""
+"""Dialogs of the window, one module each. Their base class and the interface of their host are in dialog_base.py."""

@@ -6,137 +6,145 @@ from typing import Protocol
 
 import pygame
 
-from sim.experiments.sketch import Axis
-from ui.draw.theme import SERIES, Colour, heat_colours, mix
+from sim.experiments.draft import SweepAxis
+from ui.draw.theme import SERIES, Colour, heat_colours, mix_colours
+from ui.model.background_experiment import BackgroundExperiment, SettingResults, setting_name, short_value_text
 from ui.model.layout import Box
-from ui.model.study import Point, Study, setting_of, short_value
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Painted
-from ui.widgets.holder import Holder
-from ui.widgets.lists import Rows
+from ui.widgets.controls import PaintedControl
+from ui.widgets.dialog_interfaces import DialogInterface
+from ui.widgets.lists import RowList
 
 HOW_TO_READ = "Line, and blue in the table: Pareto-optimal; hollow: not all agents arrived; click to open a run"
 _PLOT_MARGIN = 52  # space for the labels of the axes at the left of a plot and below a plot, in design units
 
 
-class Sheet(Holder, Protocol):
+class ChartHost(DialogInterface, Protocol):
     """Interface of the experiment dialog that its charts use."""
 
-    rows: Rows
+    rows: RowList
 
     @property
-    def study(self) -> Study | None: ...
+    def study(self) -> BackgroundExperiment | None: ...
 
-    def open(self, point: Point) -> None:
+    def open_run(self, point: SettingResults) -> None:
         """Open, of all runs with one setting (agent and parameters), the run whose cost is closest to their mean."""
 
 
-class Meter(Painted):
+class ExperimentProgressBar(PaintedControl):
     """Progress bar of the experiment."""
 
     can_focus = False
 
-    def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
-        self.sheet = sheet
+    def __init__(self, sheet: ChartHost, rect: pygame.Rect) -> None:
+        self.chart_host = sheet
         super().__init__(sheet, rect)
 
     def paint(self, pen: Canvas) -> None:
-        study = self.sheet.study
+        study = self.chart_host.study
         share = study.done / study.whole if study is not None and study.whole else 0.0
-        pen.meter(self.box, share, pen.palette.accent)
+        pen.draw_meter(self.box, share, pen.palette.accent)
 
 
-class Chart(Painted):
+class ExperimentChart(PaintedControl):
     """Base class of the charts. A click on a result (mean of one setting) opens a run with that setting."""
 
     can_focus = False
 
-    def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
-        self.sheet = sheet
-        self.hot: Point | None = None  # result under the pointer; None if there is no result under it
+    def __init__(self, sheet: ChartHost, rect: pygame.Rect) -> None:
+        self.chart_host = sheet
+        self.hovered_result: SettingResults | None = (
+            None  # result under the pointer; None if there is no result under it
+        )
         # (clickable rectangle in pixels from the upper left corner of the chart, result that a click opens)
-        self.places: list[tuple[pygame.Rect, Point]] = []
+        self.clickable_results: list[tuple[pygame.Rect, SettingResults]] = []
         super().__init__(sheet, rect)
 
-    def _at(self, position: tuple[int, int]) -> Point | None:
-        if not self.is_under(position):
+    def _result_at(self, position: tuple[int, int]) -> SettingResults | None:
+        if not self.contains_point(position):
             return None
         x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
-        return next((point for box, point in reversed(self.places) if box.collidepoint(x, y)), None)
+        return next((point for box, point in reversed(self.clickable_results) if box.collidepoint(x, y)), None)
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        point = self._at(position)
-        if point is not self.hot:
-            self.hot = point
-            self.refresh()
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        point = self._result_at(position)
+        if point is not self.hovered_result:
+            self.hovered_result = point
+            self.repaint()
         if point is not None and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            self.sheet.open(point)
+            self.chart_host.open_run(point)
             return True
         return False
 
-    def words_of(self, point: Point) -> str:
-        points = self.sheet.study.points if self.sheet.study is not None else []
-        cost = "never arrived" if isnan(point.cost) else f"mean {point.cost:.3f} x optimal ({point.tails})"
-        work = f"{point.work:.2f} expansions / move, pooled"
-        return f"{setting_of(point, points)}, k = {point.budget:,}: {cost}, {work}"
+    def result_text(self, point: SettingResults) -> str:
+        points = self.chart_host.study.setting_results if self.chart_host.study is not None else []
+        cost = (
+            "never arrived" if isnan(point.cost) else f"mean {point.cost:.3f} x optimal ({point.median_and_max_text})"
+        )
+        work = f"{point.expansions_per_move:.2f} expansions / move, pooled"
+        return f"{setting_name(point, points)}, k = {point.budget:,}: {cost}, {work}"
 
 
-class Plot(Chart):
+class CostPlot(ExperimentChart):
     """Log-log plot of cost / optimal against expansions per move, with a line through the Pareto-optimal results."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        study = self.sheet.study
-        self.places = []
-        pen.fill((0, 0, width, height), pen.palette.raised, 4)
-        points = [p for p in study.points if not isnan(p.cost) and p.work > 0.0] if study is not None else []
+        study = self.chart_host.study
+        self.clickable_results = []
+        pen.fill_box((0, 0, width, height), pen.palette.raised, 4)
+        points = (
+            [p for p in study.setting_results if not isnan(p.cost) and p.expansions_per_move > 0.0]
+            if study is not None
+            else []
+        )
         if study is None or not points:
             words = "Cost / optimal against expansions / move will be shown here"
-            _write(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
+            _draw_label(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
             return
-        across, up = _Scale([p.work for p in points], 1.0), _Scale([p.cost for p in points], 1.0)
+        across, up = _LogAxis([p.expansions_per_move for p in points], 1.0), _LogAxis([p.cost for p in points], 1.0)
         edge = pen.px(_PLOT_MARGIN)
         box = pygame.Rect(edge, pen.px(24), width - edge - pen.px(16), height - edge - pen.px(24))
         _draw_axes(pen, box, across, up)
         where = {
-            id(p): (box.x + across.share(p.work) * box.width, box.bottom - up.share(p.cost) * box.height)
+            id(p): (box.x + across.share(p.expansions_per_move) * box.width, box.bottom - up.share(p.cost) * box.height)
             for p in points
         }
         self._draw_front(pen, study, where)
         names = list(dict.fromkeys(p.name for p in points))
-        right = _draw_names(pen, box, names)
-        chosen = self.sheet.rows.item.value if self.sheet.rows.item is not None else None
+        right = _draw_legend(pen, box, names)
+        chosen = self.chart_host.rows.selected_row.value if self.chart_host.rows.selected_row is not None else None
         for point in points:
             colour = SERIES[names.index(point.name) % len(SERIES)]
             self._draw_point(pen, point, where[id(point)], colour, point is chosen)
-        words = self.words_of(self.hot) if self.hot is not None else HOW_TO_READ
-        ink = pen.palette.text if self.hot else pen.palette.dim
+        words = self.result_text(self.hovered_result) if self.hovered_result is not None else HOW_TO_READ
+        ink = pen.palette.text if self.hovered_result else pen.palette.dim
         room = max(1, right - box.x)
         pen.text((box.x, pen.px(11)), words, size=12, colour=ink, middle=True, width=room)
 
-    def _draw_front(self, pen: Canvas, study: Study, where: Mapping[int, tuple[float, float]]) -> None:
+    def _draw_front(self, pen: Canvas, study: BackgroundExperiment, where: Mapping[int, tuple[float, float]]) -> None:
         """Draw a line through the Pareto-optimal results, which no other result beats in both cost and work."""
-        front = sorted((study.points[i] for i in study.front()), key=lambda p: p.work)
+        front = sorted((study.setting_results[i] for i in study.pareto_front()), key=lambda p: p.expansions_per_move)
         line = [where[id(p)] for p in front if id(p) in where]
         if len(line) > 1:
-            colour = mix(pen.palette.accent, pen.palette.raised, 0.4)
+            colour = mix_colours(pen.palette.accent, pen.palette.raised, 0.4)
             pygame.draw.lines(pen.surface, colour, False, line, max(1, pen.px(1.5)))
 
     def _draw_point(
-        self, pen: Canvas, point: Point, place: tuple[float, float], colour: Colour, is_chosen: bool
+        self, pen: Canvas, point: SettingResults, place: tuple[float, float], colour: Colour, is_chosen: bool
     ) -> None:
         x, y = round(place[0]), round(place[1])
-        radius = pen.px(6 if point is self.hot or is_chosen else 4)
+        radius = pen.px(6 if point is self.hovered_result or is_chosen else 4)
         if is_chosen:
             pygame.draw.circle(pen.surface, pen.palette.text, (x, y), radius + pen.px(2))
         pygame.draw.circle(pen.surface, colour, (x, y), radius)
-        if not point.is_whole:
+        if not point.has_always_arrived:
             pygame.draw.circle(pen.surface, pen.palette.raised, (x, y), max(1, radius - pen.px(2)))
         reach = pen.px(8)
-        self.places.append((pygame.Rect(x - reach, y - reach, 2 * reach, 2 * reach), point))
+        self.clickable_results.append((pygame.Rect(x - reach, y - reach, 2 * reach, 2 * reach), point))
 
 
-def _draw_names(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
+def _draw_legend(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
     """Draw the legend of a plot, right-aligned: a dot and a name per series; return the left edge of the first dot."""
     right = box.right
     for place, name in reversed(list(enumerate(names))):
@@ -146,21 +154,21 @@ def _draw_names(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
     return right
 
 
-def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_Scale", up: "_Scale") -> None:
+def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_LogAxis", up: "_LogAxis") -> None:
     for value in across.ticks:
         x = box.x + round(across.share(value) * box.width)
-        pen.fill((x, box.y, 1, box.height), pen.palette.edge)
-        _write(pen, (x, box.bottom + pen.px(12)), f"{value:g}", "centre", size=11)
+        pen.fill_box((x, box.y, 1, box.height), pen.palette.edge)
+        _draw_label(pen, (x, box.bottom + pen.px(12)), f"{value:g}", "centre", size=11)
     for value in up.ticks:
         y = box.bottom - round(up.share(value) * box.height)
-        pen.fill((box.x, y, box.width, 1), pen.palette.edge)
-        _write(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
+        pen.fill_box((box.x, y, box.width, 1), pen.palette.edge)
+        _draw_label(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
     foot = box.bottom + pen.px(30)
-    _write(pen, (box.right, foot), "x: expansions / move", "right", face="sans")
-    _write(pen, (box.x, foot), "y: mean cost / optimal", "left", face="sans")
+    _draw_label(pen, (box.right, foot), "x: expansions / move", "right", face="sans")
+    _draw_label(pen, (box.x, foot), "y: mean cost / optimal", "left", face="sans")
 
 
-def _write(
+def _draw_label(
     pen: Canvas,
     place: tuple[int, int],
     words: str,
@@ -174,7 +182,7 @@ def _write(
     pen.text(place, words, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
 
 
-class _Scale:
+class _LogAxis:
     """Logarithmic axis over the range of some values, with tick marks at round numbers."""
 
     def __init__(self, values: list[float], least: float) -> None:
@@ -189,51 +197,56 @@ class _Scale:
         return (log(value) - self.low) / (self.high - self.low)
 
 
-class SweepTable(Chart):
+class SweepTable(ExperimentChart):
     """Table of the mean cost / optimal for each combination of values of two parameters, coloured like a heat map."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        palette, study = pen.palette, self.sheet.study
-        self.places = []
-        pen.fill((0, 0, width, height), palette.raised, 4)
+        palette, study = pen.palette, self.chart_host.study
+        self.clickable_results = []
+        pen.fill_box((0, 0, width, height), palette.raised, 4)
         if study is None or len(study.sketch.sweep) != 2:
             return
         first, second = study.sketch.sweep
         left, top = pen.px(96), pen.px(52)
         wide, high = (width - left - pen.px(10)) // len(second.values), (height - top - pen.px(8)) // len(first.values)
         pen.text(
-            (left, pen.px(14)), self._words(first, second), size=12, colour=palette.dim, middle=True, width=width - left
+            (left, pen.px(14)),
+            self._heading_text(first, second),
+            size=12,
+            colour=palette.dim,
+            middle=True,
+            width=width - left,
         )
         ink = palette.text
         for j, value in enumerate(second.values):
             middle = left + j * wide + wide // 2
-            _write(pen, (middle, top - pen.px(12)), short_value(value), "centre", colour=ink)
-        costs = [p.cost for p in study.points if not isnan(p.cost)]
+            _draw_label(pen, (middle, top - pen.px(12)), short_value_text(value), "centre", colour=ink)
+        costs = [p.cost for p in study.setting_results if not isnan(p.cost)]
         for i, line in enumerate(study.table()):
             y = top + i * high
-            _write(pen, (left - pen.px(10), y + high // 2), short_value(first.values[i]), "right", colour=ink)
+            _draw_label(pen, (left - pen.px(10), y + high // 2), short_value_text(first.values[i]), "right", colour=ink)
             for j, point in enumerate(line):
                 self._draw_cell(pen, (left + j * wide, y, wide - pen.px(3), high - pen.px(3)), point, costs)
 
-    def _words(self, first: Axis, second: Axis) -> str:
-        if self.hot is not None:
-            return self.words_of(self.hot)
+    def _heading_text(self, first: SweepAxis, second: SweepAxis) -> str:
+        if self.hovered_result is not None:
+            return self.result_text(self.hovered_result)
         return f"Mean cost / optimal; rows: {first.name}, columns: {second.name}; click to open a run"
 
-    def _draw_cell(self, pen: Canvas, box: Box, point: Point | None, costs: list[float]) -> None:
+    def _draw_cell(self, pen: Canvas, box: Box, point: SettingResults | None, costs: list[float]) -> None:
         palette = pen.palette
         middle = box[0] + box[2] // 2, box[1] + box[3] // 2
         if point is None or isnan(point.cost):
-            pen.fill(box, palette.surface, 3)
-            _write(pen, middle, "" if point is None else "never", "centre", face="sans")
+            pen.fill_box(box, palette.surface, 3)
+            _draw_label(pen, middle, "" if point is None else "never", "centre", face="sans")
         else:
             colours = heat_colours("cividis", palette, 8)
             share = log(point.cost / min(costs)) / max(1e-9, log(max(costs) / min(costs)))
             colour = colours[min(len(colours) - 1, int(share * len(colours)))]
-            pen.fill(box, colour, 3)
+            pen.fill_box(box, colour, 3)
             ink = palette.casing_dark if sum(colour) > 380 else palette.casing_light
-            face = "bold" if point is self.hot else "mono"
-            _write(pen, middle, f"{point.cost:.3f}", "centre", face=face, colour=ink)
+            face = "bold" if point is self.hovered_result else "mono"
+            _draw_label(pen, middle, f"{point.cost:.3f}", "centre", face=face, colour=ink)
         if point is not None:
-            self.places.append((pygame.Rect(box), point))
+            self.clickable_results.append((pygame.Rect(box), point))

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pygame
 
-from sim.files.disk import check_place, shortened
-from sim.files.examples import EXAMPLES
-from sim.params import ConfigError, nearest, typed_text
-from ui.dialogs.base import BUTTON_HEIGHT, Dialog, Host, take_bottom, take_left, take_top
-from ui.dialogs.question import Question
+from sim.files.disk import check_writable, shorten_name
+from sim.files.shipped_files import SCENARIOS_FOLDER
+from sim.params import ConfigError, clean_typed_text, similar_name_hint
+from ui.dialogs.dialog_base import BUTTON_HEIGHT, Dialog, DialogHost, cut_from_bottom, cut_from_left, cut_from_top
+from ui.dialogs.question import QuestionDialog
 from ui.model import files
-from ui.widgets.controls import Button, Field, Text
-from ui.widgets.lists import Col, Item, Rows
+from ui.widgets.controls import Button, TextField, TextLabel
+from ui.widgets.lists import ListColumn, ListRow, RowList
 
 _PARENT_FOLDER = ".."
 _MAX_ENTRIES = 20_000  # maximum number of listed entries of a folder
@@ -30,7 +30,7 @@ class _FileDialog(Dialog):
     action = "Open"
     label, label_width = "Name", 48
 
-    def __init__(self, host: Host, folder: Path) -> None:
+    def __init__(self, host: DialogHost, folder: Path) -> None:
         self.folder = folder
         self.at = 1  # index of the selected entry; entry 0 is the parent folder
         self.problem = ""
@@ -38,47 +38,52 @@ class _FileDialog(Dialog):
 
     # --- widgets ----------------------------------------------------------------------------------
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         area = self.area
-        self.crumb = Text(
-            self, take_top(area, self.px(22), self.px(6)), str(self.folder), role="dim", face="mono", middle=True
+        self.folder_label = TextLabel(
+            self, cut_from_top(area, self.px(22), self.px(6)), str(self.folder), role="dim", face="mono", middle=True
         )
-        foot = take_bottom(area, self.px(36), self.px(10))
-        places = self._places()
+        foot = cut_from_bottom(area, self.px(36), self.px(10))
+        places = self._shortcut_folders()
         shows_places = area.width > self.px(620)
-        side = take_left(area, self.px(170), self.px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
-        size, changed = Col(width=96, align="right", face="mono", role="dim"), Col(width=150, align="right", role="dim")
-        self.rows = Rows(
+        side = cut_from_left(area, self.px(170), self.px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
+        size, changed = (
+            ListColumn(width=96, align="right", face="mono", colour_name="dim"),
+            ListColumn(width=150, align="right", colour_name="dim"),
+        )
+        self.rows = RowList(
             self,
             area,
-            [Col(), size, changed],
-            self._items(),
+            [ListColumn(), size, changed],
+            self._entry_rows(),
             place=self.at,
-            chosen=self.confirm,
-            selected=self._selected,
+            chosen=self.on_confirm,
+            selected=self._on_selected,
             empty="Nothing in this folder matches",
         )
-        label = Text(self, take_left(foot, self.px(self.label_width), self.px(8)), self.label, role="dim", middle=True)
-        self.field = Field(self, foot, self.field_text, self._typed)
+        label = TextLabel(
+            self, cut_from_left(foot, self.px(self.label_width), self.px(8)), self.label, role="dim", middle=True
+        )
+        self.field = TextField(self, foot, self.field_text, self._on_text_typed)
         self.controls = [self.field, self.rows, label]
         if shows_places:
-            self._add_place_buttons(side, places)
-        self.add(self.crumb)
-        self.add_footer(("Cancel", self.cancel, ""), (self.action, self.confirm, "main"))
-        self.add_note()
+            self._add_folder_buttons(side, places)
+        self.add(self.folder_label)
+        self.add_footer_buttons(("Cancel", self.cancel, ""), (self.action, self.on_confirm, "main"))
+        self.add_problem_note()
         if self.field_text:
             self._select_stem()
 
-    def _add_place_buttons(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
+    def _add_folder_buttons(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
         for label, path in places:
-            rect = take_top(side, self.px(BUTTON_HEIGHT - 2), self.px(6))
-            self.add(Button(self, rect, label, partial(self.go, path)))
+            rect = cut_from_top(side, self.px(BUTTON_HEIGHT - 2), self.px(6))
+            self.add(Button(self, rect, label, partial(self.show_folder, path)))
 
-    def _places(self) -> list[tuple[str, Path]]:
+    def _shortcut_folders(self) -> list[tuple[str, Path]]:
         named = [
             ("Home", Path(os.path.expanduser("~"))),
             ("Current folder", Path.cwd()),
-            ("Examples", EXAMPLES),
+            ("Examples", SCENARIOS_FOLDER),
             ("Shipped maps", files.MAPS_FOLDER),
         ]
         recent = list(dict.fromkeys(Path(name).parent for name in self.host.settings.recent_files))
@@ -95,25 +100,25 @@ class _FileDialog(Dialog):
 
     # --- the list ---------------------------------------------------------------------------------
 
-    def _items(self) -> list[Item]:
+    def _entry_rows(self) -> list[ListRow]:
         """Return the rows of the list: parent folder, folders, and files of known kinds that match the filter."""
         self.problem = ""
-        entries = self._entries()
+        entries = self._folder_entries()
         wanted = self.filter_text.lower()
         has_parent = self.folder.parent != self.folder and not wanted
-        items = [Item((_PARENT_FOLDER, "", ""), self.folder.parent)] if has_parent else []
+        items = [ListRow((_PARENT_FOLDER, "", ""), self.folder.parent)] if has_parent else []
         items += [
-            Item((f"{entry.name}/", "", ""), Path(entry.path))
+            ListRow((f"{entry.name}/", "", ""), Path(entry.path))
             for entry in entries
             if _is_folder(entry) and wanted in entry.name.lower()
         ]
         return items + [
-            _file_item(entry)
+            _file_row(entry)
             for entry in entries
-            if not _is_folder(entry) and self._is_shown(entry.name) and wanted in entry.name.lower()
+            if not _is_folder(entry) and self._is_known_kind(entry.name) and wanted in entry.name.lower()
         ]
 
-    def _entries(self) -> list["os.DirEntry[str]"]:
+    def _folder_entries(self) -> list["os.DirEntry[str]"]:
         try:
             with os.scandir(self.folder) as found:
                 entries = [entry for entry, _ in zip(found, range(_MAX_ENTRIES), strict=False)]
@@ -124,29 +129,29 @@ class _FileDialog(Dialog):
             (entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name.lower()
         )
 
-    def _is_shown(self, name: str) -> bool:
+    def _is_known_kind(self, name: str) -> bool:
         return name.lower().endswith(tuple(self.suffixes))
 
     filter_text = ""
 
-    def refill(self) -> None:
-        self.rows.set(self._items(), tells=False)
+    def update_entry_list(self) -> None:
+        self.rows.set(self._entry_rows(), tells=False)
         self.at = self.rows.place
-        self.crumb.set(str(self.folder))
-        self.complain(self.problem)
+        self.folder_label.set(str(self.folder))
+        self.show_problem(self.problem)
 
-    def _selected(self, index: int) -> None:
+    def _on_selected(self, index: int) -> None:
         self.at = index
 
-    def _typed(self, text: str) -> None:
+    def _on_text_typed(self, text: str) -> None:
         raise NotImplementedError
 
-    def go(self, folder: Path) -> None:
+    def show_folder(self, folder: Path) -> None:
         """Show another folder, and select the previous one if it is listed there."""
         before = self.folder
         self.folder = folder
         self.entered()
-        self.refill()
+        self.update_entry_list()
         came_from = next((i for i, item in enumerate(self.rows.items) if item.value == before), None)
         if came_from is not None:
             self.rows.select(came_from)
@@ -158,16 +163,16 @@ class _FileDialog(Dialog):
 
     def key(self, event: pygame.event.Event) -> bool:
         is_up = event.key == pygame.K_UP and event.mod & pygame.KMOD_ALT
-        is_back = event.key == pygame.K_BACKSPACE and (self.focused is not self.field or not self.field.text)
+        is_back = event.key == pygame.K_BACKSPACE and (self.focused_control is not self.field or not self.field.text)
         if is_up or is_back:
-            self.go(self.folder.parent)
+            self.show_folder(self.folder.parent)
             return True
-        if self.focused is self.field:
+        if self.focused_control is self.field:
             moves = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
             return event.key in moves and self.rows.key(event)
         return False
 
-    def as_path(self, text: str) -> Path:
+    def path_from_text(self, text: str) -> Path:
         """Convert a user's text to a path: absolute, in the home folder ("~/..."), or else in the shown folder."""
         try:
             return Path(os.path.normpath(self.folder / Path(text).expanduser()))
@@ -175,16 +180,16 @@ class _FileDialog(Dialog):
             return self.folder / text
 
 
-class OpenFile(_FileDialog):
+class OpenFileDialog(_FileDialog):
     title = "Open"
     hint = "a scenario (.yaml), a map (.map, .png, .pgm, .tmj, ROS .yaml) or a problem list (.scen)"
     suffixes = files.KNOWN_SUFFIXES
     command = "open"
     label, label_width = "Filter or path", 96
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: DialogHost) -> None:
         self.text = ""
-        super().__init__(host, host.settings.last_folder)
+        super().__init__(host, host.settings.initial_folder)
 
     @property
     def field_text(self) -> str:
@@ -194,41 +199,41 @@ class OpenFile(_FileDialog):
     def filter_text(self) -> str:  # type: ignore[override]
         return "" if _looks_like_path(self.text) else self.text.strip()
 
-    def _typed(self, text: str) -> None:
+    def _on_text_typed(self, text: str) -> None:
         self.text = text
-        self.refill()
+        self.update_entry_list()
 
     def entered(self) -> None:
         self.text = ""
         self.field.set("")
 
-    def confirm(self) -> None:
-        chosen = self.as_path(self.text.strip()) if _looks_like_path(self.text) else None
-        item = self.rows.item
+    def on_confirm(self) -> None:
+        chosen = self.path_from_text(self.text.strip()) if _looks_like_path(self.text) else None
+        item = self.rows.selected_row
         path = chosen or (item.value if item else None)
         if path is None:
-            self.complain(self._no_match_message())
+            self.show_problem(self._no_match_message())
             return
         if os.path.isdir(path):
-            self.go(path)
+            self.show_folder(path)
         elif chosen and not os.path.exists(chosen):
-            self.complain(f"There is no file {chosen}")
+            self.show_problem(f"There is no file {chosen}")
         else:
             self.host.close_dialog()
             self.host.open_path(path)
 
     def _no_match_message(self) -> str:
         """Return the message that no entry matches the filter, with a suggestion of the most similar name."""
-        known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
-        return f"Nothing here matches '{self.filter_text}'{nearest(self.filter_text, known)}"
+        known = [entry.name for entry in self._folder_entries() if _is_folder(entry) or self._is_known_kind(entry.name)]
+        return f"Nothing here matches '{self.filter_text}'{similar_name_hint(self.filter_text, known)}"
 
 
-class ChooseFolder(_FileDialog):
+class FolderChooser(_FileDialog):
     title = "Choose a folder"
     action = "Choose"
     label, label_width = "Folder", 60
 
-    def __init__(self, host: Host, folder: Path, choose: Callable[[Path], None]) -> None:
+    def __init__(self, host: DialogHost, folder: Path, choose: Callable[[Path], None]) -> None:
         self.text, self.choose = str(folder), choose
         super().__init__(host, folder if os.path.isdir(folder) else Path.cwd())
 
@@ -236,32 +241,32 @@ class ChooseFolder(_FileDialog):
     def field_text(self) -> str:
         return self.text
 
-    def _typed(self, text: str) -> None:
+    def _on_text_typed(self, text: str) -> None:
         self.text = text
-        self.complain("")
+        self.show_problem("")
 
     def entered(self) -> None:
         self.text = str(self.folder)
         self.field.set(self.text)
 
-    def confirm(self) -> None:
+    def on_confirm(self) -> None:
         """Show the selected folder if the list has the focus; otherwise choose the folder in the field."""
-        item = self.rows.item
-        if self.focused is self.rows and item is not None:
-            self.go(item.value)
+        item = self.rows.selected_row
+        if self.focused_control is self.rows and item is not None:
+            self.show_folder(item.value)
             return
-        folder = self.as_path(self.text.strip())
+        folder = self.path_from_text(self.text.strip())
         if not os.path.isdir(folder):
-            self.complain(f"There is no folder {folder}")
+            self.show_problem(f"There is no folder {folder}")
             return
         self.host.close_dialog()
         self.choose(folder)
 
 
-class SaveFile(_FileDialog):
+class SaveFileDialog(_FileDialog):
     action = "Save"
 
-    def __init__(self, host: Host, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:
+    def __init__(self, host: DialogHost, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:
         """Ask where to save a file.
 
         Args:
@@ -272,11 +277,11 @@ class SaveFile(_FileDialog):
             save: Called with a path that has the suffix, after the user has agreed to overwrite an existing file. If it
                 raises a ConfigError, the dialog shows the problem and stays open.
         """
-        self.title, self.suffix, self.save = title, suffix, save
+        self.title, self.suffix, self.save_callback = title, suffix, save
         self.suffixes = (suffix,)
-        self.name = f"{clean_name(name, suffix)}{suffix}"
-        folder = host.settings.last_folder
-        super().__init__(host, Path.cwd() if files.is_shipped(folder) else folder)
+        self.name = f"{valid_file_stem(name, suffix)}{suffix}"
+        folder = host.settings.initial_folder
+        super().__init__(host, Path.cwd() if files.is_shipped_file(folder) else folder)
 
     @property
     def field_text(self) -> str:
@@ -289,41 +294,41 @@ class SaveFile(_FileDialog):
 
     def _apply_focus(self) -> None:
         super()._apply_focus()
-        if self._selects_stem and self.focused is self.field:
+        if self._selects_stem and self.focused_control is self.field:
             self._selects_stem = False
             stem = len(self.name) - len(self.suffix)
             self.field.element.select_range = [0, max(0, stem)]
             self.field.element.edit_position = max(0, stem)
 
-    def _typed(self, text: str) -> None:
+    def _on_text_typed(self, text: str) -> None:
         self.name = text
-        self.complain("")
+        self.show_problem("")
 
-    def _selected(self, index: int) -> None:
-        super()._selected(index)
+    def _on_selected(self, index: int) -> None:
+        super()._on_selected(index)
         item = self.rows.items[index]
         if not os.path.isdir(item.value):
             self.name = item.value.name
             self.field.set(self.name)
 
-    def confirm(self) -> None:
-        item = self.rows.item
-        if self.focused is self.rows and item and os.path.isdir(item.value):
-            self.go(item.value)
+    def on_confirm(self) -> None:
+        item = self.rows.selected_row
+        if self.focused_control is self.rows and item and os.path.isdir(item.value):
+            self.show_folder(item.value)
             return
         text = self.name.strip()
         if not text:
-            self.complain("Enter a file name")
+            self.show_problem("Enter a file name")
             return
-        path = self.as_path(text)
+        path = self.path_from_text(text)
         if os.path.isdir(path):
-            self.go(path)
+            self.show_folder(path)
             return
         path = files.with_suffix(path, self.suffix)
         if not os.path.isdir(path.parent):
-            self.complain(f"There is no folder {path.parent}")
+            self.show_problem(f"There is no folder {path.parent}")
         elif self._can_write(path):
-            self._ask_to_overwrite(path) if os.path.exists(path) else self._finish(path)
+            self._ask_to_overwrite(path) if os.path.exists(path) else self._save_and_close(path)
 
     def _can_write(self, path: Path) -> bool:
         """Return whether a file can be written to a path; if it cannot, show the reason.
@@ -331,34 +336,36 @@ class SaveFile(_FileDialog):
         The check takes place before saving, because a save in the background cannot show its error in this dialog.
         """
         try:
-            check_place(path)
+            check_writable(path)
         except ConfigError as error:
-            self.complain("\n".join(error.problems))
+            self.show_problem("\n".join(error.problems))
             return False
         return True
 
     def _ask_to_overwrite(self, path: Path) -> None:
-        answers = [("Overwrite", lambda: self._finish(path), "danger"), ("Cancel", _nothing, "main")]
-        changed = _when(os.path.getmtime(path))
+        answers = [("Overwrite", lambda: self._save_and_close(path), "danger"), ("Cancel", _keep_dialog_open, "main")]
+        changed = _time_text(os.path.getmtime(path))
         text = f"{path.name} already exists; it was last changed on {changed}. Its present contents would be lost."
-        self.ask(lambda host: Question(host, "Overwrite file?", text, answers))
+        self.open_inner_dialog(lambda host: QuestionDialog(host, "Overwrite file?", text, answers))
 
-    def _finish(self, path: Path) -> None:
+    def _save_and_close(self, path: Path) -> None:
         """Save to a path and close the dialog; if saving fails, show why and keep the dialog open."""
         try:
-            self.save(path)
+            self.save_callback(path)
         except ConfigError as error:
-            self.complain("\n".join(error.problems))
+            self.show_problem("\n".join(error.problems))
             return
         if self.is_open:  # the callback may have opened another dialog
             self.host.close_dialog()
 
 
-def clean_name(name: str, suffix: str) -> str:
+def valid_file_stem(name: str, suffix: str) -> str:
     """Return the name without its suffix, changed so that it is a valid file name on every system."""
     stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
-    kept = typed_text("".join("-" if char in _FORBIDDEN_CHARS or not char.isprintable() else char for char in stem))
-    return shortened(kept.strip(" .-")[:100], 200) or "untitled"
+    kept = clean_typed_text(
+        "".join("-" if char in _FORBIDDEN_CHARS or not char.isprintable() else char for char in stem)
+    )
+    return shorten_name(kept.strip(" .-")[:100], 200) or "untitled"
 
 
 def _looks_like_path(text: str) -> bool:
@@ -372,24 +379,24 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def _file_item(entry: "os.DirEntry[str]") -> Item:
+def _file_row(entry: "os.DirEntry[str]") -> ListRow:
     try:
         status = entry.stat()
     except OSError:
-        return Item((entry.name, "", "missing"), Path(entry.path), is_dim=True)
-    return Item((entry.name, _size(status.st_size), _when(status.st_mtime)), Path(entry.path))
+        return ListRow((entry.name, "", "missing"), Path(entry.path), is_dim=True)
+    return ListRow((entry.name, _size_text(status.st_size), _time_text(status.st_mtime)), Path(entry.path))
 
 
-def _size(count: int) -> str:
+def _size_text(count: int) -> str:
     if count < 1000:
         return f"{count} B"
     return f"{count / 1000:,.0f} kB" if count < 10_000_000 else f"{count / 1e6:,.0f} MB"
 
 
-def _when(seconds: float) -> str:
+def _time_text(seconds: float) -> str:
     """Return a time (seconds since 1970) as local date and time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
-def _nothing() -> None:
+def _keep_dialog_open() -> None:
     """Do nothing for the answer "Cancel", so that the file dialog stays open."""

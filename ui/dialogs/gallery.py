@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pygame
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig
-from sim.files.examples import EXAMPLES
 from sim.files.scenario import Scenario
+from sim.files.shipped_files import SCENARIOS_FOLDER
 from sim.params import ConfigError
-from ui.dialogs.base import Dialog, Host, take_right
-from ui.draw.theme import SERIES, Palette, mix
-from ui.draw.thumb import example_picture, thumbnail
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_right
+from ui.draw.theme import SERIES, Palette, mix_colours
+from ui.draw.thumb import draw_thumbnail, load_example_picture
 from ui.model import files
 from ui.model.columns import params_text
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Drawn, Picture, tint
-from ui.widgets.scrolling import Scrolled
+from ui.widgets.controls import PaintedArea, PaintedElement, selection_tint
+from ui.widgets.scrolling import ScrollingControl
 
 _CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10  # in design units: gap between cards, padding inside a card
 _DETAIL_WIDTH = 348
@@ -42,21 +42,21 @@ class Gallery(Dialog):
     size = (1260, 700)
     command = "gallery"
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: DialogHost) -> None:
         self.at = 0
-        self.paths = files.examples()
+        self.paths = files.example_files()
         super().__init__(host)
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         area = self.area.inflate(0, self.px(12))
-        self.detail: Picture | None = None
+        self.detail: PaintedArea | None = None
         if area.width > self.px(_DETAIL_WIDTH * 2):
             width = min(self.px(_DETAIL_WIDTH), area.width * 2 // 5)
-            self.detail = Picture(self, take_right(area, width, self.px(20)), self._paint_detail)
+            self.detail = PaintedArea(self, cut_from_right(area, width, self.px(20)), self._paint_detail)
             self.add(self.detail)
         self.cards = _CardGrid(self, area, self.paths, self.at)
         self.add(self.cards)
-        self.add_footer(("Lessons ...", self._show_lessons, ""), ("Open", self.confirm, "main"))
+        self.add_footer_buttons(("Lessons ...", self._show_lessons, ""), ("Open", self.on_confirm, "main"))
 
     def _show_lessons(self) -> None:
         self.host.close_dialog()
@@ -64,32 +64,34 @@ class Gallery(Dialog):
 
     def refresh_detail(self) -> None:
         if self.detail:
-            self.detail.refresh()
+            self.detail.repaint()
 
     def _paint_detail(self, pen: Canvas) -> None:
         """Draw details of the example under the pointer, or of the selected example if the pointer is on no card."""
-        shown = self.cards.shown if hasattr(self, "cards") else None
+        shown = self.cards.shown_example if hasattr(self, "cards") else None
         if shown is None:
             return
         width, height = pen.surface.get_size()
         y = 0
         if shown.scenario:
             side = min(width, height * 45 // 100)
-            picture = _picture_of(shown, shown.scenario, (width, side), self.host.palette)
+            picture = _example_picture(shown, shown.scenario, (width, side), self.host.palette)
             pen.surface.blit(picture, ((width - picture.get_width()) // 2, 0))
             y = picture.get_height() + pen.px(14)
         pen.text((0, y), shown.title, size=17, face="bold", width=width)
         y += pen.px(30)
         ink = pen.palette.text if shown.scenario else pen.palette.warning
         foot = pen.px(20) * len(shown.agents) + pen.px(10)
-        y += pen.wrapped((0, y, width, max(pen.px(20), height - y - foot)), shown.caption, size=13, colour=ink)
+        y += pen.draw_wrapped_text(
+            (0, y, width, max(pen.px(20), height - y - foot)), shown.caption, size=13, colour=ink
+        )
         y += pen.px(10)
         for i, agent in enumerate(shown.agents):
             dot = (pen.px(2), y + i * pen.px(20) + pen.px(6), pen.px(7), pen.px(7))
-            pen.fill(dot, SERIES[i % len(SERIES)], 4)
+            pen.fill_box(dot, SERIES[i % len(SERIES)], 4)
             pen.text((pen.px(18), y + i * pen.px(20)), agent, size=13, colour=pen.palette.dim, width=width - pen.px(18))
 
-    def confirm(self) -> None:
+    def on_confirm(self) -> None:
         if self.paths:
             path = self.paths[self.cards.place]
             self.host.close_dialog()
@@ -97,10 +99,10 @@ class Gallery(Dialog):
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, changed_ns: int) -> Example:
+def _read_example(path: Path, changed_ns: int) -> Example:
     """Read an example from its file; the result is cached by path and modification time (in ns)."""
     try:
-        scenario = files.open_any(path).scenario
+        scenario = files.open_any_file(path).scenario
     except ConfigError as error:
         return Example(path, path.stem, error.problems[0], (), None)
     agents = tuple(_agent_line(config, scenario.budget) for config in scenario.agents)
@@ -109,27 +111,27 @@ def _read(path: Path, changed_ns: int) -> Example:
 
 def _agent_line(config: AgentConfig, budget: int) -> str:
     """Return name, label, parameters and budget of an agent, such as 'TB-WA* (greedy): weight=3, k=1'."""
-    name = BY_KEY[config.kind].name
+    name = SPECS_BY_KEY[config.kind].name
     label = f" ({config.label})" if config.label and config.label != name else ""
-    params = params_text(BY_KEY[config.kind], config.params, ", ")
+    params = params_text(SPECS_BY_KEY[config.kind], config.params, ", ")
     return f"{name}{label}: {params + ', ' if params else ''}k={config.budget or budget}"
 
 
-def example(path: Path) -> Example:
+def cached_example(path: Path) -> Example:
     try:
         changed = path.stat().st_mtime_ns
     except OSError:
         changed = 0
-    return _read(path, changed)
+    return _read_example(path, changed)
 
 
-def _picture_of(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
+def _example_picture(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
     """Return the picture that is stored for an example; if there is no picture, draw a thumbnail of its map."""
-    found = example_picture(shown.path.stem, size, palette) if files.is_shipped(shown.path) else None
-    return found or thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
+    found = load_example_picture(shown.path.stem, size, palette) if files.is_shipped_file(shown.path) else None
+    return found or draw_thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
 
 
-class _CardGrid(Scrolled):
+class _CardGrid(ScrollingControl):
     """Grid of cards, one per example. It reads one example file per frame, so that the gallery opens at once."""
 
     shows_ring = False
@@ -139,15 +141,15 @@ class _CardGrid(Scrolled):
         self.gallery, self.paths, self.place = dialog, paths, min(place, max(0, len(paths) - 1))
         self.examples: list[Example] = []
         self._scaled_pictures: dict[int, pygame.Surface] = {}
-        self._hot = -1  # index of the card under the pointer; -1 if there is no card under it
+        self._hovered_index = -1  # index of the card under the pointer; -1 if there is no card under it
         gap = dialog.px(_GAP)
-        self.columns = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
+        self.column_count = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
         self.row_height = dialog.px(_CARD_HEIGHT) + gap
-        rows = -(-len(paths) // self.columns)
-        self.bar.measure(rect.height, rows * self.row_height - gap)
-        room = rect.width - (dialog.px(16) if self.bar.is_needed else 0)
-        self.card_width = (room + gap) // self.columns - gap
-        self.element = Drawn(dialog, rect, self._paint)
+        rows = -(-len(paths) // self.column_count)
+        self.scroll_bar.set_heights(rect.height, rows * self.row_height - gap)
+        room = rect.width - (dialog.px(16) if self.scroll_bar.is_needed else 0)
+        self.card_width = (room + gap) // self.column_count - gap
+        self.element = PaintedElement(dialog, rect, self._paint)
         self.select(self.place)
 
     @property
@@ -156,40 +158,40 @@ class _CardGrid(Scrolled):
 
     @property
     def _shown_index(self) -> int:
-        return self._hot if self._hot >= 0 else self.place
+        return self._hovered_index if self._hovered_index >= 0 else self.place
 
     @property
-    def shown(self) -> Example | None:
+    def shown_example(self) -> Example | None:
         """Return the example under the pointer, or else the selected example; None if its file was not read yet."""
         index = self._shown_index
         return self.examples[index] if 0 <= index < len(self.examples) else None
 
     @property
-    def is_moving(self) -> bool:
+    def is_animated(self) -> bool:
         return len(self.examples) < len(self.paths)
 
     def update(self, seconds: float) -> None:
-        if self.is_moving:
-            self.examples.append(example(self.paths[len(self.examples)]))
-            self.element.refresh()
+        if self.is_animated:
+            self.examples.append(cached_example(self.paths[len(self.examples)]))
+            self.element.repaint()
             if len(self.examples) - 1 == self._shown_index:
                 self.gallery.refresh_detail()
 
     def select(self, place: int) -> None:
         self.place = min(max(place, 0), len(self.paths) - 1)
         self.gallery.at = max(0, self.place)
-        top = max(0, self.place) // self.columns * self.row_height
-        self.bar.reveal(top, top + self.dialog.px(_CARD_HEIGHT))
-        self._hot = -1
-        self.element.refresh()
+        top = max(0, self.place) // self.column_count * self.row_height
+        self.scroll_bar.scroll_into_view(top, top + self.dialog.px(_CARD_HEIGHT))
+        self._hovered_index = -1
+        self.element.repaint()
         self.gallery.refresh_detail()
 
     def key(self, event: pygame.event.Event) -> bool:
         steps = {
             pygame.K_LEFT: -1,
             pygame.K_RIGHT: 1,
-            pygame.K_UP: -self.columns,
-            pygame.K_DOWN: self.columns,
+            pygame.K_UP: -self.column_count,
+            pygame.K_DOWN: self.column_count,
             pygame.K_HOME: -len(self.paths),
             pygame.K_END: len(self.paths),
         }
@@ -204,29 +206,34 @@ class _CardGrid(Scrolled):
     def set_focused(self, has_focus: bool) -> None:
         if has_focus != self.has_focus:
             self.has_focus = has_focus
-            self.element.refresh()
+            self.element.repaint()
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        place = self._place(position)
-        if place != self._hot:
-            self._hot = place
-            self.element.refresh()
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        place = self._card_index_at(position)
+        if place != self._hovered_index:
+            self._hovered_index = place
+            self.element.repaint()
             self.gallery.refresh_detail()
-        if super().mouse(event, position):
+        if super().handle_mouse(event, position):
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
             self.select(place)
-            self.gallery.confirm()
+            self.gallery.on_confirm()
             return True
         return False
 
     def _card_box(self, index: int) -> tuple[int, int, int, int]:
-        row, column = divmod(index, self.columns)
+        row, column = divmod(index, self.column_count)
         left = column * (self.card_width + self.dialog.px(_GAP))
-        return left, row * self.row_height - round(self.bar.position), self.card_width, self.dialog.px(_CARD_HEIGHT)
+        return (
+            left,
+            row * self.row_height - round(self.scroll_bar.position),
+            self.card_width,
+            self.dialog.px(_CARD_HEIGHT),
+        )
 
-    def _place(self, position: tuple[int, int]) -> int:
-        if not self.is_under(position):
+    def _card_index_at(self, position: tuple[int, int]) -> int:
+        if not self.contains_point(position):
             return -1
         point = (position[0] - self.element.rect.x, position[1] - self.element.rect.y)
         return next((i for i in range(len(self.paths)) if pygame.Rect(self._card_box(i)).collidepoint(point)), -1)
@@ -238,29 +245,31 @@ class _CardGrid(Scrolled):
             if box[1] < height and box[1] + box[3] > 0:
                 self._paint_card(pen, place, box)
         if not self.paths:
-            pen.text((0, pen.px(8)), f"No examples in {EXAMPLES}", size=14, colour=pen.palette.dim)
-        self.bar.paint(pen, width, 0)
+            pen.text((0, pen.px(8)), f"No examples in {SCENARIOS_FOLDER}", size=14, colour=pen.palette.dim)
+        self.scroll_bar.paint(pen, width, 0)
 
     def _paint_card(self, pen: Canvas, index: int, box: tuple[int, int, int, int]) -> None:
         palette = pen.palette
         is_chosen = index == self.place
         ground = (
-            tint(pen, 0.16) if is_chosen else mix(palette.surface, palette.raised, 1.0 if index == self._hot else 0.5)
+            selection_tint(pen, 0.16)
+            if is_chosen
+            else mix_colours(palette.surface, palette.raised, 1.0 if index == self._hovered_index else 0.5)
         )
-        pen.fill(box, ground, 8)
+        pen.fill_box(box, ground, 8)
         if is_chosen:
-            pen.outline(box, palette.accent, 8, 2 if self.has_focus else 1)
+            pen.draw_outline(box, palette.accent, 8, 2 if self.has_focus else 1)
         if index >= len(self.examples):
             return
         shown, pad = self.examples[index], pen.px(_PAD)
         room = box[2] - 2 * pad
         names = pen.px(40)
-        picture = self._picture(index, shown, (room, box[3] - names - pad * 2))
+        picture = self._scaled_picture(index, shown, (room, box[3] - names - pad * 2))
         if picture:
             left = box[0] + (box[2] - picture.get_width()) // 2
             top = box[1] + pad + (box[3] - names - 2 * pad - picture.get_height()) // 2
             pen.surface.blit(picture, (left, top))
-        lines = pen.wrap_lines(shown.title, room, 13, "bold")[:2]
+        lines = pen.wrap_text(shown.title, room, 13, "bold")[:2]
         y = box[1] + box[3] - names - pad // 2 + (pen.px(10) if len(lines) == 1 else pen.px(1))
         for i, line in enumerate(lines):
             ink = palette.text if shown.scenario else palette.warning
@@ -274,10 +283,10 @@ class _CardGrid(Scrolled):
                 colour=ink,
             )
 
-    def _picture(self, index: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
+    def _scaled_picture(self, index: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
         scenario = shown.scenario
         if scenario is None:
             return None
         if index not in self._scaled_pictures:
-            self._scaled_pictures[index] = _picture_of(shown, scenario, size, self.dialog.host.palette)
+            self._scaled_pictures[index] = _example_picture(shown, scenario, size, self.dialog.host.palette)
         return self._scaled_pictures[index]

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import pygame
 
-from ui.dialogs.base import Dialog, Host, take_top
-from ui.model.command import CommandTable, Family, families
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.model.command import CommandFamily, CommandTable, command_families
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Drawn, Field
-from ui.widgets.scrolling import Scrolled
+from ui.widgets.controls import PaintedElement, TextField
+from ui.widgets.scrolling import ScrollingControl
 
 _LINE_PITCHES = ((18, 13), (17, 12.5), (16, 12))
 """Pairs (line height, text size) in design units. The page uses the largest pair with which it need not scroll.
@@ -18,15 +18,15 @@ If it must scroll with each pair, it uses the largest.
 
 _HEADING_LINES = 1.5  # height of the heading of a group, as a multiple of the line height
 _MIN_COLUMN_WIDTH = 380  # minimum width of a column of the page, in design units
-_KEYS = 88  # minimum width reserved for the keys, to the left of the help text, in design units
+_MIN_KEYS_WIDTH = 88  # minimum width reserved for the keys, to the left of the help text, in design units
 _GAP = 20  # width between two columns, in design units
 _BAR_WIDTH = 14  # width reserved for the scroll bar, in design units
-_CONTINUED = ", continued"  # suffix of a group's heading that is repeated at the top of the next column
+_CONTINUED_SUFFIX = ", continued"  # suffix of a group's heading that is repeated at the top of the next column
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of the page: keys and help text of a command, or if `help` is empty, the heading of a group."""
+class HelpLine:
+    """One line of the page: keys and help text of a command, or if `label` is empty, the heading of a group."""
 
     keys: str  # keys of the command; if the line is a heading, the name of the group
     help: str = ""
@@ -49,110 +49,114 @@ class HelpOverlay(Dialog):
     command = "help"
     has_footer = False
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: DialogHost) -> None:
         self.query = ""
         super().__init__(host)
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         width = min(self.px(300), self.card.width // 3)
         right = self.card.width - self.px(64)
         rect = pygame.Rect(right - width, self.px(13), width, self.px(32))
-        self.field = Field(self, rect, self.query, self._typed)
+        self.field = TextField(self, rect, self.query, self._on_query_typed)
         self.add(self.field)
-        take_top(self.area, 1)
-        self.page = _Page(self, self.area.inflate(0, self.px(24)), lines_of(self.host.commands, self.query))
+        cut_from_top(self.area, 1)
+        self.page = _HelpPage(self, self.area.inflate(0, self.px(24)), help_lines(self.host.commands, self.query))
         self.add(self.page)
-        self.field.put_cursor_at_end()
+        self.field.move_cursor_to_end()
 
-    def _typed(self, text: str) -> None:
+    def _on_query_typed(self, text: str) -> None:
         self.query = text
-        self.page.set(lines_of(self.host.commands, text))
+        self.page.set(help_lines(self.host.commands, text))
 
-    def confirm(self) -> None:
+    def on_confirm(self) -> None:
         self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
         return event.key not in (pygame.K_HOME, pygame.K_END) and self.page.key(event)
 
 
-def lines_of(table: CommandTable, query: str = "") -> list[Line]:
+def help_lines(table: CommandTable, query: str = "") -> list[HelpLine]:
     """Return the lines of the page: each group's heading and those of its commands that match all words of a query."""
     words = query.lower().split()
-    page: list[Line] = []
+    page: list[HelpLine] = []
     for group in table.groups:
         lines = [
-            line for line in map(_line, families(table.of_group(group))) if all(word in line.searched for word in words)
+            line
+            for line in map(_help_line, command_families(table.commands_of_group(group)))
+            if all(word in line.searched for word in words)
         ]
         if lines:
-            page += [Line(group), *lines]
+            page += [HelpLine(group), *lines]
     return page
 
 
-def _line(family: Family) -> Line:
-    searched = " ".join([family.words, *(f"{c.help} {' '.join(c.keys)} {c.group}" for c in family.members)])
-    return Line("  ".join(family.keys), family.words, searched.lower())
+def _help_line(family: CommandFamily) -> HelpLine:
+    searched = " ".join([family.words, *(f"{c.label} {' '.join(c.keys)} {c.group}" for c in family.members)])
+    return HelpLine("  ".join(family.keys), family.words, searched.lower())
 
 
-class _Page(Scrolled):
+class _HelpPage(ScrollingControl):
     """Scrolling page of keys and help texts, in as many columns as fit into its width."""
 
     can_focus = False
 
-    def __init__(self, dialog: Dialog, rect: pygame.Rect, lines: list[Line]) -> None:
+    def __init__(self, dialog: Dialog, rect: pygame.Rect, lines: list[HelpLine]) -> None:
         super().__init__(dialog)
-        self.element = Drawn(dialog, rect, self._paint)
+        self.element = PaintedElement(dialog, rect, self._paint)
         self.set(lines)
 
-    def set(self, lines: list[Line]) -> None:
+    def set(self, lines: list[HelpLine]) -> None:
         self.lines = lines
         px, (width, height) = self.dialog.px, self.element.surface.get_size()
         count = max(1, (width + px(_GAP)) // (px(_MIN_COLUMN_WIDTH) + px(_GAP)))
         room = width - px(_BAR_WIDTH)
         self.column_width = min((room + px(_GAP)) // count - px(_GAP), px(_MIN_COLUMN_WIDTH * 1.4))
         for pitch, size in (*_LINE_PITCHES, _LINE_PITCHES[0]):
-            self.pitch, self.size = px(pitch), size
+            self.line_pitch, self.size = px(pitch), size
             self.columns = self._split_into_columns([self._wrap_line(line) for line in lines], count)
-            tallest = max((self._height(column) for column in self.columns), default=0)
+            tallest = max((self._total_height(column) for column in self.columns), default=0)
             if tallest + px(3) <= height:
                 break
-        self.bar.measure(height, tallest + px(3))  # add 3 units for letters that descend below the last line
-        self.bar.scroll_to(0)
-        self.element.refresh()
+        self.scroll_bar.set_heights(height, tallest + px(3))  # add 3 units for letters that descend below the last line
+        self.scroll_bar.scroll_to(0)
+        self.element.repaint()
 
-    def _wrap_line(self, line: Line) -> _WrappedLine:
+    def _wrap_line(self, line: HelpLine) -> _WrappedLine:
         """Wrap the help text of a line to the width of a column."""
         pen, most = self.dialog.pen, self.column_width // 2
-        keys = pen.cut(line.keys, most, 12, "mono") if line.help else line.keys
-        start = max(pen.px(_KEYS), pen.text_width(keys, 12, "mono") + pen.px(12))
-        words = pen.wrap_lines(line.help, self.column_width - start, self.size) if line.help else []
+        keys = pen.shorten_text(line.keys, most, 12, "mono") if line.help else line.keys
+        start = max(pen.px(_MIN_KEYS_WIDTH), pen.text_width(keys, 12, "mono") + pen.px(12))
+        words = pen.wrap_text(line.help, self.column_width - start, self.size) if line.help else []
         return _WrappedLine(keys, start, tuple(words))
 
-    def _height(self, lines: list[_WrappedLine]) -> int:
+    def _total_height(self, lines: list[_WrappedLine]) -> int:
         return sum(self._line_height(line) for line in lines)
 
     def _line_height(self, line: _WrappedLine) -> int:
-        return self.pitch * len(line.words) or round(self.pitch * _HEADING_LINES)
+        return self.line_pitch * len(line.words) or round(self.line_pitch * _HEADING_LINES)
 
     def _split_into_columns(self, lines: list[_WrappedLine], count: int) -> list[list[_WrappedLine]]:
         """Distribute the lines over at most `count` columns of similar height.
 
         A heading is never the last line of a column. If a group continues in the next column, its heading is repeated.
         """
-        target = max(self._height(lines) / count, 1)
+        target = max(self._total_height(lines) / count, 1)
         columns: list[list[_WrappedLine]] = [[]]
         group = lines[0] if lines else None
         for line in lines:
             group = group if line.words else line
-            head = 0 if line.words else self.pitch
-            is_full = self._height(columns[-1]) + self._line_height(line) + head > target
+            head = 0 if line.words else self.line_pitch
+            is_full = self._total_height(columns[-1]) + self._line_height(line) + head > target
             if is_full and len(columns) < count and columns[-1]:
-                columns.append([replace(group, keys=f"{group.keys}{_CONTINUED}")] if line.words and group else [])
+                columns.append(
+                    [replace(group, keys=f"{group.keys}{_CONTINUED_SUFFIX}")] if line.words and group else []
+                )
             columns[-1].append(line)
         return columns
 
     @property
     def line(self) -> int:
-        return self.pitch
+        return self.line_pitch
 
     def _paint(self, pen: Canvas) -> None:
         if not self.columns[0]:
@@ -160,18 +164,18 @@ class _Page(Scrolled):
             return
         for i, column in enumerate(self.columns):
             self._paint_column(pen, i * (self.column_width + pen.px(_GAP)), column)
-        self.bar.paint(pen, self.element.surface.get_width(), 0)
+        self.scroll_bar.paint(pen, self.element.surface.get_width(), 0)
 
     def _paint_column(self, pen: Canvas, left: int, lines: list[_WrappedLine]) -> None:
         palette = pen.palette
-        y = -round(self.bar.position)
+        y = -round(self.scroll_bar.position)
         for line in lines:
             if line.words:
-                pen.text((left, y + self.pitch // 2), line.keys, size=12, face="mono", middle=True)
+                pen.text((left, y + self.line_pitch // 2), line.keys, size=12, face="mono", middle=True)
             else:
                 spot = (left, y + self._line_height(line) // 2 + pen.px(3))
                 pen.text(spot, line.keys.upper(), size=11, face="bold", colour=palette.accent, middle=True)
             for number, words in enumerate(line.words):
-                spot = (left + line.start, y + number * self.pitch + self.pitch // 2)
+                spot = (left + line.start, y + number * self.line_pitch + self.line_pitch // 2)
                 pen.text(spot, words, size=self.size, colour=palette.dim, middle=True)
             y += self._line_height(line)

@@ -2,33 +2,33 @@
 
 from collections.abc import Callable
 
-from ui.dialogs.base import Host
-from ui.dialogs.listing import Listing
-from ui.model.moments import Moment, moments_of
-from ui.widgets.lists import Col, Item
+from ui.dialogs.dialog_base import DialogHost
+from ui.dialogs.list_dialog import ListDialog
+from ui.model.moments import Moment, notable_moments
+from ui.widgets.lists import ListColumn, ListRow
 
 
-class Moments(Listing):
+class MomentList(ListDialog):
     title = "Moments"
     hint = "notable events of the run so far; Enter or a click goes to the tick"
     size = (760, 420)
     command = "moments"
-    second = Col(width=120, align="right", face="mono", role="dim")
-    is_chosen_at_once = True
-    empty = "No moments yet; let the run continue for a while"
-    word = "Go to tick"
+    second_column = ListColumn(width=120, align="right", face="mono", colour_name="dim")
+    opens_on_single_click = True
+    empty_text = "No moments yet; let the run continue for a while"
+    main_button_label = "Go to tick"
 
-    def __init__(self, host: Host, go_to: Callable[[Moment], None]) -> None:
-        self.go_to = go_to
-        self.moments = sorted(moments_of(host.session), key=lambda moment: moment.tick)
+    def __init__(self, host: DialogHost, go_to: Callable[[Moment], None]) -> None:
+        self.on_moment_chosen = go_to
+        self.moments = sorted(notable_moments(host.session), key=lambda moment: moment.tick)
         super().__init__(host)
 
-    def items(self) -> list[Item]:
-        return [_item(moment) for moment in self.moments]
+    def items(self) -> list[ListRow]:
+        return [_moment_row(moment) for moment in self.moments]
 
-    def go(self, value: Moment) -> None:
-        self.go_to(value)
+    def open_value(self, value: Moment) -> None:
+        self.on_moment_chosen(value)
 
 
-def _item(moment: Moment) -> Item:
-    return Item((moment.title, f"tick {moment.tick:,}"), moment, detail=moment.text)
+def _moment_row(moment: Moment) -> ListRow:
+    return ListRow((moment.title, f"tick {moment.tick:,}"), moment, detail=moment.text)

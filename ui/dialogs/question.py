@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 
 import pygame
 
-from ui.dialogs.base import FOOTER, HEADING, MARGIN, Dialog, Host
+from ui.dialogs.dialog_base import FOOTER_HEIGHT, HEADING_HEIGHT, MARGIN, Dialog, DialogHost
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Text
+from ui.widgets.controls import TextLabel
 
 Answer = tuple[str, Callable[[], None], str]
 """Label, callback that is called after the question was closed, and kind: "", "main" or "danger"."""
 
 
-class Question(Dialog):
-    closes_outside = False
+class QuestionDialog(Dialog):
+    closes_on_outside_click = False
 
-    def __init__(self, host: Host, title: str, text: str, answers: Sequence[Answer]) -> None:
+    def __init__(self, host: DialogHost, title: str, text: str, answers: Sequence[Answer]) -> None:
         """Ask a question.
 
         Args:
@@ -25,18 +25,20 @@ class Question(Dialog):
             answers: Buttons from left to right. Enter presses the button of kind "main", which must not discard
                 anything. Esc closes the question without an answer.
         """
-        text = host.commands.worded(text)
+        text = host.commands.fill_in_keys(text)
         self.title, self.text, self.answers = title, text, list(answers)
-        self.size = (520, HEADING + FOOTER + text_height(host, text, 520 - 2 * MARGIN, 14) + 10)
+        self.size = (520, HEADING_HEIGHT + FOOTER_HEIGHT + text_height(host, text, 520 - 2 * MARGIN, 14) + 10)
         super().__init__(host)
 
-    def build(self) -> None:
-        self.add(Text(self, self.area, self.text, size=14))
-        buttons = self.add_footer(*((label, self._answer(action), kind) for label, action, kind in self.answers))
+    def build_controls(self) -> None:
+        self.add(TextLabel(self, self.area, self.text, size=14))
+        buttons = self.add_footer_buttons(
+            *((label, self._answer_callback(action), kind) for label, action, kind in self.answers)
+        )
         main = next(i for i, answer in enumerate(self.answers) if answer[2] == "main")
-        self._focused = self.controls.index(buttons[main])
+        self._focused_index = self.controls.index(buttons[main])
 
-    def _answer(self, action: Callable[[], None]) -> Callable[[], None]:
+    def _answer_callback(self, action: Callable[[], None]) -> Callable[[], None]:
         def give() -> None:
             self.host.close_dialog()
             action()
@@ -47,12 +49,12 @@ class Question(Dialog):
         """Move the focus between the answers with the left and right keys."""
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
         if step:
-            self.focus_next(step)
+            self.focus_next_control(step)
         return step is not None
 
 
-def text_height(host: Host, text: str, width: int, size: float) -> int:
+def text_height(host: DialogHost, text: str, width: int, size: float) -> int:
     """Return the height of a text, wrapped at a width, both in design units."""
     pen = Canvas(host.scale)
-    lines = pen.wrap_lines(text, round(width * host.scale), size)
+    lines = pen.wrap_text(text, round(width * host.scale), size)
     return round(len(lines) * pen.px(size * 1.45) / host.scale) + 2

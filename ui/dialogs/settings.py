@@ -7,46 +7,46 @@ from pathlib import Path
 
 import pygame
 
-from sim.files.disk import check_name
+from sim.files.disk import check_name_length
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.base import FormDialog, Host, take_bottom, take_left, take_right, take_top
-from ui.dialogs.file_browser import ChooseFolder
-from ui.model.command import Command
+from ui.dialogs.dialog_base import DialogHost, FormDialog, cut_from_bottom, cut_from_left, cut_from_right, cut_from_top
+from ui.dialogs.file_browser import FolderChooser
+from ui.model.command import UiCommand
 from ui.model.settings import (
-    HEAT_COLOURS_SET,
-    HEAT_IS_LOG_SET,
-    KEYFRAMES,
-    LINKED,
-    PREPARED,
-    PREPARED_DISK,
+    HEAT_COLOURS_SETTING,
+    HEAT_IS_LOG_SETTING,
+    KEYFRAME_MB,
+    LINKED_CAMERAS,
+    PREPARED_DISK_MB,
+    PREPARED_MB,
     SHOWS_MINIMAP,
     THEME,
     UI_SCALE,
 )
-from ui.widgets.controls import Button, Choice, Control, Field, Text
+from ui.widgets.controls import Button, ChoiceControl, Control, TextField, TextLabel
 from ui.widgets.forms import ParamForm
-from ui.widgets.key_names import combination
-from ui.widgets.lists import Col, Item, Rows
+from ui.widgets.key_names import key_press_name
+from ui.widgets.lists import ListColumn, ListRow, RowList
 
-FORM: tuple[Param, ...] = (
+FORM_PARAMS: tuple[Param, ...] = (
     THEME,
     UI_SCALE,
-    HEAT_COLOURS_SET,
-    HEAT_IS_LOG_SET,
-    LINKED,
+    HEAT_COLOURS_SETTING,
+    HEAT_IS_LOG_SETTING,
+    LINKED_CAMERAS,
     SHOWS_MINIMAP,
-    KEYFRAMES,
-    PREPARED,
-    PREPARED_DISK,
+    KEYFRAME_MB,
+    PREPARED_MB,
+    PREPARED_DISK_MB,
 )
-FOLDERS = {"recordings": "Save pictures and videos in", "files_folder": "Open and save start in"}
+FOLDER_LABELS = {"recordings": "Save pictures and videos in", "files_folder": "Open and save start in"}
 """Labels of the settings that are folders, by name of the setting."""
 
 # Sizes in design units: widths of the form, of the folders' labels and of the button "..."; heights of all other parts
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
-LOOK, KEYS, FILES = "look", "keys", "folders"
-PAGES = (LOOK, KEYS, FILES)
-PAGE_LABELS = {LOOK: "Appearance", KEYS: "Keys", FILES: "Folders"}
+APPEARANCE_PAGE, KEYS_PAGE, FOLDERS_PAGE = "look", "keys", "folders"
+PAGES = (APPEARANCE_PAGE, KEYS_PAGE, FOLDERS_PAGE)
+PAGE_LABELS = {APPEARANCE_PAGE: "Appearance", KEYS_PAGE: "Keys", FOLDERS_PAGE: "Folders"}
 _MIN_WIDTH, _MIN_HEIGHT = 620, 240
 """Minimum size in design units of the area that shows all PAGES at once; a smaller area shows one page."""
 
@@ -56,7 +56,7 @@ _MODIFIER_KEYS = (
     *(pygame.K_LMETA, pygame.K_RMETA, pygame.K_CAPSLOCK, pygame.K_NUMLOCK, pygame.K_MODE),
 )
 
-Rebind = Callable[[str, str | None], None]
+RebindCallback = Callable[[str, str | None], None]
 """Function that assigns a key to a command id; None restores the default keys."""
 
 
@@ -67,7 +67,12 @@ class SettingsDialog(FormDialog):
     command = "settings"
 
     def __init__(
-        self, host: Host, apply: Callable[[], None], rebind: Rebind, recordings: Path, fixed: str | None = None
+        self,
+        host: DialogHost,
+        apply: Callable[[], None],
+        rebind: RebindCallback,
+        recordings: Path,
+        fixed: str | None = None,
     ) -> None:
         """Open the settings.
 
@@ -78,94 +83,116 @@ class SettingsDialog(FormDialog):
             recordings: Default folder of pictures and videos.
             fixed: Message shown if the user changes that folder although it is fixed; None if it may be changed.
         """
-        self.apply, self.rebind = apply, rebind
-        self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
-        self.at, self.page = 0, LOOK
+        self.apply_settings, self.rebind_key = apply, rebind
+        self.default_folders, self.fixed_folder_message = {"recordings": str(recordings), "files_folder": ""}, fixed
+        self.at, self.page = 0, APPEARANCE_PAGE
         self.waits_for_key = False  # whether the next key press becomes the key of the chosen command
-        self._is_changed = False  # whether the user changed a setting since the last call of the callback `apply`
+        self._is_changed = (
+            False  # whether the user changed a setting since the last call of the callback `apply_settings`
+        )
         super().__init__(host)
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         """Create the controls of all pages, or of the chosen page only if the card is small."""
         area = self.area.copy()
-        self.fields: dict[str, Field] = {}
-        self.rows: Rows | None = None
+        self.fields: dict[str, TextField] = {}
+        self.rows: RowList | None = None
         self.controls = []
         is_whole = area.width >= self.px(_MIN_WIDTH) and area.height >= self.px(_MIN_HEIGHT)
         if not is_whole:
             options = [(page, PAGE_LABELS[page]) for page in PAGES]
-            self.add(Choice(self, take_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._show_page))
+            self.add(
+                ChoiceControl(
+                    self, cut_from_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._show_page
+                )
+            )
         foot = area.copy()
         if is_whole:
-            foot = take_bottom(area, 2 * self.px(_FOLDER) + self.px(8), self.px(18))
-        left = take_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24)) if is_whole else area.copy()
-        self._build_form(left, FORM if is_whole or self.page == LOOK else ())
-        if is_whole or self.page == KEYS:
-            self._build_keys(area)
-        if is_whole or self.page == FILES:
-            for name, label in FOLDERS.items():
+            foot = cut_from_bottom(area, 2 * self.px(_FOLDER) + self.px(8), self.px(18))
+        left = (
+            cut_from_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24))
+            if is_whole
+            else area.copy()
+        )
+        self._build_form(left, FORM_PARAMS if is_whole or self.page == APPEARANCE_PAGE else ())
+        if is_whole or self.page == KEYS_PAGE:
+            self._build_keys_page(area)
+        if is_whole or self.page == FOLDERS_PAGE:
+            for name, label in FOLDER_LABELS.items():
                 if not is_whole:
-                    self.add(Text(self, take_top(foot, self.px(_LABEL_ABOVE)), label))
-                row = take_top(foot, self.px(_FOLDER), self.px(8))
+                    self.add(TextLabel(self, cut_from_top(foot, self.px(_LABEL_ABOVE)), label))
+                row = cut_from_top(foot, self.px(_FOLDER), self.px(8))
                 if is_whole:
-                    self.add(Text(self, take_left(row, self.px(_FOLDER_LABEL), self.px(8)), label, middle=True))
+                    self.add(
+                        TextLabel(self, cut_from_left(row, self.px(_FOLDER_LABEL), self.px(8)), label, middle=True)
+                    )
                 self._add_folder(name, row)
-        self.add_footer(("Done", self.confirm, "main"))
-        self.add_note()
+        self.add_footer_buttons(("Done", self.on_confirm, "main"))
+        self.add_problem_note()
 
     def _show_page(self, page: str) -> None:
-        self.form.flush()
+        self.form.report_pending_changes()
         self.page = page
-        self.rebuild()
+        self.rebuild_widgets()
 
     def _build_form(self, area: pygame.Rect, params: Sequence[Param]) -> None:
         """Create the form of a page; without parameters, create an empty form that takes up no space."""
         area = area if params else pygame.Rect(*area.topleft, 1, 1)
         values = {param.name: getattr(self.host.settings, param.name) for param in params}
-        self.form = ParamForm(self, area, params, values, self._changed, gives_back=True)
+        self.form = ParamForm(self, area, params, values, self._on_setting_changed, gives_back=True)
         for control in self.form.controls() if params else ():
             self.add(control)
 
-    def _build_keys(self, area: pygame.Rect) -> None:
-        buttons = take_top(area, self.px(_BUTTONS), self.px(10))
+    def _build_keys_page(self, area: pygame.Rect) -> None:
+        buttons = cut_from_top(area, self.px(_BUTTONS), self.px(10))
         half = (buttons.width - self.px(8)) // 2
         for i, (label, action) in enumerate(
-            (("Change key ...", self._wait), ("Default key", self._restore_default_keys))
+            (("Change key ...", self._ask_for_new_key), ("Default key", self._restore_default_keys))
         ):
             place = pygame.Rect(buttons.x + i * (half + self.px(8)), buttons.y, half, buttons.height)
             self.add(Button(self, place, label, action))
-        columns = [Col("Command"), Col("Key", width=150, align="right", face="mono")]
-        self.rows = Rows(self, area, columns, self._items(), place=self.at, chosen=self._wait, selected=self._selected)
+        columns = [ListColumn("Command"), ListColumn("Key", width=150, align="right", face="mono")]
+        self.rows = RowList(
+            self,
+            area,
+            columns,
+            self._key_rows(),
+            place=self.at,
+            chosen=self._ask_for_new_key,
+            selected=self._on_selected,
+        )
         self.add(self.rows)
 
     def _add_folder(self, name: str, rect: pygame.Rect) -> None:
-        browse = take_right(rect, self.px(_BROWSE), self.px(8))
+        browse = cut_from_right(rect, self.px(_BROWSE), self.px(8))
         text = getattr(self.host.settings, name)
-        field = Field(self, rect, text or self.usual[name], finished=partial(self._left, name))
+        field = TextField(
+            self, rect, text or self.default_folders[name], finished=partial(self._on_folder_field_left, name)
+        )
         self.fields[name] = field
         self.add(field)
         self.add(Button(self, browse, "...", partial(self._browse_folder, name)))
 
-    def _items(self) -> list[Item]:
+    def _key_rows(self) -> list[ListRow]:
         own = self.host.settings.keys
         return [
-            Item((c.help, " ".join(c.keys)), c.id, is_dim=False, roles={1: "accent"} if c.id in own else {})
+            ListRow((c.label, " ".join(c.keys)), c.id, is_dim=False, colour_names={1: "accent"} if c.id in own else {})
             for c in self.host.commands
         ]
 
     @property
-    def chosen(self) -> Command:
+    def selected_command(self) -> UiCommand:
         assert self.rows is not None, "only the page of keys has a chosen command"
         return self.host.commands[self.rows.items[self.rows.place].value]
 
-    def _selected(self, index: int) -> None:
+    def _on_selected(self, index: int) -> None:
         self.at = index
         self.waits_for_key = False
-        self.complain("")
+        self.show_problem("")
 
     # --- appearance -------------------------------------------------------------------------------
 
-    def _changed(self, name: str, value: Value) -> None:
+    def _on_setting_changed(self, name: str, value: Value) -> None:
         setattr(self.host.settings, name, value)
         self._is_changed = True
 
@@ -178,32 +205,32 @@ class SettingsDialog(FormDialog):
         self.form.update(seconds)
         if self._is_changed:
             self._is_changed = False
-            self.apply()
+            self.apply_settings()
 
     # --- folders ----------------------------------------------------------------------------------
 
-    def _left(self, name: str) -> None:
+    def _on_folder_field_left(self, name: str) -> None:
         """Apply the text in a folder's field, because the user has finished editing the field."""
         self._apply_folder(name)
 
     def _apply_folder(self, name: str) -> bool:
         """Store the folder that the user entered in the settings if it can be used, and return whether it can."""
         text = self.fields[name].text.strip()
-        if text in ("", self.usual[name]):
+        if text in ("", self.default_folders[name]):
             self._set_folder(name, "")
             return True
         folder = Path(text).expanduser()
         problem = _folder_problem(folder, is_made=name == "recordings")
-        if name == "recordings" and self.fixed:
-            problem = self.fixed
-        self.complain(problem)
+        if name == "recordings" and self.fixed_folder_message:
+            problem = self.fixed_folder_message
+        self.show_problem(problem)
         if not problem:
             self._set_folder(name, str(folder))
         return not problem
 
     def _set_folder(self, name: str, folder: str) -> None:
         if getattr(self.host.settings, name) != folder:
-            self._changed(name, folder)
+            self._on_setting_changed(name, folder)
 
     def _browse_folder(self, name: str) -> None:
         def choose(folder: Path) -> None:
@@ -211,60 +238,60 @@ class SettingsDialog(FormDialog):
                 self.fields[name].set(str(folder))
                 self._apply_folder(name)
 
-        at = Path(self.fields[name].text.strip() or self.host.settings.last_folder).expanduser()
-        self.ask(lambda host: ChooseFolder(host, at, choose))
+        at = Path(self.fields[name].text.strip() or self.host.settings.initial_folder).expanduser()
+        self.open_inner_dialog(lambda host: FolderChooser(host, at, choose))
 
     # --- keys -------------------------------------------------------------------------------------
 
-    def _wait(self) -> None:
+    def _ask_for_new_key(self) -> None:
         """Ask the user to press the new key of the chosen command."""
         self.waits_for_key = True
-        self.complain(f'Press the new key for "{self.chosen.help}", or Escape to keep the old one')
+        self.show_problem(f'Press the new key for "{self.selected_command.label}", or Escape to keep the old one')
 
     def _restore_default_keys(self) -> None:
-        self.rebind(self.chosen.id, None)
-        self._show_keys("")
+        self.rebind_key(self.selected_command.id, None)
+        self._update_key_rows("")
 
-    def handle(self, event: pygame.event.Event) -> bool:
+    def handle_event(self, event: pygame.event.Event) -> bool:
         if self.waits_for_key and event.type == pygame.KEYDOWN:
             if event.key not in _MODIFIER_KEYS:
-                self._take(event)
+                self._assign_pressed_key(event)
             return True
         if self.waits_for_key and event.type == pygame.TEXTINPUT:
             return True
-        return super().handle(event)
+        return super().handle_event(event)
 
-    def _take(self, event: pygame.event.Event) -> None:
+    def _assign_pressed_key(self, event: pygame.event.Event) -> None:
         """Assign the pressed key to the chosen command, unless the key is Escape or another command uses it."""
         self.waits_for_key = False
-        pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
+        pressed = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
         if pressed == "Escape":
-            self.complain("")
+            self.show_problem("")
             return
-        other = self.host.commands.clash(self.chosen.id, pressed)
+        other = self.host.commands.conflicting_command(self.selected_command.id, pressed)
         if other is not None:
-            self.complain(f'{pressed} is already the key of "{other.help}": change that key first')
+            self.show_problem(f'{pressed} is already the key of "{other.label}": change that key first')
             return
-        self.rebind(self.chosen.id, pressed)
-        self._show_keys("")
+        self.rebind_key(self.selected_command.id, pressed)
+        self._update_key_rows("")
 
-    def _show_keys(self, problem: str) -> None:
+    def _update_key_rows(self, problem: str) -> None:
         assert self.rows is not None
-        self.rows.set(self._items(), self.at)
-        self.complain(problem)
+        self.rows.set(self._key_rows(), self.at)
+        self.show_problem(problem)
 
     def key(self, event: pygame.event.Event) -> bool:
-        return self.rows is not None and self.focused is self.rows and self.rows.key(event)
+        return self.rows is not None and self.focused_control is self.rows and self.rows.key(event)
 
-    def confirm(self) -> None:
-        if self.rows is not None and self.focused is self.rows:
-            self._wait()
-        elif all(self._apply_folder(name) for name in self.fields) and not self.form.stops():
+    def on_confirm(self) -> None:
+        if self.rows is not None and self.focused_control is self.rows:
+            self._ask_for_new_key()
+        elif all(self._apply_folder(name) for name in self.fields) and not self.form.has_invalid_row():
             self.host.close_dialog()
 
-    def reveal(self, control: object) -> None:
+    def scroll_to_control(self, control: object) -> None:
         if isinstance(control, Control) and control in self.form.controls():
-            self.form.reveal(control)
+            self.form.scroll_to_control(control)
 
 
 def _folder_problem(folder: Path, *, is_made: bool) -> str:
@@ -277,7 +304,7 @@ def _folder_problem(folder: Path, *, is_made: bool) -> str:
     if not folder.is_absolute():
         return f"Enter the full path of a folder, such as ~/videos, instead of {folder}"
     try:
-        check_name(folder)
+        check_name_length(folder)
     except ConfigError as error:
         return error.problems[0]
     is_new = is_made and not os.path.exists(folder)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.base import Dialog, Host, take_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
 from ui.model import branching
-from ui.widgets.controls import Text
-from ui.widgets.forms import named
-from ui.widgets.lists import Col, Item, Rows
+from ui.widgets.controls import TextLabel
+from ui.widgets.forms import display_name_of_param
+from ui.widgets.lists import ListColumn, ListRow, RowList
 
 _MAX_VARIANTS = 4  # maximum number of branches of one split
 _BUDGET = Param("budget", int, 1, "maximum expansions of this agent in one tick", symbol="k")
@@ -15,41 +15,56 @@ _BUDGET = Param("budget", int, 1, "maximum expansions of this agent in one tick"
 Variants = list[Mapping[str, Value | None]]
 
 
-class SplitPolicy(Dialog):
+class SplitDialog(Dialog):
     title = "Split"
     size = (620, 460)
     command = "split_policy"
 
-    def __init__(self, host: Host) -> None:
-        walker = host.session.focused
+    def __init__(self, host: DialogHost) -> None:
+        walker = host.session.focused_walker
         assert walker is not None
         self.hint = f"{walker.label}, from the current tick on; later edits apply to all branches"
-        self.choices = choices_of(walker.spec.params, walker.params, walker.budget or host.session.run.world.budget)
+        self.split_choices = split_choices_of_params(
+            walker.spec.params, walker.params, walker.budget or host.session.run.world.budget
+        )
         super().__init__(host)
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         area = self.area
-        self.add(Text(self, take_top(area, self.px(26)), "Create one branch for each value:", role="dim"))
-        items = [Item((words, _variants_text(variants)), variants, detail) for words, detail, variants in self.choices]
-        self.rows = Rows(self, area, [Col(width=190), Col(face="mono", role="dim")], items, chosen=self.confirm)
+        self.add(TextLabel(self, cut_from_top(area, self.px(26)), "Create one branch for each value:", role="dim"))
+        items = [
+            ListRow((words, _variants_text(variants)), variants, detail)
+            for words, detail, variants in self.split_choices
+        ]
+        self.rows = RowList(
+            self,
+            area,
+            [ListColumn(width=190), ListColumn(face="mono", colour_name="dim")],
+            items,
+            chosen=self.on_confirm,
+        )
         self.add(self.rows)
-        self.add_footer(("Cancel", self.cancel, ""), ("Split", self.confirm, "main"))
-        self.add_note()
+        self.add_footer_buttons(("Cancel", self.cancel, ""), ("Split", self.on_confirm, "main"))
+        self.add_problem_note()
 
-    def confirm(self) -> None:
-        item = self.rows.item
+    def on_confirm(self) -> None:
+        item = self.rows.selected_row
         if item is None:
             return
         try:
-            branches = branching.split(self.host.session, item.value)
+            branches = branching.split_into_variants(self.host.session, item.value)
         except ConfigError as error:
-            self.complain("\n".join(error.problems))
+            self.show_problem("\n".join(error.problems))
             return
         self.host.close_dialog()
-        self.host.tell(f"{len(branches)} branches from tick {self.host.session.tick:,} on; edits apply to all of them")
+        self.host.show_message_until_edit(
+            f"{len(branches)} branches from tick {self.host.session.tick:,} on; edits apply to all of them"
+        )
 
 
-def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, str, Variants]]:
+def split_choices_of_params(
+    params: tuple[Param, ...], now: Mapping[str, Value], budget: int
+) -> list[tuple[str, str, Variants]]:
     """Return the parameters with values to split by, each as (name in forms, explanation, variants).
 
     These are all parameters with choices or on/off, the weight, and the budget. A variant is one value of the parameter
@@ -61,7 +76,7 @@ def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int)
     found = [(param, _values_to_compare(param, now[param.name])) for param in asked_for]
     found.append((_BUDGET, list(budgets)))
     return [
-        (named(param), param.help, [{param.name: value} for value in values])
+        (display_name_of_param(param), param.help, [{param.name: value} for value in values])
         for param, values in found
         if len(values) > 1
     ]
@@ -79,10 +94,10 @@ def _values_to_compare(param: Param, now: Value) -> list[Value]:
 
 
 def _variants_text(variants: Variants) -> str:
-    return ", ".join(_shown(value) for variant in variants for value in variant.values())
+    return ", ".join(_value_text(value) for variant in variants for value in variant.values())
 
 
-def _shown(value: Value | None) -> str:
+def _value_text(value: Value | None) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else f"{value}"

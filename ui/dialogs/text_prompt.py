@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pygame
 
-from ui.dialogs.base import Dialog, Host, Where, nowhere, take_top
-from ui.model.layout import GAP
-from ui.widgets.controls import Field
+from ui.dialogs.dialog_base import Dialog, DialogHost, RectCallback, cut_from_top, no_rect
+from ui.model.layout import PANEL_GAP
+from ui.widgets.controls import TextField
 
 
 def _accept_any_text(text: str) -> str | None:
@@ -18,12 +18,12 @@ class TextPrompt(Dialog):
 
     def __init__(
         self,
-        host: Host,
+        host: DialogHost,
         title: str,
         text: str,
         go: Callable[[str], None],
         wrong: Callable[[str], str | None] = _accept_any_text,
-        near: Where = nowhere,
+        near: RectCallback = no_rect,
     ) -> None:
         """Ask for a text.
 
@@ -35,32 +35,40 @@ class TextPrompt(Dialog):
             wrong: Function that returns why a text is not valid, or None if it is.
             near: Callback that returns the rectangle below which the dialog is placed.
         """
-        self.title, self.text, self.go, self.wrong, self.near = title, text, go, wrong, near
+        self.title, self.text, self.on_text_entered, self.problem_of_text, self.rect_above = (
+            title,
+            text,
+            go,
+            wrong,
+            near,
+        )
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:
-        card, about = super()._card_rect(), self.near()
+        card, about = super()._card_rect(), self.rect_above()
         if about is not None:
-            card.topleft = about[0], about[1] + about[3] + self.px(GAP)
+            card.topleft = about[0], about[1] + about[3] + self.px(PANEL_GAP)
             card.clamp_ip(pygame.Rect((0, 0), self.host.window_size))
         return card
 
-    def build(self) -> None:
-        self.field = Field(self, take_top(self.area, self.px(36), self.px(8)), self.text, self._typed, longest=80)
+    def build_controls(self) -> None:
+        self.field = TextField(
+            self, cut_from_top(self.area, self.px(36), self.px(8)), self.text, self._on_text_typed, longest=80
+        )
         self.add(self.field)
-        self.field.put_cursor_at_end()
-        self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
-        self.add_note()
+        self.field.move_cursor_to_end()
+        self.add_footer_buttons(("Cancel", self.cancel, ""), ("OK", self.on_confirm, "main"))
+        self.add_problem_note()
 
-    def _typed(self, text: str) -> None:
+    def _on_text_typed(self, text: str) -> None:
         self.text = text
-        self.complain("")
+        self.show_problem("")
 
-    def confirm(self) -> None:
-        problem = self.wrong(self.text.strip()) if self.text.strip() else "Enter a name"
+    def on_confirm(self) -> None:
+        problem = self.problem_of_text(self.text.strip()) if self.text.strip() else "Enter a name"
         if problem is not None:
-            self.complain(problem)
+            self.show_problem(problem)
             self.focus(self.field)
             return
         self.host.close_dialog()
-        self.go(self.text.strip())
+        self.on_text_entered(self.text.strip())

@@ -10,65 +10,65 @@ from functools import partial
 import pygame
 
 from sim.time.branches import Branch
-from sim.time.worst_block import Result, Task, open_what_if, path_tasks, spread_ticks, switch_tasks
-from sim.time.worst_block import WorstBlock as Search
-from ui.dialogs.base import Dialog, Host, take_top
+from sim.time.worst_block import BlockResult, BlockTask, open_result_as_branch, path_tasks, spread_ticks, switch_tasks
+from sim.time.worst_block import WorstBlockSearch as Search
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
 from ui.model import branching
-from ui.widgets.controls import Button, Text
-from ui.widgets.lists import Col, Item, Rows
+from ui.widgets.controls import Button, TextLabel
+from ui.widgets.lists import ListColumn, ListRow, RowList
 
-MOMENTS = 8  # number of ticks of the run at which the search tries to block each switch or cell
-MAX_SHOWN = 500  # maximum number of listed results
-_PIECE = 20_000.0  # work between two checks for cancellation, in estimated microseconds of simulation
+BLOCK_TICK_COUNT = 8  # number of ticks of the run at which the search tries to block each switch or cell
+MAX_LISTED_RESULTS = 500  # maximum number of listed results
+_WORK_BETWEEN_CHECKS_US = 20_000.0  # work between two checks for cancellation, in estimated microseconds of simulation
 _REFRESH_S = 0.25  # seconds between two updates of the results
 
 SWITCHES, CELLS = "switches", "cells"
 
 
-class WorstBlock(Dialog):
+class WorstBlockDialog(Dialog):
     title = "Find the worst block"
     size = (720, 560)
     command = "worst_block"
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: DialogHost) -> None:
         self.agent = host.session.focused_key.agent
-        walker = host.session.focused
+        walker = host.session.focused_walker
         self.hint = f"the block that costs {walker.label} most" if walker else "no agent is focused"
         self.kind = SWITCHES if host.session.run.world.switches else CELLS
         self.search: Search | None = None
         self._cancelled = threading.Event()  # set by the dialog to stop the worker thread
         self._worker: threading.Thread | None = None
-        self._rest_s = 0.0  # seconds until the next update of the results
-        self._shown = -1  # number of blocks that had been tried at the last update of the results
+        self._refresh_timer_s = 0.0  # seconds until the next update of the results
+        self._shown_count = -1  # number of blocks that had been tried at the last update of the results
         super().__init__(host)
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         area = self.area
-        self.add(Text(self, take_top(area, self.px(26)), self._explanation_text(), role="dim"))
-        self.words = Text(self, take_top(area, self.px(26)), "", role="text")
+        self.add(TextLabel(self, cut_from_top(area, self.px(26)), self._explanation_text(), role="dim"))
+        self.words = TextLabel(self, cut_from_top(area, self.px(26)), "", role="text")
         self.add(self.words)
         columns = [
-            Col("Block"),
-            Col("At tick", 90, "right", "mono"),
-            Col("Extra cost", 120, "right", "mono"),
+            ListColumn("Block"),
+            ListColumn("At tick", 90, "right", "mono"),
+            ListColumn("Extra cost", 120, "right", "mono"),
         ]
-        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="No results yet")
+        self.rows = RowList(self, area, columns, self._result_rows(), chosen=self.on_confirm, empty="No results yet")
         self.add(self.rows)
         other = "cells on the path" if self.kind == SWITCHES else "switches"
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
         if self.host.session.run.world.switches:
-            buttons.append((f"Try {other} instead", self._change_kind, ""))
+            buttons.append((f"Try {other} instead", self._change_block_kind, ""))
         has_results = self.search is not None
         search = ("Search", self._start_or_stop, "" if has_results else "main")
         buttons.append(("Stop", self._start_or_stop, "danger") if self._is_running else search)
-        buttons.append(("Open as branch", self.confirm, "main" if has_results else ""))
-        made: list[Button] = self.add_footer(*buttons)
-        self._focused = self.controls.index(made[-2])
-        self._say()
+        buttons.append(("Open as branch", self.on_confirm, "main" if has_results else ""))
+        made: list[Button] = self.add_footer_buttons(*buttons)
+        self._focused_index = self.controls.index(made[-2])
+        self._update_progress_text()
 
     def _explanation_text(self) -> str:
         what = "every switch" if self.kind == SWITCHES else "every cell of the agent's path"
-        return f"Blocks {what} at {MOMENTS} ticks of the recorded run, and simulates each case to its end."
+        return f"Blocks {what} at {BLOCK_TICK_COUNT} ticks of the recorded run, and simulates each case to its end."
 
     # --- the search -------------------------------------------------------------------------------
 
@@ -77,13 +77,13 @@ class WorstBlock(Dialog):
         return self._worker is not None and self._worker.is_alive()
 
     @property
-    def is_still(self) -> bool:
-        return super().is_still and not self._is_running
+    def is_unchanging(self) -> bool:
+        return super().is_unchanging and not self._is_running
 
-    def _tasks(self) -> list[Task]:
+    def _search_tasks(self) -> list[BlockTask]:
         """Return the combinations of a block (switch or cell) and a tick that the search tries."""
         timeline = self.host.session.run.timeline
-        ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)
+        ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), BLOCK_TICK_COUNT)
         if self.kind == SWITCHES:
             return switch_tasks(timeline, ticks)
         return path_tasks(timeline, [self.agent], ticks)
@@ -91,40 +91,40 @@ class WorstBlock(Dialog):
     def _start_or_stop(self) -> None:
         if self._is_running:
             self._cancelled.set()
-        elif self.host.session.focused is not None:
+        elif self.host.session.focused_walker is not None:
             self._cancelled.clear()
-            self.search = Search(self.host.session.run.timeline, self.agent, self._tasks())
-            self._worker = threading.Thread(target=self._work, args=(self.search,), daemon=True)
+            self.search = Search(self.host.session.run.timeline, self.agent, self._search_tasks())
+            self._worker = threading.Thread(target=self._run_search, args=(self.search,), daemon=True)
             self._worker.start()
-        self.rebuild()
+        self.rebuild_widgets()
 
-    def _work(self, search: Search) -> None:
+    def _run_search(self, search: Search) -> None:
         """Run the search until it is done or cancelled; called in the worker thread."""
-        while not self._cancelled.is_set() and not search.step(_PIECE):
+        while not self._cancelled.is_set() and not search.step(_WORK_BETWEEN_CHECKS_US):
             pass
 
-    def _change_kind(self) -> None:
+    def _change_block_kind(self) -> None:
         self._cancelled.set()
         self.kind = CELLS if self.kind == SWITCHES else SWITCHES
         self.search = None
-        self.rebuild()
+        self.rebuild_widgets()
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
-        self._rest_s -= seconds
+        self._refresh_timer_s -= seconds
         done = self.search.done if self.search else 0
-        if self._rest_s > 0.0 or (done == self._shown and self._is_running):
+        if self._refresh_timer_s > 0.0 or (done == self._shown_count and self._is_running):
             return
-        self._rest_s = _REFRESH_S
-        if done != self._shown:
-            self._shown = done
-            self.rows.set(self._items(), max(0, self.rows.place), tells=False)
-            self._say()
+        self._refresh_timer_s = _REFRESH_S
+        if done != self._shown_count:
+            self._shown_count = done
+            self.rows.set(self._result_rows(), max(0, self.rows.place), tells=False)
+            self._update_progress_text()
         if self.search and not self._is_running and self._worker is not None:
             self._worker = None
-            self.rebuild()
+            self.rebuild_widgets()
 
-    def _say(self) -> None:
+    def _update_progress_text(self) -> None:
         search = self.search
         if search is None:
             self.words.set("Press Search to start.", "dim")
@@ -133,10 +133,11 @@ class WorstBlock(Dialog):
         base = f"; cost without a block: {search.baseline.cost:,.1f}" if search.baseline else ""
         self.words.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
 
-    def _items(self) -> list[Item]:
-        results = self.search.results()[:MAX_SHOWN] if self.search else []
+    def _result_rows(self) -> list[ListRow]:
+        results = self.search.results()[:MAX_LISTED_RESULTS] if self.search else []
         return [
-            Item(_cells(result), result, roles={2: "warning"} if result.never_arrives else {}) for result in results
+            ListRow(_result_texts(result), result, colour_names={2: "warning"} if result.never_arrives else {})
+            for result in results
         ]
 
     # --- ending -----------------------------------------------------------------------------------
@@ -144,24 +145,24 @@ class WorstBlock(Dialog):
     def key(self, event: pygame.event.Event) -> bool:
         return self.rows.key(event)
 
-    def confirm(self) -> None:
+    def on_confirm(self) -> None:
         """Open the selected result as a branch of the run; without results, start or stop the search."""
-        item = self.rows.item
+        item = self.rows.selected_row
         if item is None:
             self._start_or_stop()
             return
         session, number, result = self.host.session, self.host.session.run.front, item.value
         self.host.close_dialog()
         session.seek(result.tick)
-        make: Callable[[], Branch] = partial(open_what_if, session.run.tree, number, result)
-        branch = branching.add(session, f"what if: {result.block.name} blocked", make, self.agent)
-        self.host.tell(f'Opened "{branch.name}" next to the original run; {{key:play}} runs both')
+        make: Callable[[], Branch] = partial(open_result_as_branch, session.run.tree, number, result)
+        branch = branching.create_and_show_branch(session, f"what if: {result.block.name} blocked", make, self.agent)
+        self.host.show_message_until_edit(f'Opened "{branch.name}" next to the original run; {{key:play}} runs both')
 
     def close(self) -> None:
         self._cancelled.set()
         super().close()
 
 
-def _cells(result: Result) -> tuple[str, ...]:
-    extra = "never arrives" if result.never_arrives else f"{result.extra:+,.1f}"
+def _result_texts(result: BlockResult) -> tuple[str, ...]:
+    extra = "never arrives" if result.never_arrives else f"{result.extra_cost:+,.1f}"
     return result.block.name, f"{result.tick:,}", extra

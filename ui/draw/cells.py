@@ -18,16 +18,16 @@ from sim.agent_api import AgentView
 from sim.grid import Grid
 from sim.kernels.search import Search
 from sim.walker import WalkerView
-from sim.world import Snapshot
-from ui.draw.heat import HeatScale, scale_for
-from ui.draw.kernels import cellwords
+from sim.world import WorldSnapshot
+from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.kernels import cell_flags
 from ui.model.crowds import Crowd
 from ui.model.layers import HeatSetting
 from ui.model.trails import Trail
 
 NO_CELLS = np.empty(0, np.int32)
 NO_BANDS = np.empty(0, np.uint8)
-BANDS = cellwords.BANDS
+BANDS = cell_flags.BANDS
 
 
 class TerrainFlags:
@@ -37,48 +37,48 @@ class TerrainFlags:
         self._grid = weakref.ref(grid)
         self._terrain_letters = grid.terrain.reshape(-1).copy()
         self.words = np.zeros(grid.cells, np.uint8)
-        cellwords.translate(self._terrain_letters, grid.width, self.words)
+        cell_flags.set_terrain_flags(self._terrain_letters, grid.width, self.words)
         # bitwise or of all terrain flags that occur or once occurred on the map
-        self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))
+        self.all_flags = int(np.bitwise_or.reduce(self.words, initial=0))
         self.version = grid.version
-        self.previous = -1  # version counter of the map before the last update of the flags
+        self.previous_version = -1  # version counter of the map before the last update of the flags
         self.changed = NO_CELLS  # cells whose flags changed in the last update
 
-    def is_of(self, grid: Grid) -> bool:
+    def is_for_grid(self, grid: Grid) -> bool:
         return self._grid() is grid
 
     @property
-    def is_dead(self) -> bool:
+    def is_grid_deleted(self) -> bool:
         return self._grid() is None
 
-    def follow(self, grid: Grid) -> None:
+    def update_flags(self, grid: Grid) -> None:
         """Update the terrain flags of all cells that were edited since the last call."""
         if grid.version == self.version:
             return
-        letters, edited = grid.terrain.reshape(-1), grid.edited_since(self.version)
+        letters, edited = grid.terrain.reshape(-1), grid.cells_edited_since(self.version)
         if edited is None:
             edited = np.flatnonzero(letters != self._terrain_letters).astype(np.int32)
         else:
             edited = edited[letters[edited] != self._terrain_letters[edited]]
         self._terrain_letters[edited] = letters[edited]
         changed = np.empty(9 * edited.size, np.int32)
-        count = cellwords.translate_around(self._terrain_letters, grid.width, edited, self.words, changed)
+        count = cell_flags.update_terrain_flags(self._terrain_letters, grid.width, edited, self.words, changed)
         self.changed = changed[:count]
-        self.kinds |= int(np.bitwise_or.reduce(self.words[self.changed], initial=0))
-        self.previous, self.version = self.version, grid.version
+        self.all_flags |= int(np.bitwise_or.reduce(self.words[self.changed], initial=0))
+        self.previous_version, self.version = self.version, grid.version
 
 
-_terrains: list[TerrainFlags] = []
+_terrain_flags_cache: list[TerrainFlags] = []
 
 
-def terrain_of(grid: Grid) -> TerrainFlags:
+def terrain_flags_of(grid: Grid) -> TerrainFlags:
     """Return the up-to-date terrain flags of a map, created at the first call and cached while the map exists."""
-    _terrains[:] = [t for t in _terrains if not t.is_dead]
-    found = next((t for t in _terrains if t.is_of(grid)), None)
+    _terrain_flags_cache[:] = [t for t in _terrain_flags_cache if not t.is_grid_deleted]
+    found = next((t for t in _terrain_flags_cache if t.is_for_grid(grid)), None)
     if found is None:
         found = TerrainFlags(grid)
-        _terrains.append(found)
-    found.follow(grid)
+        _terrain_flags_cache.append(found)
+    found.update_flags(grid)
     return found
 
 
@@ -89,31 +89,38 @@ class WalkedMoves:
         # per cell: bit d is set for a listed move in direction d, bit d + 8 for a listed back-move
         self.seen = np.zeros(0, np.uint16)
         self.cells = np.zeros(256, np.int32)  # cell from which each listed move starts
-        self.ways = np.zeros(256, np.uint8)  # direction of each listed move (0 to 7), plus 8 for a back-move
+        self.directions = np.zeros(256, np.uint8)  # direction of each listed move (0 to 7), plus 8 for a back-move
         self.count = 0  # number of listed moves; the arrays are longer, so that moves can be appended
         self._trail: Trail | None = None
-        self._taken = 0  # number of trail entries that have been processed
+        self._processed_count = 0  # number of trail entries that have been processed
 
-    def follow(self, trail: Trail, grid: Grid) -> None:
+    def add_new_moves(self, trail: Trail, grid: Grid) -> None:
         """Add the new moves of a trail to the list; rebuild the list if the trail was replaced or shortened."""
-        if trail is not self._trail or len(trail) < self._taken or self.seen.size != grid.cells:
+        if trail is not self._trail or len(trail) < self._processed_count or self.seen.size != grid.cells:
             self.seen = np.zeros(grid.cells, np.uint16)
-            self.count, self._trail, self._taken = 0, trail, 0
-        if len(trail) == self._taken:
+            self.count, self._trail, self._processed_count = 0, trail, 0
+        if len(trail) == self._processed_count:
             return
-        self._make_room(min(self.count + len(trail) - self._taken, 16 * grid.cells))
+        self._ensure_capacity(min(self.count + len(trail) - self._processed_count, 16 * grid.cells))
         self.count = int(
-            cellwords.new_edges(
-                trail.cells, trail.marks, self._taken, grid.width, self.seen, self.cells, self.ways, self.count
+            cell_flags.append_new_moves(
+                trail.cells,
+                trail.marks,
+                self._processed_count,
+                grid.width,
+                self.seen,
+                self.cells,
+                self.directions,
+                self.count,
             )
         )
-        self._taken = len(trail)
+        self._processed_count = len(trail)
 
-    def _make_room(self, needed: int) -> None:
+    def _ensure_capacity(self, needed: int) -> None:
         """Double the length of the arrays until they have room for `needed` moves."""
         while needed > self.cells.size:
             self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
-            self.ways = np.concatenate([self.ways, np.zeros_like(self.ways)])
+            self.directions = np.concatenate([self.directions, np.zeros_like(self.directions)])
 
 
 class ScrubCounts:
@@ -123,9 +130,9 @@ class ScrubCounts:
         self.counts = np.zeros(0, np.uint32)
         self._visited = np.zeros(0, np.bool_)  # per cell: whether the agent has been on it
         self._trail: Trail | None = None
-        self._taken = 0  # number of trail entries whose moves are counted
+        self._processed_count = 0  # number of trail entries whose moves are counted
 
-    def follow(self, trail: Trail, cells: int) -> npt.NDArray[np.uint32]:
+    def update_counts(self, trail: Trail, cells: int) -> npt.NDArray[np.uint32]:
         """Return the number of scrubbing moves onto each cell, after counting the new moves of the trail.
 
         Args:
@@ -135,11 +142,11 @@ class ScrubCounts:
         Returns:
             The counts by cell: always the same array, updated in place, unless the trail was replaced or shortened.
         """
-        if trail is not self._trail or len(trail) < self._taken or self.counts.size != cells:
+        if trail is not self._trail or len(trail) < self._processed_count or self.counts.size != cells:
             self.counts, self._visited = np.zeros(cells, np.uint32), np.zeros(cells, np.bool_)
-            self._trail, self._taken = trail, 0
-        cellwords.count_scrub(trail.cells, trail.marks, self._taken, self._visited, self.counts)
-        self._taken = len(trail)
+            self._trail, self._processed_count = trail, 0
+        cell_flags.count_scrubbing_moves(trail.cells, trail.marks, self._processed_count, self._visited, self.counts)
+        self._processed_count = len(trail)
         return self.counts
 
 
@@ -148,16 +155,16 @@ class CellFlags:
 
     def __init__(self) -> None:
         self.words = np.zeros(0, np.uint8)
-        self.bands = NO_BANDS
+        self.heat_bands = NO_BANDS
         self.moves = WalkedMoves()
-        self.scrub = ScrubCounts()
+        self.scrub_counts = ScrubCounts()
         self.peak = 0.0  # largest heat value (such as the number of visits) of any cell
-        self.rebuilds = 0  # number of full rebuilds of the flags, for tests and benchmarks
+        self.rebuild_count = 0  # number of full rebuilds of the flags, for tests and benchmarks
         self._terrain: TerrainFlags | None = None
         self._terrain_version = -1
         # state of the search that the flags show: node array, search number, number of expansions, size of open
         self._search: tuple[object, int, int, int] | None = None
-        self._fresh = NO_CELLS  # cells that the search expanded between the last two updates
+        self._new_expansions = NO_CELLS  # cells that the search expanded between the last two updates
         # whether only flags of newly expanded cells and their neighbours changed in the last update
         self._only_expansions_changed = False
         self._width = 0
@@ -166,15 +173,15 @@ class CellFlags:
         self._heat: _HeatState | None = None
         self._bands_buffer = np.zeros(0, np.uint8)
 
-    def forget(self) -> None:
+    def discard_state(self) -> None:
         """Discard all cached state, so that the next update rebuilds all flags. Call this after a jump in time."""
         self._search = self._detour_state = self._heat = None
         self._terrain = None
-        self.moves, self.scrub = WalkedMoves(), ScrubCounts()
+        self.moves, self.scrub_counts = WalkedMoves(), ScrubCounts()
 
     # --- flags ------------------------------------------------------------------------------------
 
-    def update(self, snapshot: Snapshot, walker: WalkerView | None, trail: Trail | None) -> None:
+    def update(self, snapshot: WorldSnapshot, walker: WalkerView | None, trail: Trail | None) -> None:
         """Update the flags of all cells and the list of walked moves to a snapshot; heat is updated separately.
 
         Args:
@@ -184,28 +191,28 @@ class CellFlags:
         """
         grid = snapshot.grid
         search = walker.agent.search if walker else None
-        self._fresh, self._only_expansions_changed, self._width = NO_CELLS, False, grid.width
-        changed = self._follow_terrain(grid)
+        self._new_expansions, self._only_expansions_changed, self._width = NO_CELLS, False, grid.width
+        changed = self._update_terrain(grid)
         if search is None:
             if self._search is not None or changed is None:
-                np.copyto(self.words, self._terrain_words)
+                np.copyto(self.words, self._terrain_flags)
                 self._search = self._detour_state = None
             elif changed.size:
-                self.words[changed] = self._terrain_words[changed]
+                self.words[changed] = self._terrain_flags[changed]
         else:
-            self._follow_search(grid, search, changed)
-        self._follow_detour(walker.agent if walker else None)
+            self._update_search_flags(grid, search, changed)
+        self._update_detour_flags(walker.agent if walker else None)
         if trail is not None:
-            self.moves.follow(trail, grid)
+            self.moves.add_new_moves(trail, grid)
 
     @property
-    def _terrain_words(self) -> npt.NDArray[np.uint8]:
+    def _terrain_flags(self) -> npt.NDArray[np.uint8]:
         assert self._terrain is not None
         return self._terrain.words
 
-    def _follow_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
+    def _update_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
         """Return the cells whose terrain changed since the last update; None if all flags have to be rebuilt."""
-        terrain = terrain_of(grid)
+        terrain = terrain_flags_of(grid)
         before, self._terrain_version = self._terrain_version, terrain.version
         if terrain is not self._terrain:
             self._terrain = terrain
@@ -215,9 +222,9 @@ class CellFlags:
             return None
         if before == terrain.version:
             return NO_CELLS
-        return terrain.changed if before == terrain.previous else None
+        return terrain.changed if before == terrain.previous_version else None
 
-    def _follow_search(self, grid: Grid, search: Search, changed: npt.NDArray[np.int32] | None) -> None:
+    def _update_search_flags(self, grid: Grid, search: Search, changed: npt.NDArray[np.int32] | None) -> None:
         """Update the flags of all cells to the state of a search.
 
         Args:
@@ -228,68 +235,68 @@ class CellFlags:
         control = search.control[0]
         number, expansions, open_size = int(control.search), int(control.expansions), int(control.open_size)
         before, self._search = self._search, (search.nodes, number, expansions, open_size)
-        fresh = _expanded_since(search, before)
+        fresh = _cells_expanded_since(search, before)
         if before is None or before[0] is not search.nodes or before[1] != number or changed is None or fresh is None:
-            self._rebuild_words(grid, search)
+            self._rebuild_flags(grid, search)
             return
         if changed.size:
-            cellwords.renew_some(self.words, self._terrain_words, search.nodes, number, changed)
+            cell_flags.recompute_flags(self.words, self._terrain_flags, search.nodes, number, changed)
             # D* Lite opens and closes the neighbours of an edited cell without expanding any cell.
-            cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
+            cell_flags.update_flags_around(self.words, search.nodes, number, grid.width, changed)
             self._detour_state = None
-        self._fresh, self._only_expansions_changed = fresh, not changed.size
+        self._new_expansions, self._only_expansions_changed = fresh, not changed.size
         if fresh.size:
-            cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
+            cell_flags.update_flags_around(self.words, search.nodes, number, grid.width, fresh)
 
-    def _rebuild_words(self, grid: Grid, search: Search) -> None:
+    def _rebuild_flags(self, grid: Grid, search: Search) -> None:
         """Rebuild the flags of all cells from the search.
 
         Most searches are small: if the list of expanded cells is complete and short, only these cells and their
         neighbours are looked up in the search. Otherwise every cell of the map is looked up.
         """
-        self.rebuilds += 1
+        self.rebuild_count += 1
         self._detour_cells, self._detour_state = NO_CELLS, None
         control = search.control[0]
         number, noted, root = int(control.search), int(control.noted), int(control.root)
         is_noted = noted == int(control.expansions) and search.order.size > 0 and noted < search.order.size
         if is_noted and root >= 0 and noted * 16 < self.words.size:
-            np.copyto(self.words, self._terrain_words)
-            self._fresh = search.order[:noted]
-            cellwords.renew(self.words, search.nodes, number, root)
-            cellwords.renew_around(self.words, search.nodes, number, grid.width, self._fresh)
+            np.copyto(self.words, self._terrain_flags)
+            self._new_expansions = search.order[:noted]
+            cell_flags.update_search_flags(self.words, search.nodes, number, root)
+            cell_flags.update_flags_around(self.words, search.nodes, number, grid.width, self._new_expansions)
         else:
-            cellwords.renew_all(self.words, self._terrain_words, search.nodes, number)
+            cell_flags.compute_all_flags(self.words, self._terrain_flags, search.nodes, number)
 
-    def _follow_detour(self, view: AgentView | None) -> None:
+    def _update_detour_flags(self, view: AgentView | None) -> None:
         """Update the flag DETOUR of all cells to the shortcut search of TBA*; clear it for agents without one."""
         detour = view.detour if view else None
         if detour is None or detour.nodes.size != self.words.size:
-            self._clear_detour()
+            self._clear_detour_flags()
             return
         control = detour.control[0]
         state = (detour.nodes, int(control.search), int(control.expansions))
-        if self._detour_state is not None and _is_same_state(state, self._detour_state):
+        if self._detour_state is not None and _is_equal_state(state, self._detour_state):
             return
-        self._clear_detour()
+        self._clear_detour_flags()
         self._detour_state = state
         if detour.order.size and int(control.noted) == int(control.expansions):
             self._detour_cells = detour.order[: int(control.noted)].copy()
-            cellwords.mark_detour(self.words, detour.nodes, state[1], self._detour_cells)
+            cell_flags.set_detour_flags(self.words, detour.nodes, state[1], self._detour_cells)
         else:
             found = np.empty(self.words.size, np.int32)
-            count = cellwords.mark_whole_detour(self.words, detour.nodes, state[1], found)
+            count = cell_flags.find_detour_cells(self.words, detour.nodes, state[1], found)
             self._detour_cells = found[:count].copy()
 
-    def _clear_detour(self) -> None:
+    def _clear_detour_flags(self) -> None:
         if self._detour_cells.size:
-            cellwords.clear_detour(self.words, self._detour_cells)
+            cell_flags.clear_detour_flags(self.words, self._detour_cells)
             self._detour_cells = NO_CELLS
         self._detour_state = None
 
     # --- slow motion ------------------------------------------------------------------------------
 
     @staticmethod
-    def last_expanded(walker: WalkerView) -> npt.NDArray[np.int32]:
+    def expansions_of_last_tick(walker: WalkerView) -> npt.NDArray[np.int32]:
         """Return the cells that the agent's search expanded in the last tick, in the order of expansion.
 
         The list is incomplete if the search did not record all of its expansions.
@@ -301,7 +308,7 @@ class CellFlags:
         wanted = int(walker.rows[-1].expanded)
         return search.order[max(0, noted - wanted) : noted]
 
-    def take_back(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
+    def hide_expansions(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
         """Hide all expansions of the last tick except the first `shown`, for slow motion.
 
         Args:
@@ -312,22 +319,22 @@ class CellFlags:
         Returns:
             The cells of the hidden expansions, which the caller shows again after drawing.
         """
-        late = self.last_expanded(walker)[shown:]
+        late = self.expansions_of_last_tick(walker)[shown:]
         search = walker.agent.search
         if late.size and search is not None:
             root = int(search.control[0].root)
-            cellwords.take_back(self.words, grid.moves, grid.ground.step, late, root)
+            cell_flags.undo_expansions(self.words, grid.moves, grid.ground.step, late, root)
         return late
 
-    def put_forward(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
+    def show_expansions(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
         """Show the expansions of the cells `late` again, which were hidden for slow motion."""
         search = walker.agent.search
         if late.size and search is not None:
-            cellwords.renew_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
+            cell_flags.update_flags_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
 
     # --- heat -------------------------------------------------------------------------------------
 
-    def update_heat(
+    def update_heat_bands(
         self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale, crowd: Crowd | None = None
     ) -> None:
         """Update the heat bands of all cells. Call this after the flags are updated to the same snapshot.
@@ -343,7 +350,7 @@ class CellFlags:
             self._update_crowd_bands(crowd, scale)
             return
         if walker is None or kind in ("off", "difference"):
-            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         if self._bands_buffer.size != self.words.size:
             self._bands_buffer = np.zeros(self.words.size, np.uint8)
@@ -355,50 +362,55 @@ class CellFlags:
         if kind == "g":
             self._update_g_bands(view, scale)
             return
-        counts = self._heat_counts(kind, walker, trail)
+        counts = self._heat_values(kind, walker, trail)
         if counts is None or counts.size != self.words.size:
-            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         self._update_count_bands(counts, walker, trail, scale)
 
     def _update_crowd_bands(self, crowd: Crowd, scale: HeatScale) -> None:
         """Recompute the heat bands of all cells from the visits by a crowd, which change at many cells in each tick."""
-        state = _HeatState(crowd.visits, scale, None, crowd.stamp, 0, self.peak)
+        state = _HeatState(crowd.visits, scale, None, crowd.version, 0, self.peak)
         before, self._heat = self._heat, state
         is_same = before is not None and before.counts is state.counts and before.entries == state.entries
-        if before is not None and is_same and before.scale.has_bands_of(scale) and self.bands is self._bands_buffer:
+        if (
+            before is not None
+            and is_same
+            and before.scale.has_same_bands(scale)
+            and self.heat_bands is self._bands_buffer
+        ):
             return
         if self._bands_buffer.size != self.words.size:
             self._bands_buffer = np.zeros(self.words.size, np.uint8)
-        self.bands = self._bands_buffer
-        cellwords.count_bands(crowd.visits, np.array(scale.limits, np.uint32), self.bands)
-        self.peak = float(cellwords.largest_of(crowd.visits))
+        self.heat_bands = self._bands_buffer
+        cell_flags.compute_count_bands(crowd.visits, np.array(scale.limits, np.uint32), self.heat_bands)
+        self.peak = float(cell_flags.max_count(crowd.visits))
 
-    def _heat_counts(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
+    def _heat_values(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
         """Return the heat values of all cells for a kind of heat that counts something; None if there are none."""
         if kind == "scrub":
-            return self.scrub.follow(trail, self.words.size) if trail is not None else None
+            return self.scrub_counts.update_counts(trail, self.words.size) if trail is not None else None
         if kind == "depth":
             return walker.agent.depths
-        return _counts(walker, kind)
+        return _agent_counts(walker, kind)
 
     def _update_count_bands(
         self, counts: npt.NDArray[np.uint32], walker: WalkerView, trail: Trail | None, scale: HeatScale
     ) -> None:
         state = _HeatState(counts, scale, trail, len(trail) if trail else 0, walker.metrics.expansions, self.peak)
         before, self._heat = self._heat, state
-        self.bands = self._bands_buffer
+        self.heat_bands = self._bands_buffer
         limits = np.array(scale.limits, np.uint32)
-        cells = self._cells_to_update(state, before)
+        cells = self._cells_with_changed_heat(state, before)
         if cells is None:
-            cellwords.count_bands(counts, limits, self.bands)
-            self.peak = float(cellwords.largest_of(counts))
+            cell_flags.compute_count_bands(counts, limits, self.heat_bands)
+            self.peak = float(cell_flags.max_count(counts))
         elif cells.size:
-            self.peak = max(self.peak, float(cellwords.count_bands_at(counts, limits, self.bands, cells)))
+            self.peak = max(self.peak, float(cell_flags.update_count_bands(counts, limits, self.heat_bands, cells)))
 
-    def _cells_to_update(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
+    def _cells_with_changed_heat(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
         """Return the cells whose heat may have changed between two states; None if it may be any cell."""
-        if before is None or before.counts is not now.counts or not before.scale.has_bands_of(now.scale):
+        if before is None or before.counts is not now.counts or not before.scale.has_same_bands(now.scale):
             return None
         if now.scale.setting.kind in ("visits", "scrub"):
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
@@ -406,40 +418,42 @@ class CellFlags:
         if now.scale.setting.kind == "depth":  # the depth belongs to the cell that the agent moves away from
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries > 0
             return now.trail.cells[before.entries - 1 :] if is_same and now.trail else None
-        if now.expansions - before.expansions != self._fresh.size:
+        if now.expansions - before.expansions != self._new_expansions.size:
             return None
-        return self._fresh
+        return self._new_expansions
 
     def _update_learned_bands(self, view: AgentView, scale: HeatScale) -> None:
         learned = view.learned
         if learned is None:
-            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         changes = int(learned.target[0].changes)
         before, self._heat = self._heat, _HeatState(learned.h, scale, None, changes, 0, self.peak)
-        self.bands = self._bands_buffer
+        self.heat_bands = self._bands_buffer
         limits = np.array(scale.limits, np.float64)
-        is_same = before is not None and before.counts is learned.h and before.scale.has_bands_of(scale)
+        is_same = before is not None and before.counts is learned.h and before.scale.has_same_bands(scale)
         if is_same and before is not None and 0 <= changes - before.entries <= learned.changed.size:
-            highest = float(cellwords.learned_bands_at(learned, limits, self.bands, before.entries))
+            highest = float(cell_flags.update_learned_bands(learned, limits, self.heat_bands, before.entries))
             self.peak = max(self.peak, highest)
         else:
-            self.peak = float(cellwords.learned_bands(learned, limits, self.bands))
+            self.peak = float(cell_flags.compute_learned_bands(learned, limits, self.heat_bands))
 
     def _update_g_bands(self, view: AgentView, scale: HeatScale) -> None:
         search = view.search
         if search is None or search.nodes.size != self.words.size:
-            self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
+            self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         before, self._heat = self._heat, _HeatState(search.nodes, scale, None, 0, 0, self.peak)
-        self.bands = self._bands_buffer
+        self.heat_bands = self._bands_buffer
         limits = np.array(scale.limits, np.float64)
-        is_same = before is not None and before.counts is search.nodes and before.scale.has_bands_of(scale)
+        is_same = before is not None and before.counts is search.nodes and before.scale.has_same_bands(scale)
         if is_same and self._only_expansions_changed:
-            highest = cellwords.g_bands_around(search.nodes, self.words, self._width, limits, self.bands, self._fresh)
+            highest = cell_flags.update_g_bands(
+                search.nodes, self.words, self._width, limits, self.heat_bands, self._new_expansions
+            )
             self.peak = max(self.peak, float(highest))
         else:
-            self.peak = float(cellwords.g_bands(search.nodes, self.words, limits, self.bands))
+            self.peak = float(cell_flags.compute_g_bands(search.nodes, self.words, limits, self.heat_bands))
 
 
 @dataclass(frozen=True)
@@ -454,11 +468,11 @@ class _HeatState:
     peak: float  # largest heat value of any cell before the update
 
 
-def _is_same_state(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
+def _is_equal_state(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
     return a[0] is b[0] and a[1:] == b[1:]
 
 
-def _expanded_since(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
+def _cells_expanded_since(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
     """Return the cells that a search has expanded since its earlier state `before`; None if unknown.
 
     The search's list of expanded cells is not cleared, because several panels may show the same agent.
@@ -475,18 +489,18 @@ def _expanded_since(search: Search, before: tuple[object, int, int, int] | None)
 
 
 @dataclass
-class Shown:
+class PanelContent:
     """Content of one panel: a snapshot of the world, the shown agent or crowd, and the flags and heat of all cells."""
 
     cells: CellFlags
-    snapshot: Snapshot
+    snapshot: WorldSnapshot
     walker: WalkerView | None
     trail: Trail | None
     crowd: Crowd | None = None
 
 
-def update_all(
-    panels: Sequence[Shown],
+def update_all_panels(
+    panels: Sequence[PanelContent],
     heat: HeatSetting,
     compared: tuple[int, int] = (0, 1),
 ) -> HeatScale:
@@ -507,43 +521,43 @@ def update_all(
         return _update_difference_bands(panels, heat, compared)
     peak = max((p.cells.peak for p in panels), default=0.0)
     while True:
-        scale = scale_for(heat, peak)
+        scale = heat_scale_for(heat, peak)
         for panel in panels:
-            panel.cells.update_heat(panel.walker, panel.trail, scale, panel.crowd)
+            panel.cells.update_heat_bands(panel.walker, panel.trail, scale, panel.crowd)
         peak = max((p.cells.peak for p in panels), default=0.0)
-        if (after := scale_for(heat, peak)) == scale:
+        if (after := heat_scale_for(heat, peak)) == scale:
             return after
 
 
-def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
+def _update_difference_bands(panels: Sequence[PanelContent], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
     """Update the heat A - B of the two compared panels, which share one array; other panels show no heat."""
     for panel in panels:
-        panel.cells.bands = NO_BANDS
+        panel.cells.heat_bands = NO_BANDS
     pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
-    counts = [found for panel in pair if (found := _panel_visits(panel)) is not None]
+    counts = [found for panel in pair if (found := _visits_in_panel(panel)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
-        return scale_for(heat)
+        return heat_scale_for(heat)
     keeper = pair[0].cells
     if keeper._bands_buffer.size != counts[0].size:
         keeper._bands_buffer = np.zeros(counts[0].size, np.uint8)
     keeper._heat = None
     while True:
-        scale = scale_for(heat, keeper.peak)
+        scale = heat_scale_for(heat, keeper.peak)
         limits = np.array(scale.limits, np.int64)
-        keeper.peak = float(cellwords.difference_bands(counts[0], counts[1], limits, keeper._bands_buffer))
-        if (after := scale_for(heat, keeper.peak)) == scale:
+        keeper.peak = float(cell_flags.compute_difference_bands(counts[0], counts[1], limits, keeper._bands_buffer))
+        if (after := heat_scale_for(heat, keeper.peak)) == scale:
             break
     for panel in pair:
-        panel.cells.bands = keeper._bands_buffer
+        panel.cells.heat_bands = keeper._bands_buffer
     return after
 
 
-def _panel_visits(panel: Shown) -> npt.NDArray[np.uint32] | None:
+def _visits_in_panel(panel: PanelContent) -> npt.NDArray[np.uint32] | None:
     """Return how often each cell was visited by the agent of a panel, or by all agents of its crowd."""
-    return _counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
+    return _agent_counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
 
 
-def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
+def _agent_counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
     """Return the number of visits (kind "visits") or of expansions (any other kind) of each cell by an agent."""
     if walker is None:
         return None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pygame
 
-from sim.params import printable
+from sim.params import escape_unprintable
 from sim.program import ROOT
 from ui.draw.theme import Colour
 
@@ -23,13 +23,13 @@ class _PrintableFont(pygame.font.Font):
         """Return a surface with the text; for a text of zero width, on which pygame fails, an empty surface."""
         if text and not self.size(text)[0]:
             return pygame.Surface((0, self.get_height()), pygame.SRCALPHA)
-        return super().render(printable(text), *how, **more)
+        return super().render(escape_unprintable(text), *how, **more)
 
     def size(self, text: Any) -> tuple[int, int]:
-        return super().size(printable(text))
+        return super().size(escape_unprintable(text))
 
 
-class Fonts:
+class FontCache:
     """Cache of fonts and rendered texts. Texts are rendered at their final size, because scaled text looks ragged."""
 
     def __init__(self) -> None:
@@ -37,20 +37,20 @@ class Fonts:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def font(face: str, size: int) -> pygame.font.Font:
+    def load_font(face: str, size: int) -> pygame.font.Font:
         return _PrintableFont(str(FONT_FOLDER / _FONT_FILES[face]), size)
 
-    def render(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
+    def render_text(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
         key = (text, face, size, colour)
         surface = self._texts.get(key)
         if surface is None:
             if len(self._texts) > _MAX_CACHED_TEXTS:
                 self._texts.clear()
-            surface = self.font(face, size).render(text, True, colour)
+            surface = self.load_font(face, size).render(text, True, colour)
             self._texts[key] = surface
         return surface
 
     @staticmethod
     @lru_cache(maxsize=4096)
     def width(text: str, face: str, size: int) -> int:
-        return Fonts.font(face, size).size(text)[0]
+        return FontCache.load_font(face, size).size(text)[0]

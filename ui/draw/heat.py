@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import ceil, log2
 
-from ui.draw.kernels.cellwords import BANDS
+from ui.draw.kernels.cell_flags import BANDS
 from ui.draw.theme import DIVERGING, Colour, Palette, heat_colours
 from ui.model.layers import HeatSetting
 
@@ -28,10 +28,10 @@ class HeatScale:
 
     setting: HeatSetting
     limits: tuple[float, ...]
-    reach: float  # upper end of the highest heat band: the peak, rounded up
+    upper_end: float  # upper end of the highest heat band: the peak, rounded up
     peak: float = field(default=0.0, compare=False)  # largest heat value of any cell in any panel
 
-    def has_bands_of(self, other: "HeatScale") -> bool:
+    def has_same_bands(self, other: "HeatScale") -> bool:
         """Return whether both scales map every value to the same band (their colours and labels may differ)."""
         return self.setting.kind == other.setting.kind and self.limits == other.limits
 
@@ -45,32 +45,32 @@ class HeatScale:
         return self.setting.kind in DOTTED_KINDS
 
     @property
-    def used(self) -> int:
+    def band_count(self) -> int:
         """Return the number of heat bands that contain values; for A - B, the number of bands per sign."""
-        return max(1, sum(limit < self.reach for limit in self.limits))
+        return max(1, sum(limit < self.upper_end for limit in self.limits))
 
-    def colours(self, palette: Palette) -> tuple[Colour, ...]:
+    def band_colours(self, palette: Palette) -> tuple[Colour, ...]:
         """Return the colours of all heat bands in ascending order; for A - B, from "B has most" to "A has most"."""
         if self.is_difference:
             return DIVERGING[palette.name]
-        return heat_colours(self.setting.colours, palette, self.used)
+        return heat_colours(self.setting.colours, palette, self.band_count)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the range of values of each heat band as text, in the order of its colours."""
         if self.is_difference:
-            steps = [self._label(i, len(self.limits)) for i in range(len(self.limits))]
+            steps = [self._band_label(i, len(self.limits)) for i in range(len(self.limits))]
             return tuple(f"-{s}" for s in reversed(steps)) + tuple(f"+{s}" for s in steps)
-        return tuple(self._label(i, self.used) for i in range(self.used))
+        return tuple(self._band_label(i, self.band_count) for i in range(self.band_count))
 
-    def _label(self, i: int, bands: int) -> str:
+    def _band_label(self, i: int, bands: int) -> str:
         """Return the range of integers in heat band `i` of `bands`, such as "1" or "5-8"; the last ends at the peak."""
         low = int(self.limits[i]) + 1
         high = int(self.limits[i + 1]) if i + 1 < bands else max(low, ceil(self.peak))
         return f"{low:,}" if high <= low else f"{low:,}-{high:,}"
 
     @property
-    def lowest(self) -> str:
+    def lowest_label(self) -> str:
         """Return the label at the left end of the colour bar."""
         return self.labels[0]
 
@@ -79,7 +79,7 @@ class HeatScale:
         return self.labels[-1]
 
 
-def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
+def heat_scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
     """Return the heat scale for values up to `peak`: its highest band ends at `peak`, rounded up."""
     bands = 4 if setting.kind == "difference" else BANDS
     reach = _rounded_up_peak(peak)

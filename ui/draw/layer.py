@@ -3,19 +3,19 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ui.draw.drawing import SvgPainter
-from ui.draw.picture import Picture
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.swatch import Swatch
 
 TEXT_DEPTH, STEP_DEPTH = 90, 215
 """Depths of two drawings that are no layers: the numbers g, h, f in cells, and the last expansion in slow motion."""
 
-DIGITS = 9
-MODIFIERS = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
+DIGIT_COUNT = 9
+SHORTCUT_PREFIXES = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
 """Prefixes of the shortcuts of layers 1 to 9, 10 to 18 and 19 to 27. A digit from 1 to 9 follows."""
 
 
-def always(picture: Picture) -> bool:
+def is_always_filled(picture: MapPainter) -> bool:
     return True
 
 
@@ -35,10 +35,10 @@ class Layer:
     legend: str  # explanation of the layer for the legend, one short sentence
     swatch: Callable[[Swatch], None]  # callback that draws a sample of the layer for the legend
 
-    draw: Callable[[Picture], None] | None = None  # callback that draws the layer on a map, on top of the fills
-    fills: int = 0  # bit mask of the cell flags (such as OPEN) whose fill colour this layer switches on and off
+    draw: Callable[[MapPainter], None] | None = None  # callback that draws the layer on a map, on top of the fills
+    filled_flags: int = 0  # bit mask of the cell flags (such as OPEN) whose fill colour this layer switches on and off
     # callback that returns whether this layer fills cells at the current zoom, while it is on
-    is_filled: Callable[[Picture], bool] = always
+    is_filled: Callable[[MapPainter], bool] = is_always_filled
     is_replaced_by_heat: bool = False  # whether the layer is hidden while heat is shown, because both fill cells
 
     svg: Callable[[SvgPainter], Iterable[str]] | None = None  # callback that yields SVG elements of lines and marks
@@ -46,8 +46,8 @@ class Layer:
     # callback that returns the SVG legend sample, in a box of 2 x 1 units; None or "": not in the legend
     svg_swatch: Callable[[SvgPainter], str] | None = None
 
-    is_of_mind: bool = True  # whether the layer shows a single agent; for a crowd, that is the selected agent
-    is_special: bool = False  # whether the layer is offered only for agents that list it in AgentSpec.shows
+    is_for_single_agent: bool = True  # whether the layer shows a single agent; for a crowd, that is the selected agent
+    is_agent_specific: bool = False  # whether the layer is offered only for agents that list it in AgentSpec.shows
     is_on: bool = True  # whether the layer is visible by default
     is_in_legend: bool = True  # whether the legends of videos and pictures include the layer
     is_explained: bool = True  # whether the sidebar shows the explanation of the layer
@@ -55,5 +55,5 @@ class Layer:
     @property
     def shortcut(self) -> str:
         """Return the default keyboard shortcut of this layer; "" for layers after the 27th, which have no shortcut."""
-        nines, digit = divmod(self.place - 1, DIGITS)
-        return f"{MODIFIERS[nines]}{digit + 1}" if nines < len(MODIFIERS) else ""
+        nines, digit = divmod(self.place - 1, DIGIT_COUNT)
+        return f"{SHORTCUT_PREFIXES[nines]}{digit + 1}" if nines < len(SHORTCUT_PREFIXES) else ""

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ui.draw.heat import HeatScale
-from ui.draw.kernels.cellwords import (
+from ui.draw.kernels.cell_flags import (
     BANDS,
     BLOCKED,
     CLOSED,
@@ -20,9 +20,9 @@ from ui.draw.kernels.cellwords import (
     WALL,
     WATER,
 )
-from ui.draw.theme import Colour, Palette, mix, packed
+from ui.draw.theme import Colour, Palette, mix_colours, pack_colour
 
-Table = npt.NDArray[np.uint32]
+ColourTable = npt.NDArray[np.uint32]
 
 KINDS_OF_TERRAIN = TREES | SWAMP | WATER
 
@@ -41,9 +41,9 @@ _DOT_INK_SHARE = 0.4  # share of the text colour in dots, because few pixels nee
 
 
 @lru_cache(maxsize=64)
-def fill_table(
+def fill_colour_table(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
-) -> Table:
+) -> ColourTable:
     """Return the table of fill colours: the colour of cells with flags `word` and heat `band` is at band << 8 | word.
 
     A pixel that covers several cells is looked up by the bitwise or of their flags. While heat is shown, the table has
@@ -58,15 +58,15 @@ def fill_table(
         has_edges: Whether the caller draws outlines of walls, so that walls are not filled.
     """
     if scale is not None:
-        return _heat_table(palette, scale, has_dots)
+        return _heat_colour_table(palette, scale, has_dots)
     is_plain = bool(hidden & KINDS_OF_TERRAIN)
     kept = ~(hidden & ~KINDS_OF_TERRAIN)
-    seen = ((_plain(word) if is_plain else word) & kept for word in range(256))
-    colours = [packed(cell_colour(palette, word, has_edges)) for word in seen]
+    seen = ((_without_terrain_kinds(word) if is_plain else word) & kept for word in range(256))
+    colours = [pack_colour(cell_colour(palette, word, has_edges)) for word in seen]
     return np.tile(np.array(colours, np.uint32), BANDS + 1)
 
 
-def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
+def _heat_colour_table(palette: Palette, scale: HeatScale, has_dots: bool) -> ColourTable:
     """Return the table of fill colours while heat is shown.
 
     It is recomputed whenever the heat scale changes. To save time, colours are computed only for the four cases that
@@ -74,40 +74,40 @@ def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
     """
     words = np.arange(256)
     kinds = np.where(words & PASSABLE, 1, 0) + np.where(words & BLOCKED, 2, 0)
-    floors = [hot_floor(palette, scale, band, has_dots) for band in range(BANDS + 1)]
+    floors = [heat_cell_colour(palette, scale, band, has_dots) for band in range(BANDS + 1)]
     rows = [
-        [packed(hot_colour(palette, word, band, floor)) for word in (0, FREE, WALL, FREE | WALL)]
+        [pack_colour(heat_pixel_colour(palette, word, band, floor)) for word in (0, FREE, WALL, FREE | WALL)]
         for band, floor in enumerate(floors)
     ]
     return np.array(rows, np.uint32)[:, kinds].reshape(-1)
 
 
-def hot_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
+def heat_pixel_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
     """Return the fill colour of a pixel while heat is shown; a pixel with both heat and walls shows the heat."""
     if not word & PASSABLE:
         return palette.outside
-    return mix(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
+    return mix_colours(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
 
 
-def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
+def heat_cell_colour(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
     """Return the fill colour of passable cells in a heat band; cells with a dot have the colour of free terrain."""
-    colour = band_colour(scale, band, palette)
+    colour = heat_band_colour(scale, band, palette)
     if colour is None or (has_dots and scale.has_dots and band == 1):
         return palette.free
-    return mix(palette.free, colour, _TINT) if scale.has_dots and band == 1 else colour
+    return mix_colours(palette.free, colour, _TINT) if scale.has_dots and band == 1 else colour
 
 
-def dot_colour(palette: Palette, scale: HeatScale) -> Colour:
+def heat_dot_colour(palette: Palette, scale: HeatScale) -> Colour:
     """Return the colour of the dots in cells of the lowest heat band."""
-    return mix(scale.colours(palette)[0], palette.text, _DOT_INK_SHARE)
+    return mix_colours(scale.band_colours(palette)[0], palette.text, _DOT_INK_SHARE)
 
 
-def hot_edge(palette: Palette) -> Colour:
+def heat_edge_colour(palette: Palette) -> Colour:
     """Return the colour of the thin line around walls while heat is shown."""
-    return mix(palette.outside, palette.text, 0.22)
+    return mix_colours(palette.outside, palette.text, 0.22)
 
 
-def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
+def heat_band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
     """Return the colour of a heat band; None for band 0, which has no heat.
 
     For the heat A - B, odd bands mean a larger count in B and even bands a larger count in A. Higher bands mean larger
@@ -115,14 +115,14 @@ def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
     """
     if band == 0:
         return None
-    colours = scale.colours(palette)
+    colours = scale.band_colours(palette)
     if not scale.is_difference:
         return colours[min(band, len(colours)) - 1]
     step = (band + 1) // 2
     return colours[4 - step if band % 2 else 3 + step]
 
 
-def _plain(word: int) -> int:
+def _without_terrain_kinds(word: int) -> int:
     """Return cell flags with the kinds of terrain reduced to free and wall."""
     bare = word & ~TERRAIN
     if word & PASSABLE:
@@ -132,12 +132,12 @@ def _plain(word: int) -> int:
     return bare
 
 
-def edge_width(zoom: float, ui_scale: float) -> int:
+def wall_edge_width(zoom: float, ui_scale: float) -> int:
     """Return the width of the outline of walls, in pixels."""
     return max(1, min(round(_EDGE_SHARE * zoom), round(_MAX_EDGE_WIDTH * ui_scale)))
 
 
-def wall_bits(hidden: int) -> int:
+def wall_flags(hidden: int) -> int:
     """Return the flags of cells that look like walls: walls, and also trees if kinds of terrain are hidden."""
     return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
 
@@ -161,7 +161,7 @@ def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
     fill = _passable_colour(palette, word)
     if not word & BLOCKED or word & OPEN:
         return fill
-    return mix(fill, wall, 0.65)
+    return mix_colours(fill, wall, 0.65)
 
 
 def _passable_colour(palette: Palette, word: int) -> Colour:
@@ -177,7 +177,7 @@ def _passable_colour(palette: Palette, word: int) -> Colour:
 
 
 def detour_colour(palette: Palette) -> Colour:
-    return mix(palette.free, palette.tracing, 0.55)
+    return mix_colours(palette.free, palette.tracing, 0.55)
 
 
 def group_colours(palette: Palette) -> dict[str, Colour]:
@@ -211,17 +211,21 @@ def region_colours(palette: Palette) -> tuple[Colour, ...]:
         palette.agent,
         palette.trail,
         palette.water,
-        mix(palette.arrived, palette.agent, 0.5),
-        mix(palette.accent, palette.tracing, 0.5),
+        mix_colours(palette.arrived, palette.agent, 0.5),
+        mix_colours(palette.accent, palette.tracing, 0.5),
     )
 
 
-def closed_edge(palette: Palette) -> Colour:
+def closed_edge_colour(palette: Palette) -> Colour:
     """Return the colour of the thin frame inside closed cells, which helps where their fill is hard to see."""
-    return mix(palette.closed, palette.open, 0.22)
+    return mix_colours(palette.closed, palette.open, 0.22)
 
 
 def texture_colours(palette: Palette) -> tuple[Colour, Colour, Colour]:
     """Return the colours of the textures of trees, swamp and water."""
     away = palette.casing_dark
-    return mix(palette.trees, away, 0.45), mix(palette.swamp, away, 0.4), mix(palette.water, palette.casing_light, 0.4)
+    return (
+        mix_colours(palette.trees, away, 0.45),
+        mix_colours(palette.swamp, away, 0.4),
+        mix_colours(palette.water, palette.casing_light, 0.4),
+    )

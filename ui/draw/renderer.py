@@ -5,24 +5,24 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pygame
 
-from ui.draw.cells import NO_CELLS, CellFlags, Shown
-from ui.draw.heat import HeatScale, scale_for
-from ui.draw.kernels import cellwords, paint
+from ui.draw.cells import NO_CELLS, CellFlags, PanelContent
+from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
 from ui.draw.map_colours import (
     DOTS_FROM_PX,
     EDGED_FROM_PX,
-    Table,
-    dot_colour,
-    edge_width,
-    fill_table,
-    hot_edge,
-    wall_bits,
+    ColourTable,
+    fill_colour_table,
+    heat_dot_colour,
+    heat_edge_colour,
+    wall_edge_width,
+    wall_flags,
 )
-from ui.draw.picture import Extras, Picture, Rect, Scratch, ToolPreview
-from ui.draw.theme import Palette, packed
-from ui.draw.values import TEXT_FROM_PX, draw_values
+from ui.draw.map_painter import MapPainter, PaintBuffers, Rect, ToolPreview, TransientContent
+from ui.draw.theme import Palette, pack_colour
+from ui.draw.values import TEXT_FROM_PX, draw_cell_numbers
 from ui.model.camera import Camera
 from ui.model.layers import LayerState
 from ui.model.run import Edits
@@ -37,7 +37,7 @@ class MapRenderer:
     """Renderer of maps. One instance draws the maps of all panels, so that they share its buffers."""
 
     def __init__(self) -> None:
-        self._scratch_buffers = Scratch()
+        self._scratch_buffers = PaintBuffers()
         self.ui_scale = 1.0  # pixels per design unit, for the widths of lines and markers
 
     def draw(
@@ -45,7 +45,7 @@ class MapRenderer:
         surface: pygame.Surface,
         rect: Rect,
         camera: Camera,
-        shown: Shown,
+        shown: PanelContent,
         layers: LayerState,
         palette: Palette,
         *,
@@ -75,103 +75,105 @@ class MapRenderer:
         cells, grid, walker = shown.cells, shown.snapshot.grid, shown.walker
         late = NO_CELLS
         if reveal is not None and walker is not None:
-            late = cells.take_back(grid, walker, reveal)
-        extras = Extras(glide, edits or {}, reveal, layers.region_level, hand.carried)
-        picture = Picture(
+            late = cells.hide_expansions(grid, walker, reveal)
+        extras = TransientContent(glide, edits or {}, reveal, layers.region_level, hand.dragged_marker)
+        picture = MapPainter(
             surface,
             rect,
             camera,
             shown,
             palette,
-            scale or scale_for(layers.heat),
+            scale or heat_scale_for(layers.heat),
             extras,
             self._scratch_buffers,
             self.ui_scale,
         )
-        _draw(picture, layers)
-        _draw_pointer(picture, hover, hand.cells)
-        picture.unlock()
+        _draw_panel(picture, layers)
+        _draw_tool_preview(picture, hover, hand.cells)
+        picture.unlock_pixels()
         if late.size and walker is not None:
-            cells.put_forward(grid, walker, late)
+            cells.show_expansions(grid, walker, late)
 
 
-def _draw(picture: Picture, state: LayerState) -> None:
+def _draw_panel(picture: MapPainter, state: LayerState) -> None:
     """Draw the fills, then the visible layers in order of depth, with g, h, f and the last expansion in between."""
-    table = _fill(picture, state)
-    shown = [layer for layer in BY_DEPTH if state.shows(layer)]
+    table = _fill_cells(picture, state)
+    shown = [layer for layer in BY_DEPTH if state.is_layer_on(layer)]
     _draw_layers(picture, (layer for layer in shown if layer.depth < TEXT_DEPTH))
-    _write_values(picture, table)
+    _write_cell_values(picture, table)
     _draw_layers(picture, (layer for layer in shown if TEXT_DEPTH < layer.depth < STEP_DEPTH))
     _draw_last_expansion(picture)
     _draw_layers(picture, (layer for layer in shown if layer.depth > STEP_DEPTH))
 
 
-def _draw_layers(picture: Picture, layers: Iterable[Layer]) -> None:
+def _draw_layers(picture: MapPainter, layers: Iterable[Layer]) -> None:
     for layer in layers:
         if layer.draw is not None:
             layer.draw(picture)
 
 
-def _fill(picture: Picture, state: LayerState) -> Table:
+def _fill_cells(picture: MapPainter, state: LayerState) -> ColourTable:
     """Fill every cell with its colour; return the table of fill colours, by cell flags and heat band."""
     has_dots, has_edges = picture.zoom >= DOTS_FROM_PX, picture.zoom >= EDGED_FROM_PX
-    hidden = _hidden_fills(picture, state)
-    table = fill_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
+    hidden = _hidden_fill_flags(picture, state)
+    table = fill_colour_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
     scratch = picture.scratch
-    args = (picture.frame, picture.cells.words, picture.cells.bands, table, packed(picture.palette.outside))
+    args = (picture.frame, picture.cells.words, picture.cells.heat_bands, table, pack_colour(picture.palette.outside))
     if picture.zoom >= 1.0:
         paint.paint_cells(*args, scratch.columns[0], scratch.rows)
     else:
         paint.paint_small_cells(*args, scratch.map_rows, scratch.columns)
     if picture.scale is not None:
-        _draw_around_heat(picture, picture.scale)
+        _draw_heat_details(picture, picture.scale)
     elif has_edges:
-        width, colour = edge_width(picture.zoom, picture.ui_scale), packed(picture.palette.wall)
-        paint.paint_wall_edges(picture.frame, picture.cells.words, wall_bits(hidden), width, colour)
+        width, colour = wall_edge_width(picture.zoom, picture.ui_scale), pack_colour(picture.palette.wall)
+        paint.paint_wall_edges(picture.frame, picture.cells.words, wall_flags(hidden), width, colour)
     return table
 
 
-def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
+def _draw_heat_details(picture: MapPainter, scale: HeatScale) -> None:
     """Draw what heat does not fill: outlines of walls, and dots in the cells of the lowest heat band."""
     palette, frame = picture.palette, picture.frame
     if picture.zoom >= EDGES_FROM_PX:
-        paint.paint_wall_edges(frame, picture.cells.words, cellwords.BLOCKED, picture.px(1), packed(hot_edge(palette)))
+        paint.paint_wall_edges(
+            frame, picture.cells.words, cell_flags.BLOCKED, picture.to_pixels(1), pack_colour(heat_edge_colour(palette))
+        )
     if scale.has_dots and picture.zoom >= DOTS_FROM_PX:
         size = max(1, round(DOT_SHARE * picture.zoom))
-        paint.paint_dots(frame, picture.cells.bands, 1, size, packed(dot_colour(palette, scale)))
+        paint.paint_heat_dots(frame, picture.cells.heat_bands, 1, size, pack_colour(heat_dot_colour(palette, scale)))
 
 
-def _hidden_fills(picture: Picture, state: LayerState) -> int:
+def _hidden_fill_flags(picture: MapPainter, state: LayerState) -> int:
     """Return the bit mask of flags that are not filled, because their layer is off, under heat, or not filling."""
     hidden = 0
     for layer in BY_DEPTH:
         is_covered = layer.is_replaced_by_heat and picture.has_heat
-        if not state.shows(layer) or is_covered or not layer.is_filled(picture):
-            hidden |= layer.fills
+        if not state.is_layer_on(layer) or is_covered or not layer.is_filled(picture):
+            hidden |= layer.filled_flags
     return hidden
 
 
-def _write_values(picture: Picture, table: Table) -> None:
+def _write_cell_values(picture: MapPainter, table: ColourTable) -> None:
     """Write the numbers g, h and f of the search into the cells if cells are large enough on screen."""
     if picture.zoom < TEXT_FROM_PX * picture.ui_scale or picture.walker is None:
         return
-    picture.unlock()
+    picture.unlock_pixels()
     args = (picture.surface, picture.rect, picture.camera, picture.snapshot, picture.walker, picture.cells)
-    draw_values(*args, table, picture.ui_scale)
-    picture.lock()
+    draw_cell_numbers(*args, table, picture.ui_scale)
+    picture.lock_pixels()
 
 
-def _draw_last_expansion(picture: Picture) -> None:
+def _draw_last_expansion(picture: MapPainter) -> None:
     """Mark the cell of the latest expansion shown so far in slow motion."""
     if picture.walker is not None and picture.extras.reveal:
-        shown = CellFlags.last_expanded(picture.walker)[: picture.extras.reveal]
+        shown = CellFlags.expansions_of_last_tick(picture.walker)[: picture.extras.reveal]
         if shown.size:
-            picture.stamp_cell("expansion", int(shown[-1]))
+            picture.draw_marker_in_cell("expansion", int(shown[-1]))
 
 
-def _draw_pointer(picture: Picture, hover: int | None, preview_cells: Sequence[int]) -> None:
+def _draw_tool_preview(picture: MapPainter, hover: int | None, preview_cells: Sequence[int]) -> None:
     """Draw the cells that the brush would change, and outline the cell under the mouse."""
     if len(preview_cells):
-        picture.tint(np.asarray(preview_cells, np.int32), picture.palette.accent, PREVIEW_ALPHA)
+        picture.tint_cells(np.asarray(preview_cells, np.int32), picture.palette.accent, PREVIEW_ALPHA)
     if hover is not None and hover >= 0:
         picture.outline_cell(hover)

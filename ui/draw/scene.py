@@ -10,30 +10,30 @@ from typing import Protocol
 
 import pygame
 
-from ui.draw.cells import CellFlags, Shown, update_all
-from ui.draw.heat import HeatScale, scale_for
-from ui.draw.layers import Layer, layers_of
-from ui.draw.picture import ToolPreview
+from ui.draw.cells import CellFlags, PanelContent, update_all_panels
+from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.layers import Layer, layers_for_agents
+from ui.draw.map_painter import ToolPreview
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import Palette
 from ui.model import layout
 from ui.model.camera import Camera
-from ui.model.keys import PanelKey
 from ui.model.layers import HeatSetting, LayerState
 from ui.model.layout import Layout, PanelBoxes
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel, Run
 
 Size = tuple[int, int]
 
 
-class Views(Protocol):
+class PanelCameras(Protocol):
     """Cameras of the panels: the part of the map that each panel shows."""
 
     @property
-    def follows(self) -> bool:
+    def is_following_agents(self) -> bool:
         """Return whether cameras stay centred on the agents of their panels."""
 
-    def of(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
+    def camera_of_panel(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
 
 
 class MapView:
@@ -45,7 +45,7 @@ class MapView:
         palette: Palette,
         scale: float,
         layers: LayerState,
-        views: Views,
+        views: PanelCameras,
         *,
         first: Callable[[], int],
         chosen: Callable[[], Sequence[Panel]],
@@ -63,14 +63,18 @@ class MapView:
             chosen: Callback that returns the panels to show.
             places: Callback that returns the layout for a given number of panels.
         """
-        self._run, self.palette, self.scale, self.layers, self.views = run, palette, scale, layers, views
+        self._run, self.palette, self.scale, self.layers, self.panel_cameras = run, palette, scale, layers, views
         self._first, self._chosen, self._places = first, chosen, places
         self.renderer = MapRenderer()
         self.cells: dict[PanelKey, CellFlags] = {}
-        self.heat_scale: HeatScale = scale_for(layers.heat)
+        self.heat_scale: HeatScale = heat_scale_for(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # keys of layers that this scene never draws, even if they are on
-        self.hides_heat = False  # whether heat is hidden, as in slow motion, where it would cover the expanded cells
-        self.alone: int | None = None  # index of the panel if a single panel is in view; None: several panels
+        self.is_heat_hidden = (
+            False  # whether heat is hidden, as in slow motion, where it would cover the expanded cells
+        )
+        self.only_panel_index: int | None = (
+            None  # index of the panel if a single panel is in view; None: several panels
+        )
         self._drawn: tuple[Run, object] | None = None  # run and generation counter to which the cell flags belong
 
     # --- panels and their rectangles --------------------------------------------------------------
@@ -87,37 +91,39 @@ class MapView:
     def layout(self) -> Layout:
         return self._places(len(self.shown_panels))
 
-    def panels(self) -> list[tuple[Panel, PanelBoxes]]:
+    def panels_with_boxes(self) -> list[tuple[Panel, PanelBoxes]]:
         return list(zip(self.shown_panels, self.layout.panels, strict=False))
 
     @property
     def agent_layers(self) -> tuple[Layer, ...]:
         """Return the layers that apply to the agents on screen. Of a crowd, only the selected agent counts."""
-        return layers_of(panel.view.spec for panel in self.shown_panels if self.run.followed(panel.key) is not None)
+        return layers_for_agents(
+            panel.view.spec for panel in self.shown_panels if self.run.followed_walker(panel.key) is not None
+        )
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
         """Return the panel whose map contains a pixel position; None if no map does."""
-        return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
+        return next((p for p in self.panels_with_boxes() if layout.box_contains(p[1].map, position)), None)
 
-    def panel_of(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
-        return next((p for p in self.panels() if p[0].key == key), None)
+    def panel_with_key(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
+        return next((p for p in self.panels_with_boxes() if p[0].key == key), None)
 
     @property
     def map_size(self) -> Size:
         grid = self.run.world.grid
         return grid.width, grid.height
 
-    def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
+    def camera_of_panel(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
         """Return the camera of a panel, centred on the agent if cameras follow agents."""
         size = (boxes.map[2], boxes.map[3])
-        camera = self.views.of(key, size, self.map_size)
-        if self.views.follows and (walker := self.run.followed(key)):
-            camera = camera.following(self.run.world.grid.xy(walker.position), self.map_size, size)
+        camera = self.panel_cameras.camera_of_panel(key, size, self.map_size)
+        if self.panel_cameras.is_following_agents and (walker := self.run.followed_walker(key)):
+            camera = camera.centred_on_cell(self.run.world.grid.xy(walker.position), self.map_size, size)
         return camera
 
-    def point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
+    def map_point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
         """Return the column and the row of the cell at a pixel position, which may be outside the map."""
-        camera = self.camera(panel.key, boxes)
+        camera = self.camera_of_panel(panel.key, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
 
     # --- heat -------------------------------------------------------------------------------------
@@ -125,7 +131,7 @@ class MapView:
     @property
     def heat(self) -> HeatSetting:
         """Return the heat setting to draw: the setting of the user, but of kind "off" while heat is hidden."""
-        return replace(self.layers.heat, kind="off") if self.hides_heat else self.layers.heat
+        return replace(self.layers.heat, kind="off") if self.is_heat_hidden else self.layers.heat
 
     # --- heat A - B -------------------------------------------------------------------------------
 
@@ -138,12 +144,16 @@ class MapView:
 
     def _compared_indices(self) -> tuple[int, int]:
         """Return the indices of the panels A and B of a heat map A - B; a maximised panel is one of them."""
-        pair = self.run.compared(self._first())
-        return pair if self.alone is None or self.alone in pair else self.run.compared(self.alone)
+        pair = self.run.compared_panel_indices(self._first())
+        return (
+            pair
+            if self.only_panel_index is None or self.only_panel_index in pair
+            else self.run.compared_panel_indices(self.only_panel_index)
+        )
 
     # --- drawing ----------------------------------------------------------------------------------
 
-    def refresh(self) -> None:
+    def update_cells(self) -> None:
         """Update the flags and the heat of all cells to the current tick; rebuild them if the run was replaced."""
         self.renderer.ui_scale = self.scale
         drawn = self.run, self.run.generation
@@ -155,10 +165,14 @@ class MapView:
             del self.cells[gone]
         for panel in panels:
             self.cells.setdefault(panel.key, CellFlags())
-        self.heat_scale = update_all([self._shown(panel) for panel in panels], self.heat, self._compared_indices())
+        self.heat_scale = update_all_panels(
+            [self._content_of_panel(panel) for panel in panels], self.heat, self._compared_indices()
+        )
 
-    def _shown(self, panel: Panel) -> Shown:
-        return Shown(self.cells[panel.key], panel.snapshot, panel.mind, self.run.trails[panel.key], panel.crowd)
+    def _content_of_panel(self, panel: Panel) -> PanelContent:
+        return PanelContent(
+            self.cells[panel.key], panel.snapshot, panel.drawn_agent, self.run.trails[panel.key], panel.crowd
+        )
 
     def draw_map(
         self,
@@ -185,13 +199,13 @@ class MapView:
         self.renderer.draw(
             surface,
             boxes.map,
-            self.camera(panel.key, boxes),
-            self._shown(panel),
-            self.layers.without(self.left_out) if self.left_out else self.layers,
+            self.camera_of_panel(panel.key, boxes),
+            self._content_of_panel(panel),
+            self.layers.with_layers_off(self.left_out) if self.left_out else self.layers,
             self.palette,
             scale=self.heat_scale,
             glide=glide,
-            edits=self.run.shown_edits(panel.key),
+            edits=self.run.recent_edits_of_branch(panel.key),
             hover=hover,
             hand=hand,
             reveal=reveal,

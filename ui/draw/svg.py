@@ -8,32 +8,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from sim.movement import USUAL
-from ui.draw.cells import CellFlags, Shown, update_all
-from ui.draw.drawing import SvgPainter
+from sim.movement import DEFAULT_MOVEMENT
+from ui.draw.cells import CellFlags, PanelContent, update_all_panels
 from ui.draw.heat import HeatScale
-from ui.draw.kernels import cellwords as bits
+from ui.draw.kernels import cell_flags as bits
 from ui.draw.layer import Layer
-from ui.draw.layers import BY_DEPTH, layers_of
-from ui.draw.map_colours import band_colour, dot_colour, hot_edge
+from ui.draw.layers import BY_DEPTH, layers_for_agents
+from ui.draw.map_colours import heat_band_colour, heat_dot_colour, heat_edge_colour
 from ui.draw.renderer import DOT_SHARE
-from ui.draw.svg_paths import Mask, box, hexed, n
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import Mask, hex_code, rect_attributes, short_decimal
 from ui.draw.theme import PALETTES, Colour, Palette
-from ui.model import wording
-from ui.model.keys import PanelKey
-from ui.model.layers import HEAT_WORDS, LayerState, compared_names
-from ui.model.look import Look
+from ui.model import panel_texts
+from ui.model.appearance import Appearance
+from ui.model.layers import HEAT_LONG_NAMES, LayerState, compared_panel_names
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel, Run
 from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
-PAGE = 800.0  # width of the page, in SVG user units
-TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # heights of the title and of each legend row, in SVG user units
+PAGE_WIDTH = 800.0  # width of the page, in SVG user units
+TITLE_HEIGHT, LEGEND_ROW_HEIGHT = 34.0, 22.0  # heights of the title and of each legend row, in SVG user units
 LINES_ACROSS = 260.0  # ratio of the shorter side of the visible map to the width of an ordinary line
 MIN_LINE = 0.16  # minimum width of an ordinary line, as a fraction of a cell's side
 
 
-def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
+def panel_svg(run: Run, key: PanelKey, look: Appearance, *, has_legend: bool = True, has_title: bool = True) -> str:
     """Return an SVG drawing of one panel.
 
     Args:
@@ -48,24 +48,24 @@ def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, h
     """
     panels = list(run.panels)
     panel = next(panel for panel in panels if panel.key == key)
-    shown = [Shown(CellFlags(), p.snapshot, p.mind, run.trails[p.key], p.crowd) for p in panels]
+    shown = [PanelContent(CellFlags(), p.snapshot, p.drawn_agent, run.trails[p.key], p.crowd) for p in panels]
     here = panels.index(panel)
-    compared = run.compared(here)
-    scale = update_all(shown, look.heat, compared)
-    names = compared_names(*(panels[index] for index in compared))
-    page = _Page(run, panel, shown[here].cells, run.trails[key], look, scale, names)
+    compared = run.compared_panel_indices(here)
+    scale = update_all_panels(shown, look.heat, compared)
+    names = compared_panel_names(*(panels[index] for index in compared))
+    page = _SvgPage(run, panel, shown[here].cells, run.trails[key], look, scale, names)
     return page.text(has_legend, has_title)
 
 
 @dataclass
-class _Page:
+class _SvgPage:
     """Writer of one SVG file: a panel with its title and legend."""
 
     run: Run
     panel: Panel
     cells: CellFlags
     trail: Trail
-    look: Look
+    look: Appearance
     scale: HeatScale
     compared: tuple[str, str]  # names of the panels A (this panel) and B of a heat map A - B
 
@@ -74,8 +74,8 @@ class _Page:
         self.width, self.height = grid.width, grid.height
         self.palette: Palette = PALETTES[self.look.theme]
         self.layers: LayerState = self.look.layer_state()
-        self.view = self.panel.subject
-        part = self.look.part_for(self.panel.key)
+        self.view = self.panel.displayed_agent
+        part = self.look.map_part_for_panel(self.panel.key)
         self.box = (0.0, 0.0, float(self.width), float(self.height))
         if part is not None:
             half = part.cells / 2
@@ -83,50 +83,56 @@ class _Page:
             right, bottom = min(self.width, part.x + half), min(self.height, part.y + half)
             if right > left and bottom > top:
                 self.box = (left, top, right - left, bottom - top)
-        self.drawing = SvgPainter(
+        self.painter = SvgPainter(
             self.panel.snapshot,
             self.view,
             self.cells,
             self.trail,
-            self.run.shown_edits(self.panel.key),
+            self.run.recent_edits_of_branch(self.panel.key),
             self.layers,
             self.scale,
             self.palette,
             max(MIN_LINE, min(self.box[2], self.box[3]) / LINES_ACROSS),
             self.panel.crowd,
-            self.panel.mind is not None,
+            self.panel.drawn_agent is not None,
         )
 
-    def _shown(self) -> list[Layer]:
+    def _visible_layers(self) -> list[Layer]:
         """Return the visible layers in ascending order of depth, without layers that are hidden by heat."""
-        has_heat = self.drawing.has_heat
+        has_heat = self.painter.has_heat
         return [
-            layer for layer in BY_DEPTH if self.layers.shows(layer) and not (has_heat and layer.is_replaced_by_heat)
+            layer
+            for layer in BY_DEPTH
+            if self.layers.is_layer_on(layer) and not (has_heat and layer.is_replaced_by_heat)
         ]
 
     # --- the file ---------------------------------------------------------------------------------
 
     def text(self, has_legend: bool, has_title: bool) -> str:
         width, height = self.box[2:]
-        zoom = PAGE / width
+        zoom = PAGE_WIDTH / width
         above = TITLE_HEIGHT if has_title else 0.0
         below = above + height * zoom
-        rows = self._legend_rows(self._legend()) if has_legend else []
-        whole = below + (LEGEND_ROW * len(rows) + 8.0 if rows else 0.0)
-        transform = f"translate(0 {n(above)}) scale({n(zoom)}) translate({n(-self.box[0])} {n(-self.box[1])})"
+        rows = self._legend_rows(self._legend_entries()) if has_legend else []
+        whole = below + (LEGEND_ROW_HEIGHT * len(rows) + 8.0 if rows else 0.0)
+        transform = (
+            f"translate(0 {short_decimal(above)}) scale({short_decimal(zoom)}) translate({short_decimal(-self.box[0])}"
+            f" {short_decimal(-self.box[1])})"
+        )
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<svg xmlns="http://www.w3.org/2000/svg" version="1.1" stroke="none" '
-            f'width="{n(PAGE)}" height="{n(whole)}" viewBox="0 0 {n(PAGE)} {n(whole)}" font-family="{FONT}">',
-            f"<title>{escape(self._name())}</title>",
+            f'width="{short_decimal(PAGE_WIDTH)}" height="{short_decimal(whole)}" viewBox="0 0 '
+            f'{short_decimal(PAGE_WIDTH)} {short_decimal(whole)}" font-family="{FONT}">',
+            f"<title>{escape(self._document_title())}</title>",
             f"<desc>{escape(self._description())}</desc>",
-            *self._ground(whole),
-            *(self._title() if has_title else ()),
+            *self._background(whole),
+            *(self._title_elements() if has_title else ()),
             f'<g transform="{transform}">',
             *self._clip_group(),
             *self._map_fills(),
             f'<g transform="translate(.5 .5)" fill="none" stroke-linecap="round" stroke-linejoin="round" '
-            f'stroke-width="{n(self.drawing.line)}">',
+            f'stroke-width="{short_decimal(self.painter.line)}">',
             *self._lines_and_marks(),
             "</g>",
             "</g>",
@@ -136,124 +142,129 @@ class _Page:
         ]
         return "\n".join(lines) + "\n"
 
-    def _ground(self, height: float) -> Iterable[str]:
+    def _background(self, height: float) -> Iterable[str]:
         """Yield a dark background for the dark theme, whose light text would not be readable on white paper."""
         if self.look.theme == "dark":
-            yield f'<rect {box(0.0, 0.0, PAGE, height)} fill="{hexed(self.palette.window)}"/>'
+            yield f'<rect {rect_attributes(0.0, 0.0, PAGE_WIDTH, height)} fill="{hex_code(self.palette.window)}"/>'
 
     def _clip_group(self) -> Iterable[str]:
         """Yield the start tag of the group of all map elements, with a clip path if a part of the map is shown."""
         if self.box == (0.0, 0.0, float(self.width), float(self.height)):
             yield "<g>"  # a clip path is not needed for the whole map, and some simple viewers fail on it
         else:
-            yield f'<defs><clipPath id="map"><rect {box(*self.box)}/></clipPath></defs>'
+            yield f'<defs><clipPath id="map"><rect {rect_attributes(*self.box)}/></clipPath></defs>'
             yield '<g clip-path="url(#map)">'
 
-    def _name(self) -> str:
+    def _document_title(self) -> str:
         return f"{self.run.scenario.title}: {self.view.label}, tick {self.panel.world.tick:,}"
 
     def _description(self) -> str:
         tick, digest = self.panel.world.tick, self.panel.world.digest()
         movement = self.run.world.grid.movement
-        rule = "" if movement == USUAL else f"{movement.words}, "
+        rule = "" if movement == DEFAULT_MOVEMENT else f"{movement.words}, "
         return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, {rule}tick {tick}, digest {digest}"
 
-    def _title(self) -> Iterable[str]:
-        ink, metrics = hexed(self.palette.text), self.view.metrics
-        numbers = f"tick {self.panel.world.tick:,}, {wording.whole(metrics.moves)} moves"
+    def _title_elements(self) -> Iterable[str]:
+        ink, metrics = hex_code(self.palette.text), self.view.metrics
+        numbers = f"tick {self.panel.world.tick:,}, {panel_texts.count_text(metrics.moves)} moves"
         if metrics.suboptimality is not None:
-            numbers += f", cost / optimal {wording.ratio(metrics.suboptimality)}"
+            numbers += f", cost / optimal {panel_texts.ratio_text(metrics.suboptimality)}"
         yield f'<text x="4" y="22" font-weight="bold" font-size="18" fill="{ink}">{escape(self.view.label)}</text>'
-        yield (f'<text x="{n(PAGE - 4)}" y="22" text-anchor="end" font-size="15" fill="{ink}">{escape(numbers)}</text>')
+        yield (
+            f'<text x="{short_decimal(PAGE_WIDTH - 4)}" y="22" text-anchor="end" font-size="15" fill="{ink}">'
+            f"{escape(numbers)}</text>"
+        )
 
     # --- the map ----------------------------------------------------------------------------------
 
     def _map_fills(self) -> Iterable[str]:
-        palette, drawing = self.palette, self.drawing
-        shown = self._shown()
-        yield f'<rect width="{self.width}" height="{self.height}" fill="{hexed(palette.free)}"/>'
+        palette, drawing = self.palette, self.painter
+        shown = self._visible_layers()
+        yield f'<rect width="{self.width}" height="{self.height}" fill="{hex_code(palette.free)}"/>'
         if drawing.has_heat:  # while heat is shown, trees are drawn like walls, both with a thin outline
-            yield from self._wall_paths(drawing.words & bits.PASSABLE == 0, hot_edge(palette), 0.4)
-            yield from self._heat()
+            yield from self._wall_paths(drawing.words & bits.PASSABLE == 0, heat_edge_colour(palette), 0.4)
+            yield from self._heat_fills()
             return
         is_rock = drawing.words & bits.TERRAIN == bits.ROCK
         yield from self._wall_paths(is_rock | (drawing.words & self._unfilled_blocked_bits() != 0), palette.wall, 0.6)
         for layer in shown:
-            yield from self._filled(layer)
+            yield from self._layer_fills(layer)
 
     def _wall_paths(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
         """Yield the cells of a mask as walls: in the background colour, with an outline of `lines` line widths."""
-        stroke = f' stroke="{hexed(edge)}" stroke-width="{n(lines * self.drawing.line)}"'
-        return self.drawing.fill(flat, self.palette.outside, stroke)
+        stroke = f' stroke="{hex_code(edge)}" stroke-width="{short_decimal(lines * self.painter.line)}"'
+        return self.painter.fill_cells(flat, self.palette.outside, stroke)
 
     def _unfilled_blocked_bits(self) -> int:
         """Return the flags of blocked cells (walls, trees) for which no visible layer has a fill."""
         bare = bits.BLOCKED
-        for layer in self._shown():
-            bare &= ~layer.fills
+        for layer in self._visible_layers():
+            bare &= ~layer.filled_flags
         return bare
 
-    def _filled(self, layer: Layer) -> Iterable[str]:
-        return layer.svg_fill(self.drawing) if layer.svg_fill is not None else ()
+    def _layer_fills(self, layer: Layer) -> Iterable[str]:
+        return layer.svg_fill(self.painter) if layer.svg_fill is not None else ()
 
-    def _heat(self) -> Iterable[str]:
-        bands, is_passable = self.cells.bands, self.cells.words & bits.PASSABLE != 0
+    def _heat_fills(self) -> Iterable[str]:
+        bands, is_passable = self.cells.heat_bands, self.cells.words & bits.PASSABLE != 0
         for band in range(1, bits.BANDS + 1 if bands.size else 1):
-            colour = band_colour(self.scale, band, self.palette)
+            colour = heat_band_colour(self.scale, band, self.palette)
             if colour and band == 1 and self.scale.has_dots:
-                yield from self._dot_path((bands == band) & is_passable, dot_colour(self.palette, self.scale))
+                yield from self._dot_path((bands == band) & is_passable, heat_dot_colour(self.palette, self.scale))
             elif colour:
-                yield from self.drawing.fill((bands == band) & is_passable, colour)
+                yield from self.painter.fill_cells((bands == band) & is_passable, colour)
 
     def _dot_path(self, flat: Mask, colour: Colour) -> Iterable[str]:
         """Yield one path with a small square in the middle of each cell of a mask."""
-        corner, side = n(0.5 - DOT_SHARE / 2), n(DOT_SHARE)
-        places = (self.drawing.xy(int(cell)) for cell in flat.nonzero()[0])
+        corner, side = short_decimal(0.5 - DOT_SHARE / 2), short_decimal(DOT_SHARE)
+        places = (self.painter.xy(int(cell)) for cell in flat.nonzero()[0])
         data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in places)
         if data:
-            yield f'<path fill="{hexed(colour)}" d="{data}"/>'
+            yield f'<path fill="{hex_code(colour)}" d="{data}"/>'
 
     def _lines_and_marks(self) -> Iterable[str]:
-        for layer in self._shown():
+        for layer in self._visible_layers():
             if layer.svg is not None:
-                yield from layer.svg(self.drawing)
+                yield from layer.svg(self.painter)
 
     # --- legend -----------------------------------------------------------------------------------
 
-    def _legend(self) -> list[tuple[str, str]]:
+    def _legend_entries(self) -> list[tuple[str, str]]:
         """Return (name, SVG sample) of each visible layer, and of the heat; samples fill a box of 2 x 1 units."""
-        shown = self._shown()
+        shown = self._visible_layers()
         drawn = (
             (layer, layer.svg_swatch)
-            for layer in layers_of([self.panel.view.spec] if self.run.followed(self.panel.key) is not None else [])
+            for layer in layers_for_agents(
+                [self.panel.view.spec] if self.run.followed_walker(self.panel.key) is not None else []
+            )
             if layer in shown
         )
-        swatches = ((layer.name, swatch(self.drawing)) for layer, swatch in drawn if swatch)
+        swatches = ((layer.name, swatch(self.painter)) for layer, swatch in drawn if swatch)
         entries = [(name, swatch) for name, swatch in swatches if swatch]
-        if self.drawing.has_heat:
+        if self.painter.has_heat:
             entries.append((self._heat_name(), self._heat_swatch()))
         return entries
 
     def _heat_name(self) -> str:
         """Return the name of the heat in the legend, such as "visits, 1 to 12"."""
-        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_WORDS[self.scale.setting.kind]
-        return f"{name}, {self.scale.lowest} to {self.scale.highest}"
+        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_LONG_NAMES[self.scale.setting.kind]
+        return f"{name}, {self.scale.lowest_label} to {self.scale.highest}"
 
     def _heat_swatch(self) -> str:
-        colours = self.scale.colours(self.palette)
+        colours = self.scale.band_colours(self.palette)
         step = 2.0 / len(colours)
         return "".join(
-            f'<rect x="{n(i * step)}" width="{n(step)}" height="1" fill="{hexed(colour)}"/>'
+            f'<rect x="{short_decimal(i * step)}" width="{short_decimal(step)}" height="1" fill="{hex_code(colour)}"/>'
             for i, colour in enumerate(colours)
         )
 
     def _legend_rows(self, entries: list[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
         """Return the legend entries split into rows that fit the width of the page, each entry as (x, name, sample)."""
         rows: list[list[tuple[float, str, str]]] = []
-        x = PAGE
+        x = PAGE_WIDTH
         for name, drawing in entries:
             width = 46.0 + 7.2 * len(name)  # estimate of the text width, because the viewer's font is unknown
-            if x + width > PAGE:
+            if x + width > PAGE_WIDTH:
                 rows.append([])
                 x = 4.0
             rows[-1].append((x, name, drawing))
@@ -261,9 +272,12 @@ class _Page:
         return rows
 
     def _legend_elements(self, rows: list[list[tuple[float, str, str]]], top: float) -> Iterable[str]:
-        ink = hexed(self.palette.text)
+        ink = hex_code(self.palette.text)
         for number, row in enumerate(rows):
-            y = top + LEGEND_ROW * number
+            y = top + LEGEND_ROW_HEIGHT * number
             for x, name, drawing in row:
-                yield f'<g transform="translate({n(x)} {n(y)}) scale(13)">{drawing}</g>'
-                yield f'<text x="{n(x + 32)}" y="{n(y + 11)}" font-size="13" fill="{ink}">{escape(name)}</text>'
+                yield f'<g transform="translate({short_decimal(x)} {short_decimal(y)}) scale(13)">{drawing}</g>'
+                yield (
+                    f'<text x="{short_decimal(x + 32)}" y="{short_decimal(y + 11)}" font-size="13" fill="{ink}">'
+                    f"{escape(name)}</text>"
+                )

@@ -29,7 +29,7 @@ def outline_path(mask: Mask) -> str:
     parts = []
     while next_across:
         start = next(iter(next_across))
-        parts.append(_loop(start, next_across, next_down))
+        parts.append(_outline_loop(start, next_across, next_down))
     return "".join(parts)
 
 
@@ -60,21 +60,21 @@ def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, li
     return found
 
 
-def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
+def _outline_loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
     """Return SVG path data of one closed outline through `start`, and remove its edges from both dicts."""
     parts = [f"M{start[0]} {start[1]}"]
     here = start
     while True:
-        x, y = _take(next_across, here)
+        x, y = _pop_edge(next_across, here)
         parts.append(f"h{x - here[0]}")
-        here = _take(next_down, (x, y))
+        here = _pop_edge(next_down, (x, y))
         if here == start:
             break
         parts.append(f"v{here[1] - y}")
     return "".join(parts) + "z"
 
 
-def _take(table: dict[Point, list[Point]], start: Point) -> Point:
+def _pop_edge(table: dict[Point, list[Point]], start: Point) -> Point:
     """Remove one edge that begins at `start` from a dict of edges, and return the end of this edge."""
     ends = table[start]
     end = ends.pop()
@@ -98,13 +98,13 @@ def line_path(points: Sequence[Point]) -> str:
         if step == last or last == (0, 0):
             run_x, run_y = run_x + step[0], run_y + step[1]
         else:
-            parts.append(piece(run_x, run_y))
+            parts.append(line_command(run_x, run_y))
             run_x, run_y = step
         last = step if step != (0, 0) else last
-    return "".join([*parts, piece(run_x, run_y)])
+    return "".join([*parts, line_command(run_x, run_y)])
 
 
-def piece(dx: int, dy: int) -> str:
+def line_command(dx: int, dy: int) -> str:
     """Return the shortest SVG path command for a straight line by (dx, dy)."""
     if dy == 0:
         return f"h{dx}" if dx else ""
@@ -114,7 +114,7 @@ def piece(dx: int, dy: int) -> str:
 # --- numbers and colours ---------------------------------------------------------------------------
 
 
-def n(value: float) -> str:
+def short_decimal(value: float) -> str:
     """Return a number as short text for SVG: at most three decimals, without trailing zeros, ".5" for 0.5."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     if text in ("-0", ""):
@@ -122,12 +122,14 @@ def n(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def hexed(colour: Colour) -> str:
+def hex_code(colour: Colour) -> str:
     return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
-def box(x: float, y: float, width: float, height: float) -> str:
-    return f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
+def rect_attributes(x: float, y: float, width: float, height: float) -> str:
+    return (
+        f'x="{short_decimal(x)}" y="{short_decimal(y)}" width="{short_decimal(width)}" height="{short_decimal(height)}"'
+    )
 
 
 def is_light(colour: Colour) -> bool:

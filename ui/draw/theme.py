@@ -10,21 +10,21 @@ from functools import lru_cache
 Colour = tuple[int, int, int]
 
 
-def rgb(code: str) -> Colour:
+def colour_from_hex(code: str) -> Colour:
     """Return the colour of a hex code such as '#56B4E9'."""
     return int(code[1:3], 16), int(code[3:5], 16), int(code[5:7], 16)
 
 
-RED = rgb("#E5484D")
+RED = colour_from_hex("#E5484D")
 """Colour of the recording light, and of cells where a marker cannot be dropped; orange has other meanings."""
 
 
-def packed(colour: Colour) -> int:
+def pack_colour(colour: Colour) -> int:
     """Return the colour as one integer in the pixel format of the window, 0x00RRGGBB."""
     return colour[0] << 16 | colour[1] << 8 | colour[2]
 
 
-def mix(a: Colour, b: Colour, share_of_b: float) -> Colour:
+def mix_colours(a: Colour, b: Colour, share_of_b: float) -> Colour:
     """Return a linear mixture of two colours."""
     return tuple(round(x + (y - x) * share_of_b) for x, y in zip(a, b, strict=True))  # type: ignore[return-value]
 
@@ -67,11 +67,11 @@ class Palette:
     grid_line: Colour
 
 
-def _palette(name: str, **codes: str) -> Palette:
-    return Palette(name, **{role: rgb(code) for role, code in codes.items()})
+def _palette_from_hex(name: str, **codes: str) -> Palette:
+    return Palette(name, **{role: colour_from_hex(code) for role, code in codes.items()})
 
 
-DARK = _palette(
+DARK = _palette_from_hex(
     "dark",
     window="#0E1014",
     surface="#171A20",
@@ -104,7 +104,7 @@ DARK = _palette(
     grid_line="#2E343E",
 )
 
-LIGHT = _palette(
+LIGHT = _palette_from_hex(
     "light",
     window="#DFE2E6",
     surface="#F7F8FA",
@@ -175,7 +175,7 @@ def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
         palette: Theme; it determines which part of the colour map is used.
         count: Number of bands.
     """
-    ramp = [rgb(f"#{code}") for code in _COLOUR_RAMPS[name].split()]
+    ramp = [colour_from_hex(f"#{code}") for code in _COLOUR_RAMPS[name].split()]
     low, high = (_GREY_RAMP_ENDS if name == "greys" else _RAMP_ENDS)[palette.name]
     steps = max(count, _MIN_BANDS) - 1
     return tuple(_ramp_colour(ramp, low + (high - low) * i / steps) for i in range(count))
@@ -185,16 +185,16 @@ def _ramp_colour(ramp: list[Colour], share: float) -> Colour:
     """Return the interpolated colour at a position on a colour map, 0 (first sample) to 1 (last sample)."""
     position = share * (len(ramp) - 1)
     below = min(int(position), len(ramp) - 2)
-    return mix(ramp[below], ramp[below + 1], position - below)
+    return mix_colours(ramp[below], ramp[below + 1], position - below)
 
 
-def _colours(codes: str) -> tuple[Colour, ...]:
-    return tuple(rgb(f"#{code}") for code in codes.split())
+def _colours_from_hex(codes: str) -> tuple[Colour, ...]:
+    return tuple(colour_from_hex(f"#{code}") for code in codes.split())
 
 
 DIVERGING = {
-    "dark": _colours("A6DBFF 5FB0EE 2F7FC0 1D5C91 8A4717 C2651B F0913A FFC98A"),
-    "light": _colours("0B3F78 2273B5 5FA3D9 9CCBEE F5C08A E3903F BD5E12 7A3300"),
+    "dark": _colours_from_hex("A6DBFF 5FB0EE 2F7FC0 1D5C91 8A4717 C2651B F0913A FFC98A"),
+    "light": _colours_from_hex("0B3F78 2273B5 5FA3D9 9CCBEE F5C08A E3903F BD5E12 7A3300"),
 }
 """Colours of heat A - B by palette, from "B has most" (blue) to "A has most" (orange).
 
@@ -202,13 +202,13 @@ Cells without a difference have no fill. The larger the difference, the more it 
 """
 
 SERIES = (
-    rgb("#56B4E9"),
-    rgb("#CC79A7"),
-    rgb("#E69F00"),
-    rgb("#009E73"),
-    rgb("#0072B2"),
-    rgb("#B8B8B8"),
-    rgb("#8C6BB1"),
-    rgb("#A6761D"),
+    colour_from_hex("#56B4E9"),
+    colour_from_hex("#CC79A7"),
+    colour_from_hex("#E69F00"),
+    colour_from_hex("#009E73"),
+    colour_from_hex("#0072B2"),
+    colour_from_hex("#B8B8B8"),
+    colour_from_hex("#8C6BB1"),
+    colour_from_hex("#A6761D"),
 )
 """Colours of the agents in charts, in the order of the panels."""

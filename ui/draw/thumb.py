@@ -6,21 +6,21 @@ import pygame
 from sim.grid import Grid
 from sim.program import ROOT
 from ui.draw import marks
-from ui.draw.cells import NO_BANDS, terrain_of
+from ui.draw.cells import NO_BANDS, terrain_flags_of
 from ui.draw.kernels import paint
-from ui.draw.kernels.cellwords import WALL
-from ui.draw.kernels.paint import Frame
-from ui.draw.map_colours import EDGED_FROM_PX, edge_width, fill_table
-from ui.draw.theme import Palette, packed
+from ui.draw.kernels.cell_flags import WALL
+from ui.draw.kernels.paint import Viewport
+from ui.draw.map_colours import EDGED_FROM_PX, fill_colour_table, wall_edge_width
+from ui.draw.theme import Palette, pack_colour
 
-FOLDER = ROOT / "assets" / "thumbs"
+THUMBNAIL_FOLDER = ROOT / "assets" / "thumbs"
 """Folder with pictures of the examples, created by `make thumbs`."""
 
-SIDE = 220
+THUMBNAIL_SIDE = 220
 """Longer side of a picture in FOLDER, in pixels."""
 
 
-def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
+def draw_thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
     """Return a thumbnail of the whole map with start and goal.
 
     Args:
@@ -34,17 +34,17 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
     whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
     # If cells are smaller than a pixel, their colours are averaged, so that thin walls stay visible.
     if scale >= 1.0:
-        picture = _filled(grid, whole, scale, palette)
+        picture = _terrain_surface(grid, whole, scale, palette)
     else:
-        picture = pygame.transform.smoothscale(_filled(grid, (grid.width, grid.height), 1.0, palette), whole)
+        picture = pygame.transform.smoothscale(_terrain_surface(grid, (grid.width, grid.height), 1.0, palette), whole)
     for name, cell in (("start", start), ("goal", goal)):
-        _mark(picture, name, grid.xy(cell), scale, palette)
+        _draw_marker(picture, name, grid.xy(cell), scale, palette)
     return picture
 
 
-def example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygame.Surface | None:
+def load_example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygame.Surface | None:
     """Return the stored picture of an example, scaled to fit into `size`; None if there is no stored picture."""
-    path = FOLDER / name_of(name, palette.name)
+    path = THUMBNAIL_FOLDER / picture_file_name(name, palette.name)
     if not path.is_file():
         return None
     picture = pygame.image.load(path)
@@ -53,27 +53,27 @@ def example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygam
     return pygame.transform.smoothscale(picture.convert(24), shown)
 
 
-def name_of(example: str, theme: str) -> str:
+def picture_file_name(example: str, theme: str) -> str:
     return f"{example}-{theme}.jpg"
 
 
-def _mark(picture: pygame.Surface, name: str, point: tuple[int, int], scale: float, palette: Palette) -> None:
+def _draw_marker(picture: pygame.Surface, name: str, point: tuple[int, int], scale: float, palette: Palette) -> None:
     """Draw a marker on a cell. Near the border the marker is moved inwards, so that it is not cut off."""
     size = picture.get_size()
-    frame = Frame(marks.window_pixels(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
-    made = marks.marker(name, scale, max(0.75, min(size) / 300), palette)
+    frame = Viewport(marks.lock_pixels_of(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
+    made = marks.marker_masks(name, scale, max(0.75, min(size) / 300), palette)
     reach = max(mask.shape[0] // 2 for mask, _ in made)
-    x, y = (_within(coordinate, scale, room, reach) for coordinate, room in zip(point, size, strict=True))
+    x, y = (_clamped_pixel(coordinate, scale, room, reach) for coordinate, room in zip(point, size, strict=True))
     for mask, colour in made:
-        paint.stamp(frame, mask, x - mask.shape[0] // 2, y - mask.shape[0] // 2, colour)
+        paint.stamp_mask(frame, mask, x - mask.shape[0] // 2, y - mask.shape[0] // 2, colour)
 
 
-def _within(coordinate: int, scale: float, room: int, reach: int) -> int:
+def _clamped_pixel(coordinate: int, scale: float, room: int, reach: int) -> int:
     """Return the pixel x or y of a cell's middle, but at least `reach` pixels away from the border."""
     return min(max(round((coordinate + 0.5) * scale), reach), max(reach, room - 1 - reach))
 
 
-def _filled(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
+def _terrain_surface(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
     """Return a surface with the terrain of a map, drawn as in panels.
 
     Args:
@@ -82,12 +82,12 @@ def _filled(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -
         scale: Pixels per cell, at least 1.
         palette: Colours of the theme.
     """
-    surface, words = pygame.Surface(size, 0, 32), terrain_of(grid).words
+    surface, words = pygame.Surface(size, 0, 32), terrain_flags_of(grid).words
     has_edges = scale >= EDGED_FROM_PX
-    frame = Frame(marks.window_pixels(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
+    frame = Viewport(marks.lock_pixels_of(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
     columns, rows = np.zeros(size[0], np.uint32), np.zeros(size[1], np.uint32)
-    table = fill_table(palette, 0, None, has_edges=has_edges)
-    paint.paint_cells(frame, words, NO_BANDS, table, packed(palette.outside), columns, rows)
+    table = fill_colour_table(palette, 0, None, has_edges=has_edges)
+    paint.paint_cells(frame, words, NO_BANDS, table, pack_colour(palette.outside), columns, rows)
     if has_edges:
-        paint.paint_wall_edges(frame, words, WALL, edge_width(scale, 1.0), packed(palette.wall))
+        paint.paint_wall_edges(frame, words, WALL, wall_edge_width(scale, 1.0), pack_colour(palette.wall))
     return surface

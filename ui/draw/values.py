@@ -7,27 +7,27 @@ import numpy.typing as npt
 import pygame
 
 from sim.walker import WalkerView
-from sim.world import Snapshot
+from sim.world import WorldSnapshot
 from ui.draw.cells import CellFlags
-from ui.draw.fonts import Fonts
-from ui.draw.kernels import cellwords
-from ui.draw.kernels.paint import left_of
-from ui.draw.theme import rgb
+from ui.draw.fonts import FontCache
+from ui.draw.kernels import cell_flags
+from ui.draw.kernels.paint import first_pixel_of
+from ui.draw.theme import colour_from_hex
 from ui.model.camera import Camera
-from ui.model.cell_values import values_of
+from ui.model.cell_values import search_values_of_cell
 
 TEXT_FROM_PX = 48.0  # smallest side of a cell, in design units, at which g, h and f are written into cells
 WIDE_FROM_PX = 80  # smallest side of a cell, in design units, at which g and h have four digits instead of three
 
-_DARK_INK, _LIGHT_INK = rgb("#14171C"), rgb("#F1F3F6")
-_fonts = Fonts()
+_DARK_INK, _LIGHT_INK = colour_from_hex("#14171C"), colour_from_hex("#F1F3F6")
+_fonts = FontCache()
 
 
-def draw_values(
+def draw_cell_numbers(
     surface: pygame.Surface,
     rect: tuple[int, int, int, int],
     camera: Camera,
-    snapshot: Snapshot,
+    snapshot: WorldSnapshot,
     walker: WalkerView,
     cells: CellFlags,
     table: npt.NDArray[np.uint32],
@@ -51,26 +51,31 @@ def draw_values(
     grid = snapshot.grid
     zoom = float(camera.zoom)
     size = round(max(10 * ui_scale, min(15 * ui_scale, zoom / 5)))
-    last_x, last_y = camera.to_map(rect[2], rect[3])
+    last_x, last_y = camera.px_to_map(rect[2], rect[3])
     before = surface.get_clip()
     surface.set_clip(pygame.Rect(rect).clip(before))
     for y in range(max(0, int(camera.top)), min(grid.height, int(last_y) + 1)):
         for x in range(max(0, int(camera.left)), min(grid.width, int(last_x) + 1)):
             cell = grid.cell(x, y)
             word = int(cells.words[cell])
-            if not word & cellwords.KNOWN:
+            if not word & cell_flags.KNOWN:
                 continue
-            band = int(cells.bands[cell]) if cells.bands.size else 0
+            band = int(cells.heat_bands[cell]) if cells.heat_bands.size else 0
             ink = _text_colour_on(int(table[band << 8 | word]))
-            left = rect[0] + int(left_of(x, camera.left, zoom))
-            top = rect[1] + int(left_of(y, camera.top, zoom))
-            _write(
-                surface, (left, top, round(zoom)), values_of(snapshot, walker, cell), size, ink, WIDE_FROM_PX * ui_scale
+            left = rect[0] + int(first_pixel_of(x, camera.left, zoom))
+            top = rect[1] + int(first_pixel_of(y, camera.top, zoom))
+            _write_cell_numbers(
+                surface,
+                (left, top, round(zoom)),
+                search_values_of_cell(snapshot, walker, cell),
+                size,
+                ink,
+                WIDE_FROM_PX * ui_scale,
             )
     surface.set_clip(before)
 
 
-def short(value: float, most: int) -> str:
+def number_text(value: float, most: int) -> str:
     """Return a number as text, with one decimal if that takes at most `most` characters, otherwise rounded."""
     if not isfinite(value):
         return "inf"
@@ -84,7 +89,7 @@ def _text_colour_on(colour: int) -> tuple[int, int, int]:
     return _DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _LIGHT_INK
 
 
-def _write(
+def _write_cell_numbers(
     surface: pygame.Surface,
     cell: tuple[int, int, int],
     values: tuple[float, float, float],
@@ -94,8 +99,8 @@ def _write(
 ) -> None:
     left, top, side = cell
     digits = 4 if side >= wide_from else 3
-    texts = short(values[0], digits), short(values[1], digits), short(values[2], 4)
-    g, h, f = (_fonts.render(text, "mono", size, ink) for text in texts)
+    texts = number_text(values[0], digits), number_text(values[1], digits), number_text(values[2], 4)
+    g, h, f = (_fonts.render_text(text, "mono", size, ink) for text in texts)
     surface.blit(g, (left + 3, top + 1))
     surface.blit(h, (left + side - 2 - h.get_width(), top + 1))
     surface.blit(f, (left + side - 2 - f.get_width(), top + side - 1 - f.get_height()))

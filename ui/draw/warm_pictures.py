@@ -6,21 +6,21 @@ from typing import Any
 import numpy as np
 import pygame
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig, EditCells
-from sim.crowd import CrowdNumbers
+from sim.crowd import CrowdCounts
 from sim.grid import Grid
 from sim.kernels import search as search_kernels
-from sim.kernels.learned import new_learned
+from sim.kernels.learned import new_learned_heuristic
 from sim.kernels.octile import h0_cells
 from sim.world import World
-from ui.draw.cells import BANDS, NO_CELLS, CellFlags, Shown, update_all
-from ui.draw.kernels import cellwords, paint
-from ui.draw.kernels.paint import Frame
+from ui.draw.cells import BANDS, NO_CELLS, CellFlags, PanelContent, update_all_panels
+from ui.draw.kernels import cell_flags, paint
+from ui.draw.kernels.paint import Viewport
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
-from ui.draw.legend import legend_swatch
-from ui.draw.marks import window_pixels
-from ui.draw.picture import DraggedMarker, ToolPreview
+from ui.draw.legend import draw_layer_swatch
+from ui.draw.map_painter import DraggedMarker, ToolPreview
+from ui.draw.marks import lock_pixels_of
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
@@ -48,8 +48,8 @@ def warm_first_picture(kind: str) -> None:
         world.advance(1)
         trail.append(walker.rows)
         snapshot = world.snapshot()
-        shown = [Shown(cells, snapshot, snapshot.walkers[0], trail)]
-        _draw(
+        shown = [PanelContent(cells, snapshot, snapshot.walkers[0], trail)]
+        _draw_panels(
             surface,
             shown,
             LayerState(heat=HeatSetting(heat)),
@@ -59,11 +59,11 @@ def warm_first_picture(kind: str) -> None:
         )
         world.submit(EditCells(freed=(23,)))
     if search := walker.agent.view().search:
-        cellwords.renew(cells.words.copy(), search.nodes, 1, 0)
-        cellwords.renew_some(cells.words.copy(), cells.words, search.nodes, 1, NO_CELLS)
-        cellwords.renew_around(cells.words.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
+        cell_flags.update_search_flags(cells.words.copy(), search.nodes, 1, 0)
+        cell_flags.recompute_flags(cells.words.copy(), cells.words, search.nodes, 1, NO_CELLS)
+        cell_flags.update_flags_around(cells.words.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
     for layer in LAYERS:
-        legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
+        draw_layer_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
 def warm_crowd_picture() -> None:
@@ -73,18 +73,18 @@ def warm_crowd_picture() -> None:
     walker = world.add(AgentConfig("tb-wa", group="crowd"))
     world.advance(2)
     tails = np.array([[walker.start, walker.position]], np.int32)
-    numbers = CrowdNumbers.of(world, [walker])
+    numbers = CrowdCounts.from_walkers(world, [walker])
     crowd = Crowd("crowd", (0,), NO_CELLS, numbers, walker.visits, 1, tails, ())
     for heat in ("off", "visits"):
-        shown = [Shown(CellFlags(), world.snapshot(()), None, None, crowd)]
-        _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
+        shown = [PanelContent(CellFlags(), world.snapshot(()), None, None, crowd)]
+        _draw_panels(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
 
 
 def _tiny_world() -> World:
-    return World(Grid.from_rows(list(ROWS)), 20, 29, BY_KEY, budget=12, watched=True)
+    return World(Grid.from_text_rows(list(ROWS)), 20, 29, SPECS_BY_KEY, budget=12, watched=True)
 
 
-def warm_pictures() -> None:
+def warm_all_pictures() -> None:
     """Compile all drawing kernels, by drawing every layer and every kind of heat at several zooms."""
     pygame.font.init()
     surface = pygame.Surface(SIZE, 0, 32)
@@ -99,13 +99,13 @@ def warm_pictures() -> None:
         world.advance(1)
         for walker, trail in zip(world.walkers, trails, strict=True):
             trail.append(walker.rows)
-        _draw_all(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
+        _draw_all_agents(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
     _call_remaining_kernels(world, cells[0])
-    frame = Frame(window_pixels(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
+    frame = Viewport(lock_pixels_of(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
     paint.frame_cells(frame, np.array([0], np.int32), 1, 0)
     del frame  # the surface stays locked as long as the frame exists
     for layer in LAYERS:
-        legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
+        draw_layer_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
 def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
@@ -114,38 +114,40 @@ def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
     search, detour = view.search, view.detour
     assert search is not None and detour is not None
     words = cells.words.copy()
-    cellwords.renew(words, search.nodes, 1, 0)
-    cellwords.renew_some(words, words, search.nodes, 1, NO_CELLS)
-    cellwords.mark_detour(words, detour.nodes, 1, NO_CELLS)
-    cellwords.clear_detour(words, NO_CELLS)
+    cell_flags.update_search_flags(words, search.nodes, 1, 0)
+    cell_flags.recompute_flags(words, words, search.nodes, 1, NO_CELLS)
+    cell_flags.set_detour_flags(words, detour.nodes, 1, NO_CELLS)
+    cell_flags.clear_detour_flags(words, NO_CELLS)
     limits = np.zeros(BANDS, np.uint32)
-    cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
-    table = new_learned(world.grid.ground, world.goal, is_watched=True)
-    cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
+    cell_flags.update_count_bands(search.heat, limits, words, NO_CELLS)
+    table = new_learned_heuristic(world.grid.ground, world.goal, is_watched=True)
+    cell_flags.update_learned_bands(table, np.zeros(BANDS), words, 0)
     for cell in (0, 20):  # call the kernels with which the inspector shows the values of a cell
         search_kernels.is_known(search, cell)
         search_kernels.is_closed(search, cell)
         h0_cells(world.grid.ground, cell, world.goal)
-    search_kernels.parent(world.grid.ground, search, world.start)
-    cellwords.g_bands_around(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
+    search_kernels.parent_of(world.grid.ground, search, world.start)
+    cell_flags.update_g_bands(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
 
 
-def _draw_all(
+def _draw_all_agents(
     surface: pygame.Surface, world: World, trails: list[Trail], cells: list[CellFlags], kind: str, zoom: float
 ) -> None:
     """Draw all agents with every layer and one kind of heat."""
     snapshot = world.snapshot()
-    table = new_learned(world.grid.ground, snapshot.goal, is_watched=True)
+    table = new_learned_heuristic(world.grid.ground, snapshot.goal, is_watched=True)
     views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
-    shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
+    shown = [PanelContent(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     edits = {23: (snapshot.tick, True), 5: (snapshot.tick, False)}
     hand = ToolPreview((4, 5), DraggedMarker("goal", 4, is_refused=True))
-    _draw(surface, shown, layers, zoom, edits=edits, hover=3, hand=hand, reveal=2)
+    _draw_panels(surface, shown, layers, zoom, edits=edits, hover=3, hand=hand, reveal=2)
 
 
-def _draw(surface: pygame.Surface, shown: list[Shown], layers: LayerState, zoom: float, **more: Any) -> None:
-    scale = update_all(shown, layers.heat)
+def _draw_panels(
+    surface: pygame.Surface, shown: list[PanelContent], layers: LayerState, zoom: float, **more: Any
+) -> None:
+    scale = update_all_panels(shown, layers.heat)
     renderer = MapRenderer()
     for panel in shown:
         renderer.draw(

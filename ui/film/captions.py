@@ -7,17 +7,17 @@ captions.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sim.commands import Command, together
+from sim.commands import Command, merge_commands
 from sim.time.branches import Branch
 from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
-from ui.model.wording import RunNames
+from ui.model.panel_texts import RunNames
 
 _MAX_NAMES = 3  # maximum number of agents listed by name in a caption; a larger number is only counted
 
 
 @dataclass(frozen=True)
-class Happening:
+class Caption:
     """Caption of one event: the text, and the first tick that shows the effect of the event."""
 
     tick: int
@@ -27,7 +27,7 @@ class Happening:
         return f"tick {self.tick:,}: {self.text}"
 
 
-def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Happening]:
+def captions_of_branches(branches: Sequence[Branch], after: int, until: int) -> list[Caption]:
     """Return captions of the edits and restarts in a range of ticks, sorted by tick, edits first.
 
     Args:
@@ -37,25 +37,25 @@ def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Ha
     """
     found: dict[tuple[int, str], list[str]] = {}
     for branch in branches:
-        for tick, text in _told(branch.timeline, after, until):
+        for tick, text in _event_captions(branch.timeline, after, until):
             found.setdefault((tick, text), []).append(branch.name)
     told = [
-        Happening(tick, text if len(names) == len(branches) else f"{', '.join(names)}: {text}")
+        Caption(tick, text if len(names) == len(branches) else f"{', '.join(names)}: {text}")
         for (tick, text), names in found.items()
     ]
     return sorted(told, key=lambda happening: happening.tick)
 
 
-def _told(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
+def _event_captions(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
     """Yield (tick, caption) for all edits and restarts of one branch."""
-    yield from _edits(timeline, after, until)
+    yield from _edit_captions(timeline, after, until)
     yield from _restart_captions(timeline, after, until)
 
 
 # --- commands -------------------------------------------------------------------------------------
 
 
-def _edits(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
+def _edit_captions(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
     """Yield (tick, caption) for the edits of one branch, with one caption for similar edits at the same tick."""
     by_tick: dict[int, list[Command]] = {}
     for entry in timeline.entries():
@@ -63,8 +63,8 @@ def _edits(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, st
             by_tick.setdefault(entry.tick, []).append(entry.command)
     names = RunNames(timeline)
     for tick, done in by_tick.items():
-        for command in together(done):
-            yield tick, command.say(names)
+        for command in merge_commands(done):
+            yield tick, command.describe_change(names)
 
 
 # --- agents ---------------------------------------------------------------------------------------

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sim.commands import LAST_TICK
-from sim.counted import counted
 from sim.params import ConfigError
+from sim.plurals import count_with_noun
 from ui.film import video
-from ui.film.captions import Happening
-from ui.film.options import FilmOptions, Part
-from ui.film.replay import Replay, Rerun
-from ui.film.sinks import Recorder
-from ui.film.stage import Stage
-from ui.model.look import Look
+from ui.film.captions import Caption
+from ui.film.offscreen import OffscreenRenderer
+from ui.film.options import FilmOptions, WindowPart
+from ui.film.recorder import Recorder
+from ui.film.replay import ReplaySpec, Rerun
+from ui.model.appearance import Appearance
 
 CAPTION_S = 2.5
 """Seconds of video for which a caption is shown, not counting the time for which the video is held."""
@@ -33,28 +33,28 @@ class Film:
     the video has a cut: it continues at another tick, without the ticks in between.
     """
 
-    def __init__(self, rerun: Rerun, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
+    def __init__(self, rerun: Rerun, stage: OffscreenRenderer, recorder: Recorder, options: FilmOptions) -> None:
         self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
         # first: tick that the next frame will show; second: current tick of the run in the followed window
-        self.next_tick = self._present = rerun.tick
+        self.next_tick = self._window_tick = rerun.tick
         self.frames = 0  # number of frames recorded so far, including repeated frames
         self.shown_tick = -1  # tick shown by the last frame; -1: no frame since the last cut
-        self._told = rerun.tick  # tick up to which events have been turned into captions
+        self._captioned_tick = rerun.tick  # tick up to which events have been turned into captions
         self._shown_captions: list[tuple[str, int]] = []  # (text, index of the first frame without this caption)
         self._last_captioned_event = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
-        self.wear(stage.look)
+        self.set_view(stage.look)
 
     @property
     def tick(self) -> int:
         return self.rerun.tick
 
-    def wear(self, look: Look) -> None:
+    def set_view(self, look: Appearance) -> None:
         """Change the view settings (theme, layers, cameras, order of panels) from the next frame on."""
-        self.stage.wear(look)
-        self.rerun.wear(look)
+        self.stage.set_view(look)
+        self.rerun.arrange_panels(look)
 
-    def run_to(self, tick: int) -> bool:
+    def film_until(self, tick: int) -> bool:
         """Film all frames that are due before a tick.
 
         The tick itself is not filmed yet, because the user may still give commands at this tick.
@@ -62,35 +62,35 @@ class Film:
         Returns:
             False if the run or the recording has ended.
         """
-        self._present = tick
+        self._window_tick = tick
         while self.next_tick < tick:
-            if not self.shoot_next():
+            if not self.film_next_tick():
                 return False
         return True
 
-    def shoot_due(self) -> bool:
+    def film_remaining_ticks(self) -> bool:
         """Film the remaining frames up to the tick at which the user stopped the recording.
 
         Returns:
             False if the recording has ended.
         """
-        self.run_to(self._present)
-        self.rerun.go_to(self._present)
-        return self.shoot_last()
+        self.film_until(self._window_tick)
+        self.rerun.seek_to(self._window_tick)
+        return self.film_final_tick()
 
-    def shoot_next(self) -> bool:
+    def film_next_tick(self) -> bool:
         """Advance the run to the tick of the next frame, and film this tick.
 
         Returns:
             False if the run or the recording has ended.
         """
-        if self.rerun.go_to(self.next_tick) < self.next_tick:
+        if self.rerun.seek_to(self.next_tick) < self.next_tick:
             return False
         going = self._film_tick()
-        self.next_tick = self.tick + self.options.ticks_a_frame
+        self.next_tick = self.tick + self.options.tick_step
         return going
 
-    def shoot_last(self) -> bool:
+    def film_final_tick(self) -> bool:
         """Film the current tick unless it has been filmed, so that the video ends with the final state of the run.
 
         Returns:
@@ -102,38 +102,38 @@ class Film:
 
     def cut_to(self, tick: int) -> None:
         """Continue the video at another tick, without the ticks in between and without the captions shown so far."""
-        self.next_tick = self._present = self._told = self.rerun.go_to(tick)
+        self.next_tick = self._window_tick = self._captioned_tick = self.rerun.seek_to(tick)
         self.shown_tick = -1
         self._shown_captions.clear()
 
-    def follow(self, replay: Replay, tick: int) -> None:
+    def continue_with_replay(self, replay: ReplaySpec, tick: int) -> None:
         """Continue with a changed run.
 
         Args:
             replay: The same run with other commands, which continues at its current tick; or another run.
             tick: Tick at which to continue if it is another run.
         """
-        if not self.rerun.follow(replay):
-            self.rerun = replay.begin()
-            self.stage.replace(self.rerun.run)
-            self.wear(self.stage.look)
+        if not self.rerun.replace_commands(replay):
+            self.rerun = replay.start_rerun()
+            self.stage.show_run(self.rerun.run)
+            self.set_view(self.stage.look)
             self.cut_to(tick)
 
     # --- frames -----------------------------------------------------------------------------------
 
     def _film_tick(self) -> bool:
         """Film all frames of the current tick; return False if the recording has ended."""
-        happened = self._take_captions() if self.options.has_captions or self.options.hold_s else []
+        happened = self._new_captions() if self.options.has_captions or self.options.hold_s else []
         if self.options.has_captions:
             stays = self.frames + round((CAPTION_S + self.options.hold_s) * self.options.fps)
             self._shown_captions += [(str(happening), stays) for happening in happened]
-        count = self.options.frames_a_tick
+        count = self.options.frames_per_tick
         for phase in range(1, count + 1):
             if not self._film_frame(phase / count):
                 return False
         self.shown_tick = self.tick
         if happened and self.options.hold_s:
-            return self._hold(happened)
+            return self._hold_picture(happened)
         return True
 
     def _film_frame(self, glide: float) -> bool:
@@ -143,13 +143,13 @@ class Film:
         self.frames += 1
         return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._shown_captions]))
 
-    def _take_captions(self) -> list[Happening]:
+    def _new_captions(self) -> list[Caption]:
         """Return the captions of all events that happened since the last frame."""
-        found = self.rerun.happenings(self._told, self.tick)
-        self._told = self.tick
+        found = self.rerun.captions_between(self._captioned_tick, self.tick)
+        self._captioned_tick = self.tick
         return found
 
-    def _hold(self, happened: list[Happening]) -> bool:
+    def _hold_picture(self, happened: list[Caption]) -> bool:
         """Hold the video (repeat the last frame) so that captions can be read.
 
         Events that follow each other within `BURST_TICKS` hold the video only once.
@@ -165,7 +165,7 @@ class Film:
         if not is_new:
             return True
         for _ in range(round(self.options.hold_s * self.options.fps)):
-            if self.is_cancelled() or not self.recorder.repeat():
+            if self.is_cancelled() or not self.recorder.repeat_frame():
                 return False
             self.frames += 1
         return True
@@ -173,11 +173,11 @@ class Film:
 
 # --- whole films ----------------------------------------------------------------------------------
 
-Told = Callable[[Film], None]  # type of a callback that is called after every filmed tick
+FilmCallback = Callable[[Film], None]  # type of a callback that is called after every filmed tick
 
 
 @dataclass(frozen=True)
-class Done:
+class FilmSummary:
     """Description of a finished video."""
 
     path: Path
@@ -195,22 +195,22 @@ class Done:
         return self.frames / self.fps
 
 
-class Cancelled(Exception):  # noqa: N818 - nothing went wrong
+class FilmCancelled(Exception):  # noqa: N818 - nothing went wrong
     """Exception for a recording that the user has cancelled."""
 
 
-def export(
-    replay: Replay,
+def export_video(
+    replay: ReplaySpec,
     path: str | Path,
     ticks: tuple[int, int | None],
     options: FilmOptions,
-    look: Look | None = None,
+    look: Appearance | None = None,
     *,
-    told: Told = lambda film: None,
-    finishing: video.Progress = lambda share: None,
+    told: FilmCallback = lambda film: None,
+    finishing: video.ProgressCallback = lambda share: None,
     is_cancelled: Callable[[], bool] = lambda: False,
     most_frames: int | None = None,
-) -> Done:
+) -> FilmSummary:
     """Record a video of a range of ticks, without a window. Branches of the run are shown side by side.
 
     Ctrl+C ends the recording early and keeps the frames that are recorded.
@@ -233,28 +233,28 @@ def export(
         ConfigError: The range, the options or the file are not possible.
         Cancelled: The film was cancelled; its file has been deleted.
     """
-    first, end = checked_range(ticks)
-    film = begin_film(replay, path, first, options, look)
+    first, end = checked_tick_range(ticks)
+    film = start_film(replay, path, first, options, look)
     film.is_cancelled = is_cancelled
     was_stopped = False
     try:
         for _ in _film_ticks(film, end, most_frames):
             told(film)
         if is_cancelled():
-            raise Cancelled
+            raise FilmCancelled
     except KeyboardInterrupt:
         was_stopped = True
-    except Cancelled:
-        film.recorder.discard()
+    except FilmCancelled:
+        film.recorder.stop_and_delete()
         raise
     except BaseException:
-        film.recorder.stop()
+        film.recorder.stop_unfinished()
         raise
-    film.recorder.finish(finishing)
+    film.recorder.finish_file(finishing)
     return _describe_film(film, was_stopped)
 
 
-def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
+def checked_tick_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
     """Return the range of ticks unchanged; raise a ConfigError if it contains no tick."""
     first, end = ticks
     if first < 0 or (end is not None and end <= first):
@@ -263,8 +263,13 @@ def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
     return first, end
 
 
-def begin_film(
-    replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None, threads: int = 0
+def start_film(
+    replay: ReplaySpec,
+    path: str | Path,
+    first: int,
+    options: FilmOptions,
+    look: Appearance | None = None,
+    threads: int = 0,
 ) -> Film:
     """Create the file of a video, and return a film at the first tick to record.
 
@@ -279,41 +284,43 @@ def begin_film(
     Raises:
         ConfigError: The run ends before the first tick, the panel does not exist, or the file cannot be written.
     """
-    rerun = _begin_rerun_at(replay, first, options.part)
+    rerun = _start_rerun_at(replay, first, options.part)
     recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
-    return Film(rerun, make_stage(rerun, options, look or Look()), recorder, options)
+    return Film(rerun, create_renderer(rerun, options, look or Appearance()), recorder, options)
 
 
-def _begin_rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
-    rerun = replay.begin()
-    reached = rerun.go_to(tick)
+def _start_rerun_at(replay: ReplaySpec, tick: int, part: WindowPart) -> Rerun:
+    rerun = replay.start_rerun()
+    reached = rerun.seek_to(tick)
     if reached < tick:
         raise ConfigError(f"ticks: expected at most {reached:,}, the last tick of the run, got {tick:,}")
     if part.number > (count := len(rerun.run.panels)):
-        raise ConfigError(f"part: expected a panel of the run, which has {counted(count, 'panel')}, got {part}")
+        raise ConfigError(f"part: expected a panel of the run, which has {count_with_noun(count, 'panel')}, got {part}")
     return rerun
 
 
-def make_stage(rerun: Rerun, options: FilmOptions, look: Look) -> Stage:
+def create_renderer(rerun: Rerun, options: FilmOptions, look: Appearance) -> OffscreenRenderer:
     run = rerun.run
-    return Stage(run, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
+    return OffscreenRenderer(
+        run, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title
+    )
 
 
 def _film_ticks(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
     """Film tick after tick up to `end` or the maximum number of frames; yield after each filmed tick."""
-    while (end is None or film.next_tick < end) and film.shoot_next():
+    while (end is None or film.next_tick < end) and film.film_next_tick():
         yield
         if most_frames is not None and film.frames >= most_frames:
             return
     if end is None or film.tick < end:
-        film.shoot_last()
+        film.film_final_tick()
 
 
-def _describe_film(film: Film, was_stopped: bool) -> Done:
+def _describe_film(film: Film, was_stopped: bool) -> FilmSummary:
     status, path = film.recorder.status, film.recorder.target
     size = path.stat().st_size if path.is_file() else status.bytes
-    return Done(
+    return FilmSummary(
         path,
         status.frames,
         film.options.fps,
@@ -322,11 +329,13 @@ def _describe_film(film: Film, was_stopped: bool) -> Done:
         film.rerun.run.digests(),
         film.rerun.run.is_over,
         was_stopped,
-        tuple(film.rerun.run.told.alarms),
+        tuple(film.rerun.run.user_messages.alerts),
     )
 
 
-def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions, look: Look | None = None) -> Film:
+def film_last_tick(
+    replay: ReplaySpec, ticks: tuple[int, int | None], options: FilmOptions, look: Appearance | None = None
+) -> Film:
     """Draw only the last frame of a video, without recording it.
 
     Args:
@@ -338,11 +347,11 @@ def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions,
     Returns:
         A film whose `stage` holds the picture.
     """
-    first, end = checked_range(ticks)
-    rerun = _begin_rerun_at(replay, first, options.part)
-    rerun.go_to(LAST_TICK if end is None else end - 1)
-    film = Film(rerun, make_stage(rerun, options, look or Look()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
-    film.shoot_last()
+    first, end = checked_tick_range(ticks)
+    rerun = _start_rerun_at(replay, first, options.part)
+    rerun.seek_to(LAST_TICK if end is None else end - 1)
+    film = Film(rerun, create_renderer(rerun, options, look or Appearance()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
+    film.film_final_tick()
     return film
 
 
@@ -352,5 +361,5 @@ class _DiscardingRecorder:
     def add(self, picture: object) -> bool:
         return True
 
-    def repeat(self, times: int = 1) -> bool:
+    def repeat_frame(self, times: int = 1) -> bool:
         return True

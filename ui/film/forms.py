@@ -6,7 +6,7 @@ from dataclasses import replace
 import pygame
 
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.base import FormDialog, Host
+from ui.dialogs.dialog_base import DialogHost, FormDialog
 from ui.film.options import (
     GIF,
     GIF_RATES,
@@ -14,8 +14,8 @@ from ui.film.options import (
     PRESET,
     WINDOW,
     FilmOptions,
-    Part,
-    even,
+    WindowPart,
+    even_size,
     nearest_gif_rate,
     parse_ticks_per_frame,
 )
@@ -80,7 +80,7 @@ Values = dict[str, Value]  # parameter name -> value of a form
 _remembered_values: Values = {param.name: param.default for param in PARAMS}
 
 
-def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel: int) -> FilmOptions:
+def film_options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel: int) -> FilmOptions:
     """Return the options of a video from the values of a form.
 
     Args:
@@ -88,7 +88,7 @@ def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel:
         window_size: Size of the window in pixels, for the choice "window size".
         panel: Index of the focused panel, from 0.
     """
-    size = even(window_size)
+    size = even_size(window_size)
     if values["size"] != AS_WINDOW:
         width, height = str(values["size"]).split(" x ")
         size = int(width), int(height)
@@ -96,7 +96,7 @@ def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel:
         size,
         int(str(values["frames_per_second"])),
         parse_ticks_per_frame(str(values["ticks_per_frame"])),
-        Part("panel", panel + 1) if values["part"] == PANEL else Part(str(values["part"])),
+        WindowPart("panel", panel + 1) if values["part"] == PANEL else WindowPart(str(values["part"])),
         str(values["preset"]),
         bool(values["exact_colours"]),
         bool(values["captions"]),
@@ -105,13 +105,13 @@ def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel:
     )
 
 
-def is_gif(values: Mapping[str, Value]) -> bool:
+def is_gif_chosen(values: Mapping[str, Value]) -> bool:
     return values[FORMAT.name] == GIF[1:]
 
 
-def rates_of(values: Mapping[str, Value]) -> tuple[str, ...]:
+def possible_frame_rates(values: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the frame rates that are possible for the format chosen in a form."""
-    return tuple(rate for rate in RATE.choices if not is_gif(values) or int(rate) in GIF_RATES)
+    return tuple(rate for rate in RATE.choices if not is_gif_chosen(values) or int(rate) in GIF_RATES)
 
 
 class RecordDialog(FormDialog):
@@ -122,40 +122,43 @@ class RecordDialog(FormDialog):
     command = "record"
     verb = "Record"
 
-    def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
-        self.begin = begin
+    def __init__(self, host: DialogHost, begin: Callable[[Values], None]) -> None:
+        self.begin_recording = begin
         self.hint = self._title_hint(host)
         self.values: Values = dict(_remembered_values)
         self.params: tuple[Param, ...] = PARAMS
         super().__init__(host)
 
-    def build(self) -> None:
-        params = [replace(param, choices=rates_of(self.values)) if param is RATE else param for param in self.params]
-        self.form = ParamForm(self, self.area, params, self.values, self._changed)
+    def build_controls(self) -> None:
+        params = [
+            replace(param, choices=possible_frame_rates(self.values)) if param is RATE else param
+            for param in self.params
+        ]
+        self.form = ParamForm(self, self.area, params, self.values, self._on_value_changed)
         for control in self.form.controls():
             self.add(control)
-        self.add_footer(("Cancel", self.cancel, ""), (self.verb, self.confirm, "main"))
-        self.add_note()
+        self.add_footer_buttons(("Cancel", self.cancel, ""), (self.verb, self.on_confirm, "main"))
+        self.add_problem_note()
 
-    def _changed(self, name: str, value: Value) -> None:
+    def _on_value_changed(self, name: str, value: Value) -> None:
         self.values[name] = value
-        self.complain("")
+        self.show_problem("")
         if name == FORMAT.name:
-            self._offer_rates()
+            self._update_frame_rates()
 
-    def _offer_rates(self) -> None:
+    def _update_frame_rates(self) -> None:
         """Offer only frame rates that the format supports; replace an unsupported rate and show a remark about it."""
         current = str(self.values[RATE.name])
-        rates = rates_of(self.values)
+        rates = possible_frame_rates(self.values)
         chosen = current if current in rates else str(nearest_gif_rate(int(current)))
         remark = "" if chosen == current else f"a gif does not support {current}; {chosen} is the nearest rate"
         self.values[RATE.name] = chosen
-        self.form.offer(RATE.name, rates, chosen, remark)
+        self.form.replace_choices(RATE.name, rates, chosen, remark)
 
-    def _title_hint(self, host: Host) -> str:
+    def _title_hint(self, host: DialogHost) -> str:
         """Return the text that follows the title of the dialog: which ticks will be recorded."""
         hint = "; {key:record} stops it. For past ticks, use {key:export_video}"
-        return f"starts at tick {host.session.tick:,}" + host.commands.worded(hint)
+        return f"starts at tick {host.session.tick:,}" + host.commands.fill_in_keys(hint)
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
@@ -163,19 +166,19 @@ class RecordDialog(FormDialog):
         if self.hint != (hint := self._title_hint(self.host)):  # a seek in progress changes the tick
             self.set_title(self.title, hint)
 
-    def reveal(self, control: object) -> None:
-        self.form.reveal(control)  # type: ignore[arg-type]
+    def scroll_to_control(self, control: object) -> None:
+        self.form.scroll_to_control(control)  # type: ignore[arg-type]
 
     def key(self, event: pygame.event.Event) -> bool:
-        return self._walk_key(event)
+        return self._move_focus_by_key(event)
 
-    def confirm(self) -> None:
-        if self.form.stops():
+    def on_confirm(self) -> None:
+        if self.form.has_invalid_row():
             return
         try:
-            self.begin(self.values)
+            self.begin_recording(self.values)
         except ConfigError as error:
-            self.complain("\n".join(error.problems))
+            self.show_problem("\n".join(error.problems))
             return
         _remembered_values.update({name: value for name, value in self.values.items() if name in _remembered_values})
         self.host.close_dialog()
@@ -189,31 +192,31 @@ class ExportDialog(RecordDialog):
     verb = "Export"
 
     def __init__(
-        self, host: Host, begin: Callable[[Values], None], first: int, last: int, has_parent: bool = False
+        self, host: DialogHost, begin: Callable[[Values], None], first: int, last: int, has_parent: bool = False
     ) -> None:
         self._range: Values = {FIRST.name: first, LAST.name: last, WITH_PARENT.name: False}
         self._has_parent = has_parent
         super().__init__(host, begin)
 
-    def _title_hint(self, host: Host) -> str:
+    def _title_hint(self, host: DialogHost) -> str:
         return "any ticks of the run; you can continue to work meanwhile"
 
-    def build(self) -> None:
+    def build_controls(self) -> None:
         if FIRST not in self.params:
             self.params = (FIRST, LAST, *((WITH_PARENT,) if self._has_parent else ()), *PARAMS)
             self.values |= self._range
-        super().build()
+        super().build_controls()
         self._check_range()
 
-    def _changed(self, name: str, value: Value) -> None:
-        super()._changed(name, value)
+    def _on_value_changed(self, name: str, value: Value) -> None:
+        super()._on_value_changed(name, value)
         self._check_range()
 
-    def confirm(self) -> None:
-        self.form.flush()
+    def on_confirm(self) -> None:
+        self.form.report_pending_changes()
         self._check_range()
-        super().confirm()
+        super().on_confirm()
 
     def _check_range(self) -> None:
         first, last = int(self.values[FIRST.name]), int(self.values[LAST.name])
-        self.form.object(LAST.name, f"expected {first:,} or later, got {last:,}" if last < first else "")
+        self.form.show_contradiction(LAST.name, f"expected {first:,} or later, got {last:,}" if last < first else "")

@@ -7,12 +7,12 @@ Only data from the parent process is ever unpickled.
 from dataclasses import dataclass
 
 from ui.film.options import FilmOptions
-from ui.film.replay import Replay
-from ui.model.look import Look
+from ui.film.replay import ReplaySpec
+from ui.model.appearance import Appearance
 
 
 @dataclass(frozen=True)
-class Report:
+class WorkerReport:
     """Progress report of a film worker."""
 
     frames: int = 0  # number of frames recorded so far
@@ -35,10 +35,10 @@ class FilmJob:
     """First message to a worker: film the run of the window, starting at a tick."""
 
     path: str
-    replay: Replay
+    replay: ReplaySpec
     tick: int
     options: FilmOptions
-    look: Look
+    look: Appearance
 
 
 @dataclass(frozen=True)
@@ -46,30 +46,30 @@ class ExportJob:
     """First message to a worker: film a range of ticks of a run."""
 
     path: str
-    replay: Replay
+    replay: ReplaySpec
     ticks: tuple[int, int | None]
     options: FilmOptions
-    look: Look
+    look: Appearance
 
 
 @dataclass(frozen=True)
-class Follow:
+class ReplaceRun:
     """Message that replaces the commands of the filmed run, or the run itself; another run is filmed from `tick` on."""
 
-    replay: Replay
+    replay: ReplaySpec
     tick: int
     is_same_run: bool  # whether only commands changed; the message then has no scenario
 
 
 @dataclass(frozen=True)
-class Named:
+class LoadAgentFiles:
     """Message that lists the files of user-defined agents that the window has loaded."""
 
     files: str
 
 
 @dataclass(frozen=True)
-class RunTo:
+class FilmUntil:
     """Message to film all frames that are due before a tick."""
 
     tick: int
@@ -83,20 +83,20 @@ class CutTo:
 
 
 @dataclass(frozen=True)
-class Wear:
+class SetView:
     """Message to change the view settings from the next frame on."""
 
-    look: Look
+    look: Appearance
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopFilm:
     """Message that ends a recording: film up to the current tick and finish the file."""
 
 
 @dataclass(frozen=True)
-class Cancel:
+class CancelFilm:
     """Message that ends a recording and deletes its file."""
 
 
-Message = FilmJob | ExportJob | Named | Follow | RunTo | CutTo | Wear | Stop | Cancel
+WorkerMessage = FilmJob | ExportJob | LoadAgentFiles | ReplaceRun | FilmUntil | CutTo | SetView | StopFilm | CancelFilm

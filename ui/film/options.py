@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from sim.params import ConfigError, Param, did_you_mean, shown
+from sim.params import ConfigError, Param, did_you_mean_hint, value_as_in_files
 
 MP4, WEBM, MKV, GIF = ".mp4", ".webm", ".mkv", ".gif"
 VIDEO_SUFFIXES = (MP4, WEBM, MKV, GIF)
@@ -41,7 +41,7 @@ MAX_FRAMES_PER_TICK = 60  # maximum number of frames of a video per tick
 # --- files ----------------------------------------------------------------------------------------
 
 
-def kind_of(path: str | os.PathLike[str]) -> str:
+def output_kind_of(path: str | os.PathLike[str]) -> str:
     """Return the file format of a target.
 
     Args:
@@ -115,7 +115,7 @@ class Encoding:
     def needs_even_sides(self) -> bool:
         return self.codec == "libx264" and not self.exact_colours
 
-    def options(self) -> dict[str, str]:
+    def codec_options(self) -> dict[str, str]:
         """Return the options of the codec.
 
         B-frames are switched off, because the time they take is not worth the bytes they save.
@@ -157,7 +157,7 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
         )
 
 
-def even(size: tuple[int, int]) -> tuple[int, int]:
+def even_size(size: tuple[int, int]) -> tuple[int, int]:
     """Return a size that every codec supports: odd sides are reduced by one pixel, to no less than `MIN_SIDE`."""
     return max(MIN_SIDE, size[0] & ~1), max(MIN_SIDE, size[1] & ~1)
 
@@ -170,7 +170,7 @@ def nearest_gif_rate(fps: int) -> int:
 
 
 @dataclass(frozen=True)
-class Part:
+class WindowPart:
     """Part of the window that a video or picture shows: the whole window, all panels, or one panel."""
 
     kind: str  # `WINDOW`, `PANELS` or "panel"
@@ -180,15 +180,17 @@ class Part:
         return self.kind if self.kind in (WINDOW, PANELS) else f"panel:{self.number}"
 
 
-def parse_part(text: str) -> Part:
+def parse_part(text: str) -> WindowPart:
     """Parse the part of the window to record: `window`, `panels` or `panel:N`; raise a ConfigError for other texts."""
     if text in (WINDOW, PANELS):
-        return Part(text)
+        return WindowPart(text)
     match = re.fullmatch(r"panel:([1-8])", text)
     if match is None:
-        near = did_you_mean(text, (WINDOW, PANELS, "panel:1"))
-        raise ConfigError(f"expected {WINDOW}, {PANELS} or panel:N with N from 1 to 8, got {shown(text)}{near}")
-    return Part("panel", int(match[1]))
+        near = did_you_mean_hint(text, (WINDOW, PANELS, "panel:1"))
+        raise ConfigError(
+            f"expected {WINDOW}, {PANELS} or panel:N with N from 1 to 8, got {value_as_in_files(text)}{near}"
+        )
+    return WindowPart("panel", int(match[1]))
 
 
 def parse_ticks_per_frame(text: str) -> Fraction:
@@ -200,7 +202,7 @@ def parse_ticks_per_frame(text: str) -> Fraction:
     if not Fraction(1, MAX_FRAMES_PER_TICK) <= number <= MAX_PER_FRAME:
         raise ConfigError(
             f"expected a whole number of ticks from 1 to {MAX_PER_FRAME:,}, or 1/M with M up to "
-            f"{MAX_FRAMES_PER_TICK} for M frames a tick, got {shown(text)}"
+            f"{MAX_FRAMES_PER_TICK} for M frames a tick, got {value_as_in_files(text)}"
         )
     return number
 
@@ -212,7 +214,7 @@ class FilmOptions:
     size: tuple[int, int] = (1280, 720)
     fps: int = 30
     ticks_per_frame: Fraction = Fraction(1)
-    part: Part = field(default_factory=lambda: Part(PANELS))
+    part: WindowPart = field(default_factory=lambda: WindowPart(PANELS))
     preset: str = NORMAL
     exact_colours: bool = False
     has_captions: bool = False
@@ -221,15 +223,15 @@ class FilmOptions:
     has_title: bool = True
 
     @property
-    def ticks_a_frame(self) -> int:
+    def tick_step(self) -> int:
         return max(1, self.ticks_per_frame.numerator)
 
     @property
-    def frames_a_tick(self) -> int:
+    def frames_per_tick(self) -> int:
         return self.ticks_per_frame.denominator
 
 
 def frames_between(first: int, end: int, options: FilmOptions) -> int:
     """Return the number of frames of a video from tick `first` to `end` (exclusive), without repeated frames."""
     ticks = max(0, end - first)
-    return -(-ticks // options.ticks_a_frame) * options.frames_a_tick
+    return -(-ticks // options.tick_step) * options.frames_per_tick

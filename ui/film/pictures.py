@@ -19,21 +19,21 @@ from sim.params import ConfigError
 from sim.walker import WalkerView
 from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
-from ui.film.options import MAX_PICTURE_SIDE, MAX_PIXELS, PICTURE, WINDOW, Part
-from ui.film.stage import Stage
-from ui.film.takes import default_name, free_name, recordings_folder
-from ui.model import files, saving
+from ui.film.offscreen import OffscreenRenderer
+from ui.film.options import MAX_PICTURE_SIDE, MAX_PIXELS, PICTURE, WINDOW, WindowPart
+from ui.film.recording_files import recording_name, recordings_folder, unused_path
+from ui.model import files, session_saving
+from ui.model.appearance import Appearance
 from ui.model.columns import params_text
-from ui.model.keys import PanelKey
-from ui.model.look import Look
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Run
 from ui.model.session import Session
-from ui.panels.dressing import ViewOverrides
+from ui.panels.view_overrides import ViewOverrides
 
 SVG = ".svg"
 
 
-def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
+def copied_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     """Return a copy of the pixels of a surface as uint32[height, width], 0x00RRGGBB."""
     pixels: npt.NDArray[np.uint32] = np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF))
     return pixels
@@ -42,7 +42,7 @@ def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def draw_window(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
+def draw_window_picture(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
     """Draw a picture of the window without mouse pointer, messages and dialogs.
 
     Args:
@@ -52,15 +52,19 @@ def draw_window(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
     Raises:
         ConfigError: The picture would be too large.
     """
-    width, height = dressing.desk.scene.layout.size
-    size = _checked((width * scale, height * scale))
-    stage = Stage(
-        dressing.desk.session, size, Part(WINDOW), _look(dressing, scale), scale=dressing.desk.scene.scale * scale
+    width, height = dressing.view.map_view.layout.size
+    size = _checked_size((width * scale, height * scale))
+    stage = OffscreenRenderer(
+        dressing.view.session,
+        size,
+        WindowPart(WINDOW),
+        _view_of_picture(dressing, scale),
+        scale=dressing.view.map_view.scale * scale,
     )
     return stage.draw()
 
 
-def draw_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pygame.Surface:
+def draw_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pygame.Surface:
     """Draw a picture of one panel without legend and title.
 
     Args:
@@ -71,33 +75,33 @@ def draw_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pyga
     Raises:
         ConfigError: The picture would be too large.
     """
-    index = dressing.desk.session.panel_of(panel)
-    boxes = {shown.key: boxes for shown, boxes in dressing.desk.scene.panels()}.get(panel)
-    width, height = boxes.whole[2:] if boxes else dressing.desk.scene.layout.size
-    whole = _checked((width * scale, height * scale))
-    stage = Stage(
-        dressing.desk.session,
+    index = dressing.view.session.panel_index(panel)
+    boxes = {shown.key: boxes for shown, boxes in dressing.view.map_view.panels_with_boxes()}.get(panel)
+    width, height = boxes.whole[2:] if boxes else dressing.view.map_view.layout.size
+    whole = _checked_size((width * scale, height * scale))
+    stage = OffscreenRenderer(
+        dressing.view.session,
         whole,
-        Part("panel", index + 1),
-        _look(dressing, scale),
+        WindowPart("panel", index + 1),
+        _view_of_picture(dressing, scale),
         has_legend=False,
         has_title=False,
-        scale=dressing.desk.scene.scale * scale,
+        scale=dressing.view.map_view.scale * scale,
     )
     return stage.draw()
 
 
-def _look(dressing: ViewOverrides, scale: int) -> Look:
+def _view_of_picture(dressing: ViewOverrides, scale: int) -> Appearance:
     """Return the view settings of the window; an enlarged picture gets no grid lines if the window shows none."""
-    desk = dressing.desk
-    look = replace(dressing.look(), mode=desk.mode_word())
-    zooms = [desk.scene.camera(panel.key, boxes).zoom for panel, boxes in desk.scene.panels()]
+    desk = dressing.view
+    look = replace(dressing.current_look(), mode=desk.activity_text())
+    zooms = [desk.map_view.camera_of_panel(panel.key, boxes).zoom for panel, boxes in desk.map_view.panels_with_boxes()]
     if scale == 1 or any(zoom >= TEXTURES_FROM_PX for zoom in zooms):
         return look
     return replace(look, left_out=frozenset({"grid"}))
 
 
-def _checked(size: tuple[int, int]) -> tuple[int, int]:
+def _checked_size(size: tuple[int, int]) -> tuple[int, int]:
     """Return the size of a picture unchanged; raise a ConfigError if the picture would be too large."""
     if max(size) > 2 * MAX_PICTURE_SIDE or size[0] * size[1] > 4 * MAX_PIXELS:
         raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; choose a smaller scale")
@@ -107,7 +111,7 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def picture_texts(
+def png_text_chunks(
     run: Run, folder: Path, view: Mapping[str, Any] | None = None, *, agent: int = 0, source: Path | None = None
 ) -> dict[str, str]:
     """Return the text chunks of a PNG file: a description of the run, and the session to open it again.
@@ -119,7 +123,7 @@ def picture_texts(
         agent: Number of the focused agent.
         source: File from which the run was opened.
     """
-    texts = {"Title": run.scenario.title, "Tick": str(run.furthest), "Digest": run.world.digest()}
+    texts = {"Title": run.scenario.title, "Tick": str(run.max_shown_tick), "Digest": run.world.digest()}
     if len(run.shown) > 1:
         texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in run.shown_branches)
     if run.scenario.caption:
@@ -128,7 +132,7 @@ def picture_texts(
     texts["Map"] = _map_text(run)
     if source is not None:
         texts["Source"] = source.name
-    texts[files.PICTURE_TEXT] = saving.text_of(run, folder, view, agent)
+    texts[files.PICTURE_TEXT] = session_saving.session_text(run, folder, view, agent)
     return texts
 
 
@@ -141,57 +145,61 @@ def _map_text(run: Run) -> str:
     return f"{grid.name}, {grid.width} x {grid.height}, seed {run.scenario.seed}"
 
 
-def save_window(dressing: ViewOverrides) -> Path:
+def save_window_picture(dressing: ViewOverrides) -> Path:
     """Write a picture of the window to a new file and return its path."""
-    _arrive(dressing.desk.session)
-    labels = [panel.view.label for panel in dressing.desk.scene.shown_panels]
-    return _save(dressing, draw_window(dressing), labels)
+    _complete_seek(dressing.view.session)
+    labels = [panel.view.label for panel in dressing.view.map_view.shown_panels]
+    return _save_png(dressing, draw_window_picture(dressing), labels)
 
 
-def save_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
+def save_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
     """Write a picture of one panel to a new file and return its path."""
-    _arrive(dressing.desk.session)
+    _complete_seek(dressing.view.session)
     _require_panel(dressing, panel)
-    return _save(dressing, draw_panel(dressing, panel, scale), [_label(dressing, panel)])
+    return _save_png(dressing, draw_panel_picture(dressing, panel, scale), [_label_of_panel(dressing, panel)])
 
 
-def _arrive(session: Session) -> None:
+def _complete_seek(session: Session) -> None:
     """Complete a seek in progress, so that all branches in the picture are at the same tick."""
     if session.run.is_seeking:
         session.seek(session.tick)
 
 
 def _require_panel(dressing: ViewOverrides, key: PanelKey) -> None:
-    if all(panel.key != key for panel in dressing.desk.session.run.panels):
+    if all(panel.key != key for panel in dressing.view.session.run.panels):
         raise ConfigError("there is no panel to save as a picture; add an agent first ({key:add_agent})")
 
 
-def _label(dressing: ViewOverrides, panel: PanelKey) -> str:
+def _label_of_panel(dressing: ViewOverrides, panel: PanelKey) -> str:
     """Return the label of a panel's agent, for use in a file name; "map" if the panel has no agent."""
-    walker = dressing.desk.session.run.walker(panel)
+    walker = dressing.view.session.run.walker(panel)
     return walker.label if walker else "map"
 
 
-def _save(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -> Path:
+def _save_png(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -> Path:
     """Write a picture to a new PNG file named after the agents, and return its path."""
-    session = dressing.desk.session
+    session = dressing.view.session
     agent = session.focused_key.agent
-    texts = picture_texts(session.run, recordings_folder(), dressing.as_view(), agent=agent, source=session.path)
-    return _write(png_bytes(surface_pixels(picture), texts), default_name(labels, session.tick, PICTURE))
+    texts = png_text_chunks(
+        session.run, recordings_folder(), dressing.current_view_section(), agent=agent, source=session.path
+    )
+    return _write_to_recordings(png_bytes(copied_pixels(picture), texts), recording_name(labels, session.tick, PICTURE))
 
 
-def save_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
+def save_panel_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
     """Write a panel to a new SVG file, for use in a paper, and return the path of that file."""
-    _arrive(dressing.desk.session)
+    _complete_seek(dressing.view.session)
     _require_panel(dressing, panel)
-    text = panel_svg(dressing.desk.session.run, panel, dressing.look())
-    return _write(text.encode("utf-8"), default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
+    text = panel_svg(dressing.view.session.run, panel, dressing.current_look())
+    return _write_to_recordings(
+        text.encode("utf-8"), recording_name([_label_of_panel(dressing, panel)], dressing.view.session.tick, SVG)
+    )
 
 
-def _write(data: bytes, name: str) -> Path:
+def _write_to_recordings(data: bytes, name: str) -> Path:
     """Write a file in the recordings folder and return its path; a number is added to a name that is taken."""
     folder = recordings_folder()
     make_folder(folder)
-    path = free_name(folder / name)
+    path = unused_path(folder / name)
     write_atomically(path, data)
     return path

@@ -14,77 +14,81 @@ import pygame
 
 from sim.files.disk import make_folder
 from sim.params import ConfigError, Value
-from ui.dialogs.base import Host
-from ui.dialogs.question import Question
+from ui.dialogs.dialog_base import DialogHost
+from ui.dialogs.question import QuestionDialog
 from ui.draw.theme import RED
-from ui.film import takes
-from ui.film.forms import ExportDialog, RecordDialog, options_of
-from ui.film.messages import Report
+from ui.film import recording_files
+from ui.film.forms import ExportDialog, RecordDialog, film_options_of
+from ui.film.messages import WorkerReport
 from ui.film.options import PICTURE
-from ui.film.replay import replay_of
-from ui.film.studio import Studio
-from ui.panels.dressing import ViewOverrides
+from ui.film.replay import replay_spec_of
+from ui.film.worker_handle import WorkerHandle
+from ui.panels.view_overrides import ViewOverrides
 from ui.widgets.canvas import HitRegion
 
 Values = dict[str, Value]
 
 
-class Recording:
+class RecordingController:
     """Controller of the recording and the exports of a window, with their indicators in the top bar."""
 
-    def __init__(self, dressing: ViewOverrides, host: Host) -> None:
-        self.dressing, self.desk, self.host = dressing, dressing.desk, host
-        self.filming: Studio | None = None  # recording in progress
+    def __init__(self, dressing: ViewOverrides, host: DialogHost) -> None:
+        self.dressing, self.desk, self.host = dressing, dressing.view, host
+        self.active_recording: WorkerHandle | None = None  # recording in progress
         self._record_dialog: RecordDialog | None = None  # record dialog that was opened last; may be closed
-        self.exports: list[Studio] = []  # exports in progress
-        self._finishing_studios: list[Studio] = []  # stopped recordings whose files are still being written
-        self._unreaped_studios: list[Studio] = []  # finished recordings and exports whose processes are not reaped
+        self.exports: list[WorkerHandle] = []  # exports in progress
+        self._finishing_workers: list[WorkerHandle] = []  # stopped recordings whose files are still being written
+        self._unreaped_workers: list[
+            WorkerHandle
+        ] = []  # finished recordings and exports whose processes are not reaped
 
     # --- recording --------------------------------------------------------------------------------
 
     @property
     def is_on(self) -> bool:
-        return self.filming is not None
+        return self.active_recording is not None
 
     @property
     def is_busy(self) -> bool:
         """Return whether any recording or export is running, or its process has not been reaped."""
-        return self.is_on or bool(self.exports or self._finishing_studios or self._unreaped_studios)
+        return self.is_on or bool(self.exports or self._finishing_workers or self._unreaped_workers)
 
     @property
     def must_wait(self) -> bool:
         """Return whether the run must wait, because the record dialog is open or the worker is too far behind."""
-        return self._is_dialog_open or (self.filming is not None and self.filming.must_wait)
+        return self._is_dialog_open or (self.active_recording is not None and self.active_recording.must_wait)
 
     @property
     def _is_dialog_open(self) -> bool:
         """Return whether the record dialog pauses the run: it is open, and no seek is in progress."""
         return self._record_dialog is not None and self._record_dialog.is_open and not self.desk.session.run.is_seeking
 
-    def toggle(self) -> None:
+    def toggle_recording(self) -> None:
         """Stop the recording in progress, or open the record dialog to start one (F9).
 
         At the end of a run the export dialog is opened instead, because no more ticks will follow.
         """
         state, session = self.desk.state, self.desk.session
-        if self.filming is not None:
-            self.stop()
+        if self.active_recording is not None:
+            self.stop_recording()
         elif session.run.is_over and session.tick:
-            self.ask_export(state.mark_in or 0, state.mark_out)
+            self.open_export_dialog(state.mark_in or 0, state.mark_out)
         else:
-            self._record_dialog = RecordDialog(self.host, self.begin)
-            self.host.show(self._record_dialog)
+            self._record_dialog = RecordDialog(self.host, self.start_recording)
+            self.host.open_dialog(self._record_dialog)
 
-    def begin(self, values: Values) -> None:
+    def start_recording(self, values: Values) -> None:
         """Start recording at the current tick, with the options entered in the dialog."""
         desk = self.desk
-        options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
-        target = self._target(values)
-        self.filming = Studio.film(target, desk.session, options, self.dressing.look())
+        options = film_options_of(values, desk.map_view.layout.size, desk.session.panel_index(desk.session.focused_key))
+        target = self._unused_target(values)
+        self.active_recording = WorkerHandle.start_recording(
+            target, desk.session, options, self.dressing.current_look()
+        )
         keys = "{key:record} stops" if desk.player.clock.is_running else "{key:play} starts the run, {key:record} stops"
-        desk.say(f"Recording to {target.name} in {target.parent}. {keys} the recording.")
+        desk.show_message(f"Recording to {target.name} in {target.parent}. {keys} the recording.")
 
-    def _target(self, values: Values, last: int | None = None) -> Path:
+    def _unused_target(self, values: Values, last: int | None = None) -> Path:
         """Return an unused path in the recordings folder, named after the agents and ticks of the recording.
 
         Args:
@@ -96,32 +100,34 @@ class Recording:
         """
         desk = self.desk
         first = desk.session.tick if last is None else int(values["from_tick"])
-        folder = takes.recordings_folder()
+        folder = recording_files.recordings_folder()
         make_folder(folder)
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
-        labels = [panel.view.label for panel in desk.scene.shown_panels]
+        labels = [panel.view.label for panel in desk.map_view.shown_panels]
         # files that running workers will write, which may not exist on disk yet
-        promised = {studio.report.path for studio in (*self.exports, *self._finishing_studios)}
-        target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
-        takes.check_place(target)
+        promised = {studio.report.path for studio in (*self.exports, *self._finishing_workers)}
+        target = recording_files.unused_path(
+            folder / recording_files.recording_name(labels, first, suffix, last), promised
+        )
+        recording_files.check_is_writable(target)
         return target
 
-    def stop(self) -> None:
+    def stop_recording(self) -> None:
         """Stop the recording; its worker finishes the file in the background."""
-        if self.filming is not None:
-            self.filming.follow(self.desk.session, self.dressing.look())
-            self.filming.stop()
-            self._finishing_studios.append(self.filming)
-            self.filming = None
+        if self.active_recording is not None:
+            self.active_recording.send_changes(self.desk.session, self.dressing.current_look())
+            self.active_recording.stop_recording()
+            self._finishing_workers.append(self.active_recording)
+            self.active_recording = None
 
-    def cut(self) -> None:
+    def cut_at_next_seek(self) -> None:
         """Make a cut in the video: continue at the target of the next seek, without the ticks in between."""
-        if self.filming is not None:
-            self.filming.cut()
+        if self.active_recording is not None:
+            self.active_recording.cut_at_next_seek()
 
     # --- exports ----------------------------------------------------------------------------------
 
-    def ask_export(self, first: int = 0, last: int | None = None) -> None:
+    def open_export_dialog(self, first: int = 0, last: int | None = None) -> None:
         """Open the export dialog.
 
         Args:
@@ -131,9 +137,9 @@ class Recording:
         session = self.desk.session
         end = max(session.run.end, session.tick) if last is None else last
         parent = session.run.tree[session.run.front].parent
-        self.host.show(ExportDialog(self.host, self.export, first, end, parent is not None))
+        self.host.open_dialog(ExportDialog(self.host, self.start_export, first, end, parent is not None))
 
-    def export(self, values: Values) -> None:
+    def start_export(self, values: Values) -> None:
         """Start exporting a range of ticks as a video, of the branches on screen or of a branch and its parent.
 
         Args:
@@ -148,91 +154,95 @@ class Recording:
             raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
         if session.run.is_over and first > session.tick:
             raise ConfigError(f"from tick: expected at most {session.tick:,}, the last tick of the run, got {first:,}")
-        options = options_of(values, desk.scene.layout.size, session.panel_of(session.focused_key))
+        options = film_options_of(values, desk.map_view.layout.size, session.panel_index(session.focused_key))
         branches = None
         parent = session.run.tree[session.run.front].parent
-        look = self.dressing.look()
+        look = self.dressing.current_look()
         if values.get("beside_parent") and parent is not None:
             branches = [parent, session.run.front]
             look = replace(look, order=())
-        target = self._target(values, last)
-        self.exports.append(Studio.export(target, replay_of(session.run, branches), (first, last + 1), options, look))
+        target = self._unused_target(values, last)
+        self.exports.append(
+            WorkerHandle.start_export(target, replay_spec_of(session.run, branches), (first, last + 1), options, look)
+        )
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
-        desk.say(f"Exporting {what} to {target.name}")
+        desk.show_message(f"Exporting {what} to {target.name}")
 
     # --- updates once a frame ---------------------------------------------------------------------
 
     def keep(self) -> None:
         """Send changes of the run to the worker, and notify the user of finished files. Call this once per frame."""
-        if self.filming is not None:
-            self.filming.follow(self.desk.session, self.dressing.look())
-            if self.filming.report.is_done:  # the worker has stopped by itself, for example because the disk is full
-                self._tell(self.filming)
-                self.filming = None
-        self._finishing_studios = [studio for studio in self._finishing_studios if not self._is_told(studio)]
-        self.exports = [studio for studio in self.exports if not self._is_told(studio)]
-        self._unreaped_studios = [studio for studio in self._unreaped_studios if not studio.reap()]
+        if self.active_recording is not None:
+            self.active_recording.send_changes(self.desk.session, self.dressing.current_look())
+            if (
+                self.active_recording.report.is_done
+            ):  # the worker has stopped by itself, for example because the disk is full
+                self._notify_result(self.active_recording)
+                self.active_recording = None
+        self._finishing_workers = [studio for studio in self._finishing_workers if not self._notify_if_done(studio)]
+        self.exports = [studio for studio in self.exports if not self._notify_if_done(studio)]
+        self._unreaped_workers = [studio for studio in self._unreaped_workers if not studio.reap_process()]
 
-    def _is_told(self, studio: Studio) -> bool:
+    def _notify_if_done(self, studio: WorkerHandle) -> bool:
         if studio.report.is_done:
-            self._tell(studio)
+            self._notify_result(studio)
         return studio.report.is_done
 
-    def _tell(self, studio: Studio) -> None:
+    def _notify_result(self, studio: WorkerHandle) -> None:
         """Notify the user of the result of a recording or export, whose process still has to be reaped."""
         report = studio.report
-        self._unreaped_studios.append(studio)
+        self._unreaped_workers.append(studio)
         if report.problem:
-            self.desk.say(report.problem)
+            self.desk.show_message(report.problem)
         elif report.is_cancelled:
-            self.desk.say("Export cancelled")
+            self.desk.show_message("Export cancelled")
         else:
             length = "1 frame" if report.frames == 1 else f"{report.seconds:.1f} s"
-            self.desk.say(f"Recorded {report.path}: {length}, {size_text(report.bytes)}")
+            self.desk.show_message(f"Recorded {report.path}: {length}, {file_size_text(report.bytes)}")
 
     def close(self) -> None:
         """Stop the recording because the window closes; worker processes finish their files by themselves."""
-        if self.filming is not None:
-            self.stop()
-        for studio in (*self._finishing_studios, *self.exports):
+        if self.active_recording is not None:
+            self.stop_recording()
+        for studio in (*self._finishing_workers, *self.exports):
             studio.close()
 
     # --- interrupted recordings -------------------------------------------------------------------
 
-    def offer_leftovers(self, is_busy: bool) -> None:
+    def offer_interrupted_recordings(self, is_busy: bool) -> None:
         """Offer to finish recordings that were interrupted because the program was killed. Call this at the start.
 
         Args:
             is_busy: Whether another dialog is open; then nothing is offered.
         """
-        found = takes.recoverable()
+        found = recording_files.interrupted_recordings()
         if not found or is_busy:
             return
         text = "A recording was interrupted because the program ended:\n" if len(found) == 1 else ""
         text = text or f"{len(found)} recordings were interrupted because the program ended:\n"
         text += "\n".join(str(leftover) for leftover in found[:5])
-        parts = [leftover.part for leftover in found]
+        parts = [leftover.part_path for leftover in found]
         answers = (
-            ("Discard", partial(self._discard_parts, parts), "danger"),
-            ("Later", _nothing, ""),
-            ("Finish", partial(self._recover, parts), "main"),
+            ("Discard", partial(self._delete_part_files, parts), "danger"),
+            ("Later", _keep_for_later, ""),
+            ("Finish", partial(self._finish_part_files, parts), "main"),
         )
-        self.host.show(Question(self.host, "Interrupted recordings", text, answers))
+        self.host.open_dialog(QuestionDialog(self.host, "Interrupted recordings", text, answers))
 
-    def _recover(self, parts: list[Path]) -> None:
+    def _finish_part_files(self, parts: list[Path]) -> None:
         """Finish the part files of interrupted recordings, and notify the user of each result."""
-        from ui.film.sinks import recover  # a late import, because the codecs are slow to load
+        from ui.film.recorder import recover_recording  # a late import, because the codecs are slow to load
 
         for part in parts:
             try:
-                self.desk.say(f"Finished {recover(part)}")
+                self.desk.show_message(f"Finished {recover_recording(part)}")
             except ConfigError as error:
-                self.desk.say(error.problems[0])
+                self.desk.show_message(error.problems[0])
 
     @staticmethod
-    def _discard_parts(parts: list[Path]) -> None:
+    def _delete_part_files(parts: list[Path]) -> None:
         for part in parts:
-            takes.remove_part(part)
+            recording_files.remove_part_file(part)
 
     # --- the indicator ----------------------------------------------------------------------------
 
@@ -248,53 +258,55 @@ class Recording:
         Returns:
             The right edge for the next element, to the left of the indicators.
         """
-        for studio, action, command in self._shown():
-            right = self._draw_one(studio, action, command, right, middle)
+        for studio, action, command in self._indicators():
+            right = self._draw_indicator(studio, action, command, right, middle)
         return right
 
-    def _shown(self) -> list[tuple[Studio, Callable[[], None] | None, str]]:
+    def _indicators(self) -> list[tuple[WorkerHandle, Callable[[], None] | None, str]]:
         """Return, for each indicator from right to left, its worker handle, click action, and name of its command."""
-        shown: list[tuple[Studio, Callable[[], None] | None, str]] = [
-            (studio, None, "record") for studio in self._finishing_studios
+        shown: list[tuple[WorkerHandle, Callable[[], None] | None, str]] = [
+            (studio, None, "record") for studio in self._finishing_workers
         ]
         shown += [(studio, studio.cancel, "export_video") for studio in self.exports]
-        if self.filming is not None:
-            shown.append((self.filming, self.stop, "record"))
+        if self.active_recording is not None:
+            shown.append((self.active_recording, self.stop_recording, "record"))
         return shown
 
-    def _draw_one(
-        self, studio: Studio, action: Callable[[], None] | None, command: str, right: int, middle: int
+    def _draw_indicator(
+        self, studio: WorkerHandle, action: Callable[[], None] | None, command: str, right: int, middle: int
     ) -> int:
         canvas, palette = self.desk.canvas, self.desk.palette
         px = canvas.px
         text = indicator_text(studio.report, is_export=studio in self.exports)
         width = canvas.text_width(text, 13, "mono") + px(34)
         box = (right - width, middle - px(13), width, px(26))
-        is_filming = studio is self.filming
+        is_filming = studio is self.active_recording
         tip = f"{studio.report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
-        hot = canvas.spot(HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.key_of(command)))
-        canvas.fill(box, palette.hover if hot else palette.raised, 6)
+        hot = canvas.add_hit_region(
+            HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.shortcut_of(command))
+        )
+        canvas.fill_box(box, palette.hover if hot else palette.raised, 6)
         dot = RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))
         canvas.text((box[0] + px(25), middle), text, size=13, face="mono", middle=True)
         return box[0] - px(8)
 
 
-def indicator_text(report: Report, is_export: bool = False) -> str:
+def indicator_text(report: WorkerReport, is_export: bool = False) -> str:
     """Return the text of an indicator: length and size of a recording, or progress of an export or a conversion."""
     if report.phase == "starting":
         return "starting"
     if is_export or report.phase == "finishing":
         return f"{report.phase if report.phase == 'finishing' else 'export'} {report.share:.0%}"
     minutes, seconds = divmod(int(report.seconds), 60)
-    return f"{minutes}:{seconds:02} {size_text(report.bytes)}"
+    return f"{minutes}:{seconds:02} {file_size_text(report.bytes)}"
 
 
-def size_text(size: int) -> str:
+def file_size_text(size: int) -> str:
     if size < 1_000_000:
         return f"{size / 1e3:.0f} kB"
     return f"{size / 1e6:.1f} MB" if size < 1e9 else f"{size / 1e9:.2f} GB"
 
 
-def _nothing() -> None:
+def _keep_for_later() -> None:
     """Do nothing: the recordings are offered again at the next start."""

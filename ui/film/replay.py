@@ -10,32 +10,32 @@ from pathlib import Path
 
 from sim.commands import LAST_TICK, SetTickMs
 from sim.files.scenario import Scenario
-from sim.files.session import Saved, SavedBranch
-from sim.params import ConfigError, did_you_mean
-from sim.time.branches import ROOT, BranchState, BranchTree
-from ui.film.captions import Happening, happenings_of
+from sim.files.session import SavedBranch, SavedSession
+from sim.params import ConfigError, did_you_mean_hint
+from sim.time.branches import ROOT_BRANCH, BranchState, BranchTree
+from ui.film.captions import Caption, captions_of_branches
 from ui.model import files
-from ui.model.look import Look
-from ui.model.run import Run, world_maker
+from ui.model.appearance import Appearance
+from ui.model.run import Run, world_builder
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
 """Maximum memory of keyframes in bytes. A small amount suffices, because a recording rarely seeks backwards."""
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class ReplaySpec:
     """Description of one run: its scenario, the shown branches with their commands, and the focused branch."""
 
     scenario: Scenario
     branches: tuple[BranchState, ...] = ()  # branches on screen; empty: a single branch with the scenario's script
-    focused: int = ROOT  # number of the focused branch
+    focused: int = ROOT_BRANCH  # number of the focused branch
     expected: tuple[SavedBranch, ...] = ()  # branches of a session file, with digests to verify the replay
 
-    def begin(self) -> "Rerun":
+    def start_rerun(self) -> "Rerun":
         return Rerun(self)
 
     @property
-    def unnoted(self) -> int | None:
+    def first_irreproducible_tick(self) -> int | None:
         """Return the first tick that is not reproducible; None if the whole run is reproducible.
 
         Ticks with a time limit in milliseconds are not reproducible after the saved part of the run, because only that
@@ -45,22 +45,22 @@ class Replay:
         return min((tick for tick in ticks if tick is not None), default=None)
 
     @property
-    def numbers(self) -> tuple[int, ...]:
+    def branch_numbers(self) -> tuple[int, ...]:
         """Return the numbers of the shown branches."""
-        return tuple(state.number for state in self.branches) or (ROOT,)
+        return tuple(state.number for state in self.branches) or (ROOT_BRANCH,)
 
 
-def replay_of(run: Run, branches: Sequence[int] | None = None) -> Replay:
+def replay_spec_of(run: Run, branches: Sequence[int] | None = None) -> ReplaySpec:
     """Return the description of a run with all of its current commands.
 
     Args:
         run: Run to describe.
         branches: Numbers of the branches; None: the branches on screen.
     """
-    return Replay(run.scenario, states_of(run, branches), run.front)
+    return ReplaySpec(run.scenario, branch_states_at_start(run, branches), run.front)
 
 
-def states_of(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
+def branch_states_at_start(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
     """Return the states of branches at tick 0, with all of their commands.
 
     Args:
@@ -68,17 +68,17 @@ def states_of(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchSt
         branches: Numbers of the branches; None: the branches on screen.
     """
     chosen = run.shown if branches is None else branches
-    return _states_at_tick_0([run.tree.state(number) for number in chosen])
+    return _reset_to_tick_0([run.tree.state(number) for number in chosen])
 
 
-def _states_at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
+def _reset_to_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
     present = {state.number for state in states}
     return tuple(
         replace(state, tick=0, horizon=0, parent=state.parent if state.parent in present else None) for state in states
     )
 
 
-def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str] = ()) -> Replay:
+def replay_spec_of_session(saved: SavedSession, path: Path | None = None, chosen: Sequence[str] = ()) -> ReplaySpec:
     """Return the description of the run in a session file.
 
     Args:
@@ -90,20 +90,20 @@ def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str
         ConfigError: There is no branch with a chosen name or number.
     """
     states = {branch.state.number: branch.state for branch in saved.branches}
-    numbers = [_number_of(name, states) for name in chosen] or list(saved.shown) or [saved.branch]
-    branches = _states_at_tick_0([states[number] for number in dict.fromkeys(numbers)])
+    numbers = [_branch_number(name, states) for name in chosen] or list(saved.shown_branches) or [saved.branch]
+    branches = _reset_to_tick_0([states[number] for number in dict.fromkeys(numbers)])
     expected = tuple(branch for branch in saved.branches if branch.state.number in numbers)
-    return Replay(files.titled(saved.scenario, path), branches, numbers[0], expected)
+    return ReplaySpec(files.with_title(saved.scenario, path), branches, numbers[0], expected)
 
 
-def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
+def _branch_number(name: str, states: Mapping[int, BranchState]) -> int:
     """Return the number of the branch with this name or number; raise a ConfigError if there is none."""
     if name.isdecimal() and int(name) in states:
         return int(name)
     found = [state.number for state in states.values() if state.name == name]
     if found:
         return found[0]
-    raise ConfigError(f"branch: no branch '{name}'{did_you_mean(name, [s.name for s in states.values()])}")
+    raise ConfigError(f"branch: no branch '{name}'{did_you_mean_hint(name, [s.name for s in states.values()])}")
 
 
 def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
@@ -125,20 +125,20 @@ def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
 class Rerun:
     """Run that is recomputed from its description (a replay), with the commands and the focus of that description."""
 
-    def __init__(self, replay: Replay) -> None:
+    def __init__(self, replay: ReplaySpec) -> None:
         self.replay = replay
-        maker = world_maker(replay.scenario, measures_at_once=True)
-        tree = BranchTree.restored(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
+        maker = world_builder(replay.scenario, measures_at_once=True)
+        tree = BranchTree.from_states(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
         for saved in replay.expected:
-            tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
-        self.run = Run(replay.scenario, tree, replay.focused, replay.numbers)
-        self.go_to(0)
+            tree[saved.state.number].timeline.set_expected_digests(saved.digests, saved.last, dict(saved.agent_digests))
+        self.run = Run(replay.scenario, tree, replay.focused, replay.branch_numbers)
+        self.seek_to(0)
 
     @property
     def tick(self) -> int:
-        return self.run.furthest
+        return self.run.max_shown_tick
 
-    def go_to(self, tick: int) -> int:
+    def seek_to(self, tick: int) -> int:
         """Seek to a tick and apply the commands of this tick.
 
         The seek pauses at the ticks at which branches were saved, because session files have digests of these ticks,
@@ -150,30 +150,30 @@ class Rerun:
         saved_at = {saved.last[0] for saved in self.replay.expected if saved.last}
         for stop in (*sorted(stop for stop in saved_at if self.tick < stop < tick), tick):
             self.run.seek(stop)
-        self.run.told.messages.clear()
+        self.run.user_messages.until_next_edit.clear()
         return self.tick
 
-    def wear(self, look: Look) -> None:
+    def arrange_panels(self, look: Appearance) -> None:
         """Arrange the panels in the order given by view settings."""
-        self.run.arrange(look.order)
+        self.run.order_panels(look.order)
 
-    def follow(self, replay: Replay) -> bool:
+    def replace_commands(self, replay: ReplaySpec) -> bool:
         """Replace all commands, past and future, by those of a newer description of the same run.
 
         Returns:
             False if the description has another scenario or other branches; then nothing is changed.
         """
-        if replay.scenario is not self.replay.scenario or replay.numbers != self.replay.numbers:
+        if replay.scenario is not self.replay.scenario or replay.branch_numbers != self.replay.branch_numbers:
             return False
         tick, run = self.tick, self.run
         self.replay = replay
         for state in replay.branches:
             run.tree[state.number].timeline.replace_log(state.entries)
-            run.tree.rename(state.number, state.name)
+            run.tree.rename_branch(state.number, state.name)
         run.front = replay.focused if replay.focused in run.shown else run.front
-        self.go_to(tick)
+        self.seek_to(tick)
         return True
 
-    def happenings(self, after: int, until: int) -> list[Happening]:
+    def captions_between(self, after: int, until: int) -> list[Caption]:
         """Return the captions of events in the ticks from `after` (exclusive) to `until` (inclusive)."""
-        return happenings_of(self.run.shown_branches, after, until)
+        return captions_of_branches(self.run.shown_branches, after, until)

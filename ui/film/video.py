@@ -31,7 +31,7 @@ BT709 = 1
 # --- encoding -------------------------------------------------------------------------------------
 
 
-class Encoder:
+class VideoEncoder:
     """Encoder of pictures into the part file of a video. If the file cannot be written, methods raise an OSError."""
 
     def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
@@ -57,11 +57,11 @@ class Encoder:
             format="matroska",
             options={"flush_packets": "1", "cluster_time_limit": str(CLUSTER_MS)},
         )
-        self._stream = self._make_stream()
+        self._stream = self._create_stream()
 
-    def _make_stream(self) -> Any:
+    def _create_stream(self) -> Any:
         encoding = self.encoding
-        stream: Any = self._container.add_stream(encoding.codec, rate=encoding.fps, options=encoding.options())
+        stream: Any = self._container.add_stream(encoding.codec, rate=encoding.fps, options=encoding.codec_options())
         stream.width, stream.height = self.size
         stream.pix_fmt = encoding.pixel_format
         context = stream.codec_context
@@ -75,10 +75,10 @@ class Encoder:
 
     def add(self, pixels: Pixels) -> None:
         """Encode the next picture; the caller may reuse the array afterwards."""
-        self._last = self.convert(pixels)
-        self._encode()
+        self._last = self.to_codec_frame(pixels)
+        self._encode_last_frame()
 
-    def convert(self, pixels: Pixels) -> Any:
+    def to_codec_frame(self, pixels: Pixels) -> Any:
         """Return a picture as a PyAV frame in the pixel format of the codec."""
         height, width = pixels.shape
         frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
@@ -92,11 +92,11 @@ class Encoder:
             threads=self.threads,
         )
 
-    def repeat(self) -> None:
+    def repeat_frame(self) -> None:
         """Encode the last picture again."""
-        self._encode()
+        self._encode_last_frame()
 
-    def _encode(self) -> None:
+    def _encode_last_frame(self) -> None:
         """Encode the last picture as the next frame, and write the packets that the codec returns."""
         self._last.pts = self.frames
         self._last.time_base = Fraction(1, self.encoding.fps)
@@ -112,7 +112,7 @@ class Encoder:
         finally:
             self._container.close()
 
-    def abandon(self) -> None:
+    def close_after_error(self) -> None:
         """Close the file after a failed write: frames held back by the codec are lost, and errors are ignored."""
         with suppress(OSError, av.FFmpegError):
             self._container.close()
@@ -135,14 +135,14 @@ def check_codec(encoding: Encoding) -> None:
 
 # --- finishing ------------------------------------------------------------------------------------
 
-Progress = Callable[[float], None]  # type of a callback that gets the completed fraction, from 0 to 1
+ProgressCallback = Callable[[float], None]  # type of a callback that gets the completed fraction, from 0 to 1
 
 
 def _no_progress(share: float) -> None:
     pass
 
 
-def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
+def convert_part_file(part: Path, target: Path, progress: ProgressCallback = _no_progress) -> None:
     """Convert the part file of a video to the requested format; delete an incomplete target after an error.
 
     Args:
@@ -152,7 +152,7 @@ def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
     """
     try:
         if target.suffix.lower() == GIF:
-            _make_gif(part, target, progress)
+            _convert_to_gif(part, target, progress)
         else:
             _copy_frames_to_container(part, target, progress)
     except BaseException:
@@ -161,7 +161,7 @@ def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
         raise
 
 
-def _copy_frames_to_container(part: Path, target: Path, progress: Progress) -> None:
+def _copy_frames_to_container(part: Path, target: Path, progress: ProgressCallback) -> None:
     """Copy the encoded frames of a part file into an .mp4, .webm or .mkv, without encoding them again.
 
     Matroska rounds times to milliseconds, so the exact time of every frame is computed from its index.
@@ -193,7 +193,7 @@ def _complete_packets(source: Any, stream: Any) -> Iterator[Any]:
         return
 
 
-def pictures(part: Path) -> Iterator[Any]:
+def decoded_frames(part: Path) -> Iterator[Any]:
     """Yield the decoded frames of a video file, up to its end or its first damaged frame."""
     with av.open(str(part)) as source:
         stream = source.streams.video[0]
@@ -204,29 +204,29 @@ def pictures(part: Path) -> Iterator[Any]:
             return
 
 
-def count_pictures(path: Path) -> int:
+def count_frames(path: Path) -> int:
     """Return the number of frames of a video file, without decoding the frames."""
     with av.open(str(path)) as source:
         return sum(1 for _ in _complete_packets(source, source.streams.video[0]))
 
 
-def seconds_of(path: Path) -> float:
+def readable_seconds_of(path: Path) -> float:
     """Return the length of the readable video in a file, in seconds; 0 if the file is no video."""
     try:
         with av.open(str(path)) as file:
             rate = file.streams.video[0].average_rate or 30
-        return float(count_pictures(path) / rate)
+        return float(count_frames(path) / rate)
     except (OSError, IndexError, av.FFmpegError):
         return 0.0
 
 
-def _make_gif(part: Path, target: Path, progress: Progress) -> None:
+def _convert_to_gif(part: Path, target: Path, progress: ProgressCallback) -> None:
     """Convert a part file to a .gif with one colour palette for the whole clip.
 
     The part file is decoded twice, for the palette and for the frames, so that frames need not be kept in memory.
     """
-    total = max(1, count_pictures(part))
-    palette = _palette(part, lambda done: progress(0.5 * done / total))
+    total = max(1, count_frames(part))
+    palette = _gif_palette(part, lambda done: progress(0.5 * done / total))
     with av.open(str(part)) as source:
         stream = source.streams.video[0]
         rate, size = stream.average_rate or Fraction(10), (stream.width, stream.height)
@@ -244,13 +244,13 @@ def _make_gif(part: Path, target: Path, progress: Progress) -> None:
         file.mux(copy.encode(None))
 
 
-def _palette(part: Path, progress: Callable[[int], None]) -> Any:
+def _gif_palette(part: Path, progress: Callable[[int], None]) -> Any:
     """Return the palette of 256 colours computed from all frames of the clip."""
     graph = None
-    for index, frame in enumerate(pictures(part)):
+    for index, frame in enumerate(decoded_frames(part)):
         if graph is None:
             graph = _empty_filter_graph()
-            source = graph.add_buffer(template=None, **_shape(frame))
+            source = graph.add_buffer(template=None, **_filter_input_options(frame))
             # All 256 entries are used for colours; none is reserved for transparency, which these pictures do not have.
             maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
             sink = graph.add("buffersink")
@@ -258,7 +258,9 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
             maker.link_to(sink)
             graph.configure()
         graph.push(_opaque_frame(frame))
-        for _ in _ready(sink):  # polling makes the filter consume the frame; the palette follows after the last frame
+        for _ in _completed_frames(
+            sink
+        ):  # polling makes the filter consume the frame; the palette follows after the last frame
             raise AssertionError("a palette before the end of the clip")
         progress(index)
     if graph is None:
@@ -275,10 +277,10 @@ def _empty_filter_graph() -> Any:
 def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
     """Yield the frames of a part file in the colours of the palette, without dithering."""
     graph = None
-    for frame in pictures(part):
+    for frame in decoded_frames(part):
         if graph is None:
             graph = _empty_filter_graph()
-            source = graph.add_buffer(template=None, **_shape(frame))
+            source = graph.add_buffer(template=None, **_filter_input_options(frame))
             colours = graph.add_buffer(width=16, height=16, format="bgra", time_base=Fraction(1, 1000))
             user = graph.add("paletteuse", "dither=none:diff_mode=rectangle")
             sink = graph.add("buffersink")
@@ -290,13 +292,13 @@ def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
             colours.push(palette)
             colours.push(None)
         source.push(_opaque_frame(frame))
-        yield from _ready(sink)
+        yield from _completed_frames(sink)
     if graph is not None:
         source.push(None)
-        yield from _ready(sink)
+        yield from _completed_frames(sink)
 
 
-def _ready(sink: Any) -> Iterator[Any]:
+def _completed_frames(sink: Any) -> Iterator[Any]:
     """Yield the frames that a filter graph has completed, without waiting for more."""
     while True:
         try:
@@ -312,6 +314,6 @@ def _opaque_frame(frame: Any) -> Any:
     return solid
 
 
-def _shape(frame: Any) -> dict[str, Any]:
+def _filter_input_options(frame: Any) -> dict[str, Any]:
     """Return the options of a filter input for frames of this size and time base."""
     return {"width": frame.width, "height": frame.height, "format": "bgra", "time_base": frame.time_base}

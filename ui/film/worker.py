@@ -12,58 +12,73 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agents.own_files import load_named_before
+from agents.own_files import load_files_of_parent
 from sim.params import ConfigError
-from ui.film.film import Cancelled, Film, begin_film, export
-from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Named, Report, RunTo, Stop, Wear
+from ui.film.film import Film, FilmCancelled, export_video, start_film
+from ui.film.messages import (
+    CancelFilm,
+    CutTo,
+    ExportJob,
+    FilmJob,
+    FilmUntil,
+    LoadAgentFiles,
+    ReplaceRun,
+    SetView,
+    StopFilm,
+    WorkerMessage,
+    WorkerReport,
+)
 
 REPORT_INTERVAL_S = 0.1  # seconds between two progress reports to the window
 MAX_THREADS = 4  # maximum number of threads that the codec uses
 _NICE_INCREMENT = 5  # added to the niceness of the worker process, so that the window has priority
 
 
-class _Inbox:
-    """Queue of messages from the window, filled by a thread. If the window closes the pipe, that counts as `Stop`."""
+class _MessageQueue:
+    """Queue of messages from the window, filled by a thread.
+
+    If the window closes the pipe, that counts as `StopFilm`.
+    """
 
     def __init__(self, pipe: BinaryIO) -> None:
         self._pipe = pipe
-        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[WorkerMessage] = queue.SimpleQueue()
         self.is_cancelled = False
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._read_messages, daemon=True).start()
 
-    def _read(self) -> None:
+    def _read_messages(self) -> None:
         """Read messages from the pipe into the queue until the pipe is closed; runs in a thread."""
-        message: Message
+        message: WorkerMessage
         try:
             while True:
                 message = pickle.load(self._pipe)
-                self.is_cancelled = self.is_cancelled or isinstance(message, Cancel)
+                self.is_cancelled = self.is_cancelled or isinstance(message, CancelFilm)
                 self._messages.put(message)
         except (EOFError, OSError, pickle.UnpicklingError):
-            self._messages.put(Stop())
+            self._messages.put(StopFilm())
 
-    def next(self, patience_s: float | None = None) -> Message | None:
+    def next(self, patience_s: float | None = None) -> WorkerMessage | None:
         """Return the next message, or None after `patience_s` seconds without one (None: wait without limit)."""
         try:
             return self._messages.get(timeout=patience_s)
         except queue.Empty:
             return None
 
-    def messages(self, patience_s: float | None = None) -> Iterator[Message | None]:
-        """Yield all messages before `Stop` or `Cancel`, and None after every `patience_s` seconds without a message."""
-        while not isinstance(message := self.next(patience_s), Stop | Cancel):
+    def messages_until_stop(self, patience_s: float | None = None) -> Iterator[WorkerMessage | None]:
+        """Yield the messages before `StopFilm` or `CancelFilm`; yield None after `patience_s` seconds without one."""
+        while not isinstance(message := self.next(patience_s), StopFilm | CancelFilm):
             yield message
 
 
 @dataclass
-class _Reporter:
+class _ReportSender:
     """Sender of progress reports to the window, ten times a second and at every change of phase."""
 
     pipe: BinaryIO
-    report: Report = field(default_factory=Report)
+    report: WorkerReport = field(default_factory=WorkerReport)
     film: Film | None = None
     end: int | None = None  # tick after the last tick of an export; None: the end of the run, or no export
-    _told: Report | None = None  # last report sent; an equal report is not sent again
+    _last_report: WorkerReport | None = None  # last report sent; an equal report is not sent again
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,22 +87,22 @@ class _Reporter:
 
     def _send_reports(self) -> None:
         while not self._has_ended.wait(REPORT_INTERVAL_S):
-            self.tell()
+            self.send_report()
 
-    def tell(self, **changes: Any) -> None:
+    def send_report(self, **changes: Any) -> None:
         """Apply changes to the report, and send it if it differs from the last report sent."""
         with self._lock:
             if self.film is not None and not self.report.is_done:
-                self.report = replace(self.report, **self._progress(self.film))
+                self.report = replace(self.report, **self._progress_fields(self.film))
             # `changes` are applied last, so that path and size of the finished file replace those of the part file
             self.report = replace(self.report, **changes)
-            if self.report != self._told:
-                self._told = self.report
+            if self.report != self._last_report:
+                self._last_report = self.report
                 with contextlib.suppress(OSError):  # the window may have closed the pipe
                     self.pipe.write(json.dumps(asdict(self.report)).encode() + b"\n")
                     self.pipe.flush()
 
-    def _progress(self, film: Film) -> dict[str, Any]:
+    def _progress_fields(self, film: Film) -> dict[str, Any]:
         """Return the fields of the report that depend on the progress of the film."""
         status = film.recorder.status
         about = {"frames": status.frames, "seconds": status.seconds, "bytes": status.bytes, "tick": film.shown_tick}
@@ -95,82 +110,84 @@ class _Reporter:
             about["share"] = min(1.0, film.tick / self.end) if self.end else 0.0
         return {**about, "path": str(film.recorder.target)}
 
-    def finishing(self, share: float) -> None:
+    def on_conversion_progress(self, share: float) -> None:
         """Store the progress of converting the file, from 0 to 1; the reporting thread sends it."""
         self.report = replace(self.report, phase="finishing", share=share)
 
     def done(self, **changes: Any) -> None:
         """Stop the regular reports and send a last report with these changes."""
         self._has_ended.set()
-        self.tell(phase="done", **changes)
+        self.send_report(phase="done", **changes)
 
 
 def main() -> int:
     """Do the job (recording or export) that arrives as first message on standard input; return the exit code."""
-    load_named_before()
+    load_files_of_parent()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to standard error, so as not to mix with reports
     if hasattr(os, "nice"):
         os.nice(_NICE_INCREMENT)  # lowers the priority of this process below that of the window
-    inbox, reporter = _Inbox(sys.stdin.buffer), _Reporter(out)
+    inbox, reporter = _MessageQueue(sys.stdin.buffer), _ReportSender(out)
     job = inbox.next()
     if isinstance(job, FilmJob | ExportJob):
         reporter.report = replace(reporter.report, path=job.path)
     try:
         if isinstance(job, FilmJob):
-            _film(job, inbox, reporter)
+            _record_run(job, inbox, reporter)
         elif isinstance(job, ExportJob):
-            _export(job, inbox, reporter)
+            _export_ticks(job, inbox, reporter)
     except ConfigError as error:
         reporter.done(problem="; ".join(error.problems))
     return 0
 
 
-def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
+def _record_run(job: FilmJob, inbox: _MessageQueue, reporter: _ReportSender) -> None:
     """Record the run of the window, following its messages, until the window stops or cancels the recording."""
-    film = begin_film(job.replay, job.path, job.tick, job.options, job.look, _threads())
+    film = start_film(job.replay, job.path, job.tick, job.options, job.look, _codec_thread_count())
     film.is_cancelled = lambda: inbox.is_cancelled
     reporter.film = film
-    reporter.tell(phase="filming")
+    reporter.send_report(phase="filming")
     try:
-        for message in inbox.messages(REPORT_INTERVAL_S):
+        for message in inbox.messages_until_stop(REPORT_INTERVAL_S):
             if message is not None:
                 _apply_message(film, message)
             if film.recorder.status.problem:
                 break  # report the failure at once, not only when the user stops the recording
     except BaseException:
-        film.recorder.stop()  # close the part file, so that the recording can be recovered after the error
+        film.recorder.stop_unfinished()  # close the part file, so that the recording can be recovered after the error
         raise
     if inbox.is_cancelled:
-        film.recorder.discard()
+        film.recorder.stop_and_delete()
         reporter.done(is_cancelled=True)
         return
-    film.shoot_due()
-    path = film.recorder.finish(reporter.finishing)
-    reporter.done(path=str(path), bytes=_size(path), share=1.0)
+    film.film_remaining_ticks()
+    path = film.recorder.finish_file(reporter.on_conversion_progress)
+    reporter.done(path=str(path), bytes=_output_size(path), share=1.0)
 
 
-def _threads() -> int:
+def _codec_thread_count() -> int:
     """Return the number of threads for the codec, which leaves one processor to the window."""
     return max(1, min(MAX_THREADS, (os.cpu_count() or 2) - 1))
 
 
-def _apply_message(film: Film, message: Message) -> None:
+def _apply_message(film: Film, message: WorkerMessage) -> None:
     """Apply a message of the window to the film: change the run, film up to a tick, cut, or change the view."""
     match message:
-        case Named(files):
-            load_named_before(files)
-        case Follow(replay, tick, is_same_run):
-            film.follow(replace(replay, scenario=film.rerun.replay.scenario) if is_same_run else replay, tick)
-        case RunTo(tick):
-            film.run_to(tick)
+        case LoadAgentFiles(files):
+            load_files_of_parent(files)
+        case ReplaceRun(replay, tick, is_same_run):
+            film.continue_with_replay(
+                replace(replay, scenario=film.rerun.replay.scenario) if is_same_run else replay, tick
+            )
+        case FilmUntil(tick):
+            film.film_until(tick)
         case CutTo(tick):
             film.cut_to(tick)
-        case Wear(look):
-            film.wear(look)
+        case SetView(look):
+            film.set_view(look)
 
 
-def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
+def _export_ticks(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSender) -> None:
     """Record a range of ticks until the range is complete or the window cancels the export."""
     reporter.end = job.ticks[1]
     threading.Thread(target=_listen_for_cancel, args=(inbox,), daemon=True).start()
@@ -178,35 +195,35 @@ def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
     def told(film: Film) -> None:
         if reporter.film is None:
             reporter.film = film
-            reporter.tell(phase="filming")
+            reporter.send_report(phase="filming")
 
     try:
-        done = export(
+        done = export_video(
             job.replay,
             job.path,
             job.ticks,
             job.options,
             job.look,
             told=told,
-            finishing=reporter.finishing,
+            finishing=reporter.on_conversion_progress,
             is_cancelled=lambda: inbox.is_cancelled,
         )
-    except Cancelled:
+    except FilmCancelled:
         reporter.done(is_cancelled=True)
         return
     reporter.done(path=str(done.path), bytes=done.bytes, frames=done.frames, seconds=done.seconds, share=1.0)
 
 
-def _listen_for_cancel(inbox: _Inbox) -> None:
+def _listen_for_cancel(inbox: _MessageQueue) -> None:
     """Wait for a message that cancels the export, in a thread.
 
-    An export continues after `Stop`, which also arrives if the window closes.
+    An export continues after `StopFilm`, which also arrives if the window closes.
     """
-    for _ in inbox.messages():
+    for _ in inbox.messages_until_stop():
         pass
 
 
-def _size(path: Path) -> int:
+def _output_size(path: Path) -> int:
     """Return the size in bytes of a file, or of all files in a folder of pictures."""
     return path.stat().st_size if path.is_file() else sum(file.stat().st_size for file in path.iterdir())
 

@@ -6,36 +6,36 @@ A run is any file that is not an agent file, such as a scenario, a map or a sess
 from pathlib import Path
 
 from agents import own_files
-from ui.commands.window import Window
+from ui.commands.window import AppContext
 
 
-class Drops:
+class DropQueue:
     """Queue of files that the user dropped onto the window."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: AppContext) -> None:
         self.window = window
         self._new_drops: list[Path] = []  # files dropped in this frame
         self._waiting: list[Path] = []  # files dropped in earlier frames and not opened yet
 
-    def take(self, name: str) -> None:
-        """Add a dropped file to the queue; `open` is called after all events of the frame."""
+    def add_file(self, name: str) -> None:
+        """Add a dropped file to the queue; `open_next_file` is called after all events of the frame."""
         self._new_drops.append(Path(name))
 
-    def open(self) -> None:
+    def open_next_file(self) -> None:
         """Open the next dropped file; called once a frame.
 
         If several files were dropped together, each of them waits until the dialogs of the previous one are closed.
         """
         if self._new_drops:
-            self._waiting, self._new_drops = self._chosen(self._new_drops), []
+            self._waiting, self._new_drops = self._files_to_open(self._new_drops), []
             self.window.documents.open_path(self._waiting.pop(0))
-        elif self._waiting and self.window.dialogs.dialog is None:
+        elif self._waiting and self.window.dialogs.open_one is None:
             self.window.documents.open_path(self._waiting.pop(0))
 
-    def _chosen(self, dropped: list[Path]) -> list[Path]:
+    def _files_to_open(self, dropped: list[Path]) -> list[Path]:
         """Return the dropped files to open: the first run, then all agent files; notify the user about further runs."""
-        agents = [path for path in dropped if path.suffix.lower() == own_files.SUFFIX]
+        agents = [path for path in dropped if path.suffix.lower() == own_files.AGENT_FILE_SUFFIX]
         runs = [path for path in dropped if path not in agents]
         if len(runs) > 1:
-            self.window.say(f"{len(runs)} files were dropped at once, but only one can be opened: {runs[0].name}")
+            self.window.notify(f"{len(runs)} files were dropped at once, but only one can be opened: {runs[0].name}")
         return [*runs[:1], *agents]

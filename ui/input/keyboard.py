@@ -2,24 +2,24 @@
 
 import pygame
 
-from ui.commands.window import Window
-from ui.panels.menu import choosing
-from ui.widgets.key_names import combination, usual
+from ui.commands.window import AppContext
+from ui.panels.context_menu import item_callback
+from ui.widgets.key_names import key_press_name, with_cmd_as_ctrl
 
 # keys whose repeats are ignored while a menu is open or a control is focused
-_PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)
+_KEYS_WITHOUT_REPEAT = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)
 
 
-class Keyboard:
+class KeyDispatcher:
     """Dispatcher of key events, with the set of keys that are held down."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: AppContext) -> None:
         self.window = window
-        self._held: set[int] = set()
+        self._held_keys: set[int] = set()
         self._ignored_key: int | None = None  # key that opened or closed a dialog; its repeats are ignored until key-up
 
-    def handle(self, event: pygame.event.Event) -> None:
-        if (mod := usual(event.mod)) != event.mod:
+    def handle_event(self, event: pygame.event.Event) -> None:
+        if (mod := with_cmd_as_ctrl(event.mod)) != event.mod:
             event = pygame.event.Event(event.type, {**event.dict, "mod": mod})
         if event.type == pygame.KEYUP:
             self._handle_key_up(event)
@@ -27,21 +27,21 @@ class Keyboard:
             self._handle_key_down(event)
 
     def _handle_key_up(self, event: pygame.event.Event) -> None:
-        self._held.discard(event.key)
+        self._held_keys.discard(event.key)
         if event.key == self._ignored_key:
             self._ignored_key = None
-        if self.window.dialogs.dialog is not None:
-            self.window.dialogs.dialog.handle(event)
+        if self.window.dialogs.open_one is not None:
+            self.window.dialogs.open_one.handle_event(event)
 
     def _handle_key_down(self, event: pygame.event.Event) -> None:
-        is_repeat = event.key in self._held
-        self._held.add(event.key)
+        is_repeat = event.key in self._held_keys
+        self._held_keys.add(event.key)
         if event.key == self._ignored_key:
             return
-        before = self.window.dialogs.dialog
-        if before is None or not before.handle(event):
+        before = self.window.dialogs.open_one
+        if before is None or not before.handle_event(event):
             self._handle_window_key(event, is_repeat)
-        if self.window.dialogs.dialog is not before:
+        if self.window.dialogs.open_one is not before:
             self._ignored_key = event.key
 
     @property
@@ -63,28 +63,28 @@ class Keyboard:
         if step is not None:
             menu.step(step)
         elif event.key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
-            choosing(desk, menu, menu.items[menu.place].action)()
+            item_callback(desk, menu, menu.items[menu.place].action)()
         else:
             desk.state.menu = None
         return True
 
     def _handle_window_key(self, event: pygame.event.Event, is_repeat: bool) -> None:
-        if is_repeat and event.key in _PRESSED_ONCE and self._has_focused_control:
+        if is_repeat and event.key in _KEYS_WITHOUT_REPEAT and self._has_focused_control:
             return
         if self._handle_menu_key(event):
             return
         if self.window.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
             self._handle_control_key(event)
             return
-        pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
-        command = self.window.commands.of_key(pressed, self.window.state.is_editing)
-        if command and (not is_repeat or command.repeats):
+        pressed = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
+        command = self.window.commands.command_for_key(pressed, self.window.state.is_editing)
+        if command and (not is_repeat or command.repeats_while_held):
             self.window.run(command.id)
 
     def _handle_control_key(self, event: pygame.event.Event) -> None:
         """Activate the focused control with Enter or Space; remove the focus with Escape."""
         canvas = self.window.canvas
-        region = canvas.spot_named(canvas.focus_id or "")
+        region = canvas.hit_region_named(canvas.focus_id or "")
         if event.key == pygame.K_ESCAPE or region is None or region.action is None:
             canvas.focus_id = None
         else:

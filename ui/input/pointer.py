@@ -4,16 +4,16 @@ from contextlib import suppress
 
 import pygame
 
-from ui.commands.menus import menu_at
-from ui.commands.window import Window
-from ui.draw.picture import DraggedMarker, ToolPreview
-from ui.model.editor import nearest_end
-from ui.model.keys import PanelKey
+from ui.commands.menus import context_menu_at
+from ui.commands.window import AppContext
+from ui.draw.map_painter import DraggedMarker, ToolPreview
+from ui.model.editor import nearest_start_or_goal
 from ui.model.layout import PanelBoxes
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
-from ui.model.tools import Point, clipped
+from ui.model.tools import Point, clipped_to_map
 from ui.widgets.canvas import HitRegion
-from ui.widgets.key_names import usual
+from ui.widgets.key_names import with_cmd_as_ctrl
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 ZOOM_STEP = 1.25
@@ -23,18 +23,18 @@ UNIT_REACH_PX = 6  # hit-test radius of the dot of an agent in a crowd, in pixel
 Position = tuple[int, int]  # x and y in the window, in pixels
 
 
-class Pointer:
+class MouseDispatcher:
     """Dispatcher of mouse events, with the press or drag in progress."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: AppContext) -> None:
         self.window = window
         self.hover_panel: PanelKey | None = None
         self._shown_cursor: int | None = None  # cursor shape that was set last; None: a dialog has set its own
         # pending press (panel, position in pixels, button), which becomes an edit only if the mouse is dragged
-        self._waiting: tuple[PanelKey, Position, int] | None = None
+        self._pending_press: tuple[PanelKey, Position, int] | None = None
         self._pan_drag: tuple[PanelKey, Position] | None = None  # panned panel and last pointer position in pixels
 
-    def handle(self, event: pygame.event.Event) -> None:
+    def handle_event(self, event: pygame.event.Event) -> None:
         if event.type == pygame.MOUSEBUTTONDOWN:
             self._handle_button_down(event.pos, event.button)
         elif event.type == pygame.MOUSEBUTTONUP:
@@ -44,42 +44,45 @@ class Pointer:
         elif event.type == pygame.MOUSEWHEEL:
             self._handle_wheel(event.pos if hasattr(event, "pos") else pygame.mouse.get_pos(), event.y)
 
-    def edits_in(self, panel: PanelKey) -> bool:
+    def is_editing_panel(self, panel: PanelKey) -> bool:
         """Return whether the current stroke edits this panel; without a stroke, whether a press now would edit it."""
-        editing = self.window.editor.panel
+        editing = self.window.editor.stroke_panel
         return panel == (self.hover_panel if editing is None else editing)
 
-    def hand(self, panel: Panel) -> ToolPreview:
+    def tool_preview(self, panel: Panel) -> ToolPreview:
         """Return what the tool shows in a panel: the dragged start or goal, or the cells that a press would edit."""
         window = self.window
-        if window.state.has_hand or window.dialogs.dialog is not None or not self.edits_in(panel.key):
+        if window.state.has_hand or window.dialogs.open_one is not None or not self.is_editing_panel(panel.key):
             return ToolPreview()
         editor, grid = window.editor, window.session.run.world.grid
-        if editor.carried is not None:
-            kind, point = editor.carried
-            inside = clipped([point], grid.width, grid.height)
+        if editor.dragged_marker is not None:
+            kind, point = editor.dragged_marker
+            inside = clipped_to_map([point], grid.width, grid.height)
             return ToolPreview(
-                carried=DraggedMarker(kind, grid.cell(*inside[0]), editor.is_refused(point)) if inside else None
+                dragged_marker=DraggedMarker(kind, grid.cell(*inside[0]), editor.is_refused(point)) if inside else None
             )
         return ToolPreview(
-            [grid.cell(x, y) for x, y in clipped(editor.preview(window.state.hover), grid.width, grid.height)]
+            [
+                grid.cell(x, y)
+                for x, y in clipped_to_map(editor.preview_cells(window.state.hover), grid.width, grid.height)
+            ]
         )
 
     # --- cursor shape -----------------------------------------------------------------------------
 
     def show_cursor(self) -> None:
         """Set the cursor shape for what a click at the pointer would do; dialogs set their own shape."""
-        wanted = self._cursor(pygame.mouse.get_pos())
-        if wanted != self._shown_cursor and self.window.dialogs.dialog is None:
+        wanted = self._cursor_shape(pygame.mouse.get_pos())
+        if wanted != self._shown_cursor and self.window.dialogs.open_one is None:
             with suppress(pygame.error):  # the video driver may lack this cursor
                 pygame.mouse.set_cursor(wanted)
-        self._shown_cursor = None if self.window.dialogs.dialog is not None else wanted
+        self._shown_cursor = None if self.window.dialogs.open_one is not None else wanted
 
-    def _cursor(self, position: Position) -> int:
+    def _cursor_shape(self, position: Position) -> int:
         """Return the cursor shape at a position, for the drag in progress, else for the control or the map there."""
         window = self.window
-        region, panel = window.canvas.held or window.canvas.hit_test(position), window.scene.panel_at(position)
-        carried = window.editor.carried
+        region, panel = window.canvas.held or window.canvas.hit_test(position), window.map_view.panel_at(position)
+        carried = window.editor.dragged_marker
         if carried is not None:
             return pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(carried[1]) else pygame.SYSTEM_CURSOR_SIZEALL
         if self._pan_drag is not None:
@@ -98,7 +101,7 @@ class Pointer:
         grid, world, hover = window.session.run.world.grid, window.session.run.world, window.state.hover
         if window.state.has_hand:
             return pygame.SYSTEM_CURSOR_HAND
-        if window.editor.selecting.would_move(hover):
+        if window.editor.selecting.would_move_piece(hover):
             return pygame.SYSTEM_CURSOR_SIZEALL
         is_end = hover is not None and grid.contains(*hover) and grid.cell(*hover) in (world.start, world.goal)
         return pygame.SYSTEM_CURSOR_HAND if is_end else pygame.SYSTEM_CURSOR_CROSSHAIR
@@ -107,14 +110,14 @@ class Pointer:
 
     def _handle_button_down(self, position: Position, button: int) -> None:
         window = self.window
-        panel, region = window.scene.panel_at(position), window.canvas.hit_test(position)
+        panel, region = window.map_view.panel_at(position), window.canvas.hit_test(position)
         if window.state.menu is not None:
             self._press_while_menu_open(region)
             return
         # a press outside all maps, or on a control, which may be drawn over a map
         if panel is None or (region is not None and region.action is not None):
             if button == RIGHT:
-                window.state.menu = menu_at(window, position)
+                window.state.menu = context_menu_at(window, position)
             elif button == LEFT and region is not None:
                 self._press_on_control(region, position)
             return
@@ -124,7 +127,7 @@ class Pointer:
         if button == MIDDLE or (button == LEFT and window.state.has_hand):
             self._pan_drag = (shown.key, position)
         elif button == RIGHT or changes_focus:
-            self._waiting = (shown.key, position, button)
+            self._pending_press = (shown.key, position, button)
         elif button == LEFT:
             self._press_on_map(shown, boxes, position, button)
 
@@ -146,27 +149,27 @@ class Pointer:
 
     def _press_on_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         window = self.window
-        mods = usual(pygame.key.get_mods())
-        point = window.scene.point_at(shown, boxes, position)
+        mods = with_cmd_as_ctrl(pygame.key.get_mods())
+        point = window.map_view.map_point_at(shown, boxes, position)
         if mods & pygame.KMOD_ALT:
-            window.pin(point)
+            window.toggle_pinned_cell(point)
             return
         if button == LEFT and not mods and self._pick_crowd_agent(shown, boxes, position):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click serves mice without a right button
-        window.editor.panel = shown.key
+        window.editor.stroke_panel = shown.key
         if button == LEFT and not mods:
             point = self._end_mark_at(shown, boxes, position) or point
         is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
-        window.editor.press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
+        window.editor.handle_press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
     def _end_mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
         """Return the start or goal whose marker is under the pointer, as a point of the map, or None.
 
         Markers have a minimum size in pixels, so at low zoom they are larger than their cells.
         """
-        return self.window.editor.end_near(*self._map_pos_at(shown, boxes, position, END_REACH_PX))
+        return self.window.editor.start_or_goal_near(*self._map_pos_at(shown, boxes, position, END_REACH_PX))
 
     def _map_pos_at(
         self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
@@ -176,9 +179,9 @@ class Pointer:
         Returns:
             x and y of the centre of the pixel, and the radius in cells (at least 0.5).
         """
-        camera = self.window.scene.camera(shown.key, boxes)
-        x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
-        return x, y, max(0.5, reach_px * self.window.scene.scale / camera.zoom)
+        camera = self.window.map_view.camera_of_panel(shown.key, boxes)
+        x, y = camera.px_to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
+        return x, y, max(0.5, reach_px * self.window.map_view.scale / camera.zoom)
 
     def _pick_crowd_agent(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
         """Follow the crowd's agent under the pointer, or stop following it if it is followed already.
@@ -190,7 +193,7 @@ class Pointer:
         agent = None if crowd is None or self.window.state.is_editing else self._crowd_agent_at(shown, boxes, position)
         if crowd is None or agent is None:
             return False
-        self.window.session.run.pick(shown.key, None if crowd.picked == agent else agent)
+        self.window.session.run.follow_crowd_agent(shown.key, None if crowd.followed_agent == agent else agent)
         return True
 
     def _crowd_agent_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
@@ -202,35 +205,39 @@ class Pointer:
         if shown.crowd is None:
             return None
         grid = shown.snapshot.grid
-        agent = shown.crowd.nearest(grid.width, *self._map_pos_at(shown, boxes, position, UNIT_REACH_PX))
-        followed = self.window.session.run.followed(shown.key)
+        agent = shown.crowd.nearest_agent(grid.width, *self._map_pos_at(shown, boxes, position, UNIT_REACH_PX))
+        followed = self.window.session.run.followed_walker(shown.key)
         if followed is None or agent == followed.id:
             return agent
         ends = followed.start, shown.world.goal_of(followed)
-        return None if nearest_end(grid, ends, *self._map_pos_at(shown, boxes, position, END_REACH_PX)) else agent
+        return (
+            None
+            if nearest_start_or_goal(grid, ends, *self._map_pos_at(shown, boxes, position, END_REACH_PX))
+            else agent
+        )
 
     def _handle_button_up(self, button: int) -> None:
-        waiting = self._waiting
+        waiting = self._pending_press
         self._release_controls()
         if waiting is not None and button == waiting[2] == RIGHT:
-            self.window.state.menu = menu_at(self.window, waiting[1])
+            self.window.state.menu = context_menu_at(self.window, waiting[1])
         if button in (LEFT, RIGHT):
             self._end_stroke()
 
-    def let_go(self) -> None:
+    def end_press(self) -> None:
         """End the press, drag or stroke in progress, after a dialog has consumed the button-up event."""
         self._release_controls()
         self._end_stroke()
 
     def _release_controls(self) -> None:
         held, self.window.canvas.held = self.window.canvas.held, None
-        if held is not None and held.drop is not None:
-            held.drop()
-        self._pan_drag = self._waiting = None
+        if held is not None and held.on_drop is not None:
+            held.on_drop()
+        self._pan_drag = self._pending_press = None
 
     def _end_stroke(self) -> None:
-        self.window.editor.release()
-        self.window.editor.panel = None
+        self.window.editor.handle_release()
+        self.window.editor.stroke_panel = None
 
     # --- motion and wheel ---------------------------------------------------------------------------
 
@@ -241,24 +248,24 @@ class Pointer:
         elif self._pan_drag is not None:
             panel, last = self._pan_drag
             self._pan_drag = (panel, position)
-            self.window.move_camera(panel, lambda c: c.panned(position[0] - last[0], position[1] - last[1]))
+            self.window.move_camera(panel, lambda c: c.panned_by(position[0] - last[0], position[1] - last[1]))
         else:
-            self._move_over(position)
+            self._handle_hover(position)
 
-    def _move_over(self, position: Position) -> None:
+    def _handle_hover(self, position: Position) -> None:
         """Continue the current stroke, if any, and update the hovered cell and panel.
 
         During a stroke, the hovered cell is one of the stroke's panel, even if the pointer leaves that panel.
         """
         self._begin_pending_press(position)
-        window, editing = self.window, self.window.editor.panel
-        panel = window.scene.panel_at(position) if editing is None else window.scene.panel_of(editing)
-        window.state.hover = window.scene.point_at(*panel, position) if panel else None
+        window, editing = self.window, self.window.editor.stroke_panel
+        panel = window.map_view.panel_at(position) if editing is None else window.map_view.panel_with_key(editing)
+        window.state.hover = window.map_view.map_point_at(*panel, position) if panel else None
         self.hover_panel = panel[0].key if panel else None
         is_looking = panel is not None and editing is None
         pointed = self._crowd_agent_at(*panel, position) if panel and is_looking else None
-        window.session.run.point_at(self.hover_panel, pointed)
-        window.editor.selecting.point_at(window.state.hover)
+        window.session.run.hover_crowd_agent(self.hover_panel, pointed)
+        window.editor.selecting.move_piece_to(window.state.hover)
         if window.state.hover and window.editor.is_dragging:
             window.editor.move(window.state.hover)
         if window.state.hover and not window.session.run.world.grid.contains(*window.state.hover):
@@ -269,20 +276,25 @@ class Pointer:
 
         A click that only focuses a panel or opens a menu must not edit the map; a drag edits from its first cell on.
         """
-        if self._waiting is None or (panel := self.window.scene.panel_of(self._waiting[0])) is None:
+        if (
+            self._pending_press is None
+            or (panel := self.window.map_view.panel_with_key(self._pending_press[0])) is None
+        ):
             return
-        if self.window.scene.point_at(*panel, position) != self.window.scene.point_at(*panel, self._waiting[1]):
-            (_, press_position, button), self._waiting = self._waiting, None
+        if self.window.map_view.map_point_at(*panel, position) != self.window.map_view.map_point_at(
+            *panel, self._pending_press[1]
+        ):
+            (_, press_position, button), self._pending_press = self._pending_press, None
             self._press_on_map(*panel, press_position, button)
 
     def _handle_wheel(self, position: Position, steps: int) -> None:
         window = self.window
-        panel = window.scene.panel_at(position)
+        panel = window.map_view.panel_at(position)
         if panel is not None:
             shown, boxes = panel
             x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
             window.move_camera(shown.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
             return
-        region = window.canvas.wheel_spot_at(position)
-        if region and region.wheel:
-            region.wheel(1 if steps > 0 else -1)
+        region = window.canvas.wheel_region_at(position)
+        if region and region.on_wheel:
+            region.on_wheel(1 if steps > 0 else -1)

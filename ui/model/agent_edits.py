@@ -1,39 +1,39 @@
 """Actions of the user on agents: adding, replacing, removing, setting and naming them, and moving their panels.
 
 A command to an agent of a crowd applies to the whole crowd. An agent that needs prepared data is added when the data is
-available (`Session.when_ready`). This module does not use pygame.
+available (`Session.call_when_prepared`). This module does not use pygame.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from agents.own_files import pinned
+from agents.own_files import with_pinned_version
 from sim import commands
 from sim.commands import AgentConfig, Command
 from sim.params import ConfigError, Value
 from sim.walker import Walker
-from ui.model.keys import PanelKey
+from ui.model.panel_keys import PanelKey
 from ui.model.session import Session
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: the default callback, for callers that need not know when the change is done."""
 
 
 # --- adding and removing --------------------------------------------------------------------------
 
 
-def add(session: Session, config: AgentConfig) -> bool:
+def add_agent(session: Session, config: AgentConfig) -> bool:
     """Put a new agent on its start cell as soon as the data that it needs is prepared.
 
     Returns:
         False if the configuration of the agent is not valid; the user then sees a message.
     """
-    return _put(session, config, partial(_add, session, config))
+    return _call_when_prepared(session, config, partial(_add_to_run, session, config))
 
 
-def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
+def _call_when_prepared(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
     """Call `put` as soon as the data that a new agent needs is prepared.
 
     Returns:
@@ -41,23 +41,23 @@ def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool
     """
     world = session.run.world
     try:
-        world.check_room()
-        world.check_agent(config)
+        world.check_agent_limit()
+        world.check_agent_config(config)
     except ConfigError as error:
-        session.told.messages.extend(error.problems)
+        session.user_messages.until_next_edit.extend(error.problems)
         return False
-    session.when_ready((config,), world.grid, put)
+    session.call_when_prepared((config,), world.grid, put)
     return True
 
 
-def _add(session: Session, config: AgentConfig) -> None:
+def _add_to_run(session: Session, config: AgentConfig) -> None:
     """Add an agent to the run, as one undo entry."""
-    with session.history.doing():
-        session.do(commands.AddAgent(pinned(config)))
+    with session.history.combine_actions():
+        session.do(commands.AddAgent(with_pinned_version(config)))
         session.focus(PanelKey(session.run.front, session.run.world.walkers[-1].id))
 
 
-def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _nothing) -> bool:
+def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _do_nothing) -> bool:
     """Replace the agent of a panel by a new one, which begins at its start cell as soon as its data is prepared.
 
     Args:
@@ -70,15 +70,15 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
         False if the configuration of the new agent is not valid; the user then sees a message.
     """
     session.focus(key)
-    return _put(session, config, partial(_replace, session, key, config, then))
+    return _call_when_prepared(session, config, partial(_replace_in_run, session, key, config, then))
 
 
-def _replace(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
+def _replace_in_run(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
     """Replace the agent of a panel by a new one, as one undo entry, and call `then` afterwards."""
     session.focus(key)
-    index, old_agent = session.panel_of(key), session.focused
-    with session.doing(f"{old_agent.label if old_agent else 'an agent'} replaced"):
-        _add(session, config)
+    index, old_agent = session.panel_index(key), session.focused_walker
+    with session.combine_actions(f"{old_agent.label if old_agent else 'an agent'} replaced"):
+        _add_to_run(session, config)
         new = session.focused_key
         session.do(commands.RemoveAgent(key.agent))
         _move_panel_to(session, new, index)
@@ -86,7 +86,7 @@ def _replace(session: Session, key: PanelKey, config: AgentConfig, then: Callabl
     then()
 
 
-def remove(session: Session, key: PanelKey) -> None:
+def remove_agent(session: Session, key: PanelKey) -> None:
     session.focus(key)
     session.do(_command_for_panel(session, key, commands.RemoveAgent(key.agent)))
 
@@ -94,14 +94,14 @@ def remove(session: Session, key: PanelKey) -> None:
 # --- parameters, budgets, goals -------------------------------------------------------------------
 
 
-def _command_for_panel(session: Session, key: PanelKey, command: commands.Told) -> Command:
+def _command_for_panel(session: Session, key: PanelKey, command: commands.GroupCommand) -> Command:
     """Return the command for the agent of a panel, or for all agents if the panel shows a crowd."""
     walker = session.run.walker(key)
     group = walker.config.group if walker else ""
-    return commands.ToGroup(group, replace(command, agent=0)) if group else command
+    return commands.ApplyToGroup(group, replace(command, agent=0)) if group else command
 
 
-def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _nothing) -> None:
+def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _do_nothing) -> None:
     """Set a parameter of an agent as soon as the data that the agent needs for the new value is prepared.
 
     Args:
@@ -117,41 +117,43 @@ def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Ca
     if walker is None or param is None:
         return
     try:
-        legal = param.parse(value, f"{walker.label}: {name}")
+        legal = param.parse_value(value, f"{walker.label}: {name}")
     except ConfigError as error:
-        session.told.messages.extend(error.problems)
+        session.user_messages.until_next_edit.extend(error.problems)
         then()
         return
     if legal != walker.params[name]:
         config = replace(walker.config, params={**walker.params, name: legal})
-        session.when_ready((config,), session.run.world.grid, partial(_set_param, session, key, name, legal, then))
+        session.call_when_prepared(
+            (config,), session.run.world.grid, partial(_set_prepared_param, session, key, name, legal, then)
+        )
 
 
-def _set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None]) -> None:
+def _set_prepared_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None]) -> None:
     session.focus(key)
     session.do(_command_for_panel(session, key, commands.SetParam(key.agent, name, value)))
     then()
 
 
-def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
+def set_agent_budget(session: Session, key: PanelKey, budget: int | None) -> None:
     """Give an agent its own budget (expansions per tick); None makes it use the shared budget again."""
     session.focus(key)
     walker = session.run.walker(key)
     told = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
-    do_if_allowed(session, [walker] if walker else [], budget or session.run.world.budget, told)
+    submit_budget_if_accepted(session, [walker] if walker else [], budget or session.run.world.budget, told)
 
 
-def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, command: Command) -> None:
+def submit_budget_if_accepted(session: Session, agents: Iterable[Walker], budget: int, command: Command) -> None:
     """Submit a command that sets the budget of these agents; if one of them does not accept it, only show why."""
     complaints = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
     refused = next((f"{walker.label}: {complaint}" for walker, complaint in complaints if complaint), "")
     if refused:
-        session.told.messages.append(refused)
+        session.user_messages.until_next_edit.append(refused)
     else:
         session.do(command)
 
 
-def move_goal(session: Session, key: PanelKey, cell: int) -> None:
+def move_agent_goal(session: Session, key: PanelKey, cell: int) -> None:
     """Give the agent of a panel its own goal; in the panel of a crowd, give all its agents the same goal."""
     session.focus(key)
     session.do(_command_for_panel(session, key, commands.MoveGoal(cell, key.agent)))
@@ -160,29 +162,29 @@ def move_goal(session: Session, key: PanelKey, cell: int) -> None:
 # --- names and panels -----------------------------------------------------------------------------
 
 
-def label_of(session: Session, key: PanelKey) -> str:
+def agent_label(session: Session, key: PanelKey) -> str:
     """Return the label of the agent of a panel."""
     walker = session.run.walker(key)
     return "" if walker is None else session.run.tree[key.branch].timeline.labels_of([walker])[0]
 
 
-def name_agent(session: Session, key: PanelKey, label: str) -> None:
+def rename_agent(session: Session, key: PanelKey, label: str) -> None:
     """Set the label of an agent; an empty one restores the name of its algorithm."""
     session.focus(key)
-    walker, before = session.run.walker(key), label_of(session, key)
+    walker, before = session.run.walker(key), agent_label(session, key)
     if walker is not None and not walker.config.group and label != before:
-        with session.doing(f"{before} renamed to {label or walker.spec.name}"):
-            session.do(commands.NameAgent(walker.id, "" if label == walker.spec.name else label))
+        with session.combine_actions(f"{before} renamed to {label or walker.spec.name}"):
+            session.do(commands.RenameAgent(walker.id, "" if label == walker.spec.name else label))
 
 
 def move_panel(session: Session, key: PanelKey, by: int) -> None:
     """Move a panel by some positions in the display order. The simulation does not depend on that order."""
     walker = session.run.walker(key)
-    with session.doing(f"{walker.label if walker else 'a panel'} moved"):
-        _move_panel_to(session, key, max(0, session.panel_of(key) + by))
+    with session.combine_actions(f"{walker.label if walker else 'a panel'} moved"):
+        _move_panel_to(session, key, max(0, session.panel_index(key) + by))
 
 
 def _move_panel_to(session: Session, key: PanelKey, index: int) -> None:
     """Move a panel to an index in the display order, or to the end if there are fewer panels."""
     others = [panel.key for panel in session.run.panels if panel.key != key]
-    session.run.arrange([*others[:index], key, *others[index:]])
+    session.run.order_panels([*others[:index], key, *others[index:]])

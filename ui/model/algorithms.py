@@ -7,12 +7,12 @@ agent heads for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from agents.d_lrta import takes_stored_depth
+from agents.d_lrta import uses_stored_depth
 from sim.params import Value
 
 
 @dataclass(frozen=True)
-class Line:
+class PseudocodeLine:
     """One line of the pseudocode of an algorithm."""
 
     key: str  # id by which pseudocode.py marks the line as executed; "" for a line that is never marked
@@ -20,348 +20,351 @@ class Line:
     depth: int = 0  # indentation level of the line
 
 
-def _lines_with_text_replaced(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
+def _lines_with_text_replaced(lines: tuple[PseudocodeLine, ...], old: str, new: str) -> tuple[PseudocodeLine, ...]:
     return tuple(replace(line, text=line.text.replace(old, new)) for line in lines)
 
 
-_NO_PATH_LINE = Line("no_path", "if no cell is open: there is no path", 1)
+_NO_PATH_LINE = PseudocodeLine("no_path", "if no cell is open: there is no path", 1)
 _WALK_LINES = (
-    Line("", "if the agent stands on the path, before its end", 1),
-    Line("follow", "move to the next cell of the path", 2),
+    PseudocodeLine("", "if the agent stands on the path, before its end", 1),
+    PseudocodeLine("follow", "move to the next cell of the path", 2),
 )
-_WAIT_LINE = Line("", "until then: wait", 1)
+_WAIT_LINE = PseudocodeLine("", "until then: wait", 1)
 _RESTART_LINES = (
-    Line("", "when map, goal or parameters change:", 0),
-    Line("restart", "restart the search at the agent", 1),
+    PseudocodeLine("", "when map, goal or parameters change:", 0),
+    PseudocodeLine("restart", "restart the search at the agent", 1),
 )
 _LEARNER_RESTART_LINES = (
-    Line("restart", "when the map or the goal changes: restart", 0),
-    Line("", "if the goal has moved (all h is forgotten),", 1),
+    PseudocodeLine("restart", "when the map or the goal changes: restart", 0),
+    PseudocodeLine("", "if the goal has moved (all h is forgotten),", 1),
 )
-_WAKE_LINE = Line("", "or if a change may open a path (h kept)", 1)
-_FORGET_H_LINE = Line("", "or if new arcs are in reach (h forgotten, too)", 1)
-_CUT_PATH_LINE = Line("", "or if the way ahead is cut", 1)
+_WAKE_LINE = PseudocodeLine("", "or if a change may open a path (h kept)", 1)
+_FORGET_H_LINE = PseudocodeLine("", "or if new arcs are in reach (h forgotten, too)", 1)
+_CUT_PATH_LINE = PseudocodeLine("", "or if the way ahead is cut", 1)
 _CHEAPER_NEIGHBOUR_LINES = (
-    Line("", "for each neighbour t of s that is not closed:", 1),
-    Line("", "if t is new, or g(s) + cost is less than g(t):", 2),
-    Line("", "g(t) := that, parent of t := s, t is open", 3),
+    PseudocodeLine("", "for each neighbour t of s that is not closed:", 1),
+    PseudocodeLine("", "if t is new, or g(s) + cost is less than g(t):", 2),
+    PseudocodeLine("", "g(t) := that, parent of t := s, t is open", 3),
 )
 _NEW_NEIGHBOUR_LINES = (
-    Line("", "for each neighbour t of s that is new:", 1),
-    Line("", "t is open, and s its parent", 2),
+    PseudocodeLine("", "for each neighbour t of s that is new:", 1),
+    PseudocodeLine("", "t is open, and s its parent", 2),
 )
 _FOLLOW_PATH_LINES = (
-    Line("", "every tick with a path:", 0),
-    Line("follow", "move to the next cell of the path", 1),
+    PseudocodeLine("", "every tick with a path:", 0),
+    PseudocodeLine("follow", "move to the next cell of the path", 1),
 )
 _FOUND_GOAL_LINES = (
     _NO_PATH_LINE,
-    Line("found", "if the best open cell is the goal:", 1),
-    Line("path", "path := parents from the goal to the root", 2),
+    PseudocodeLine("found", "if the best open cell is the goal:", 1),
+    PseudocodeLine("path", "path := parents from the goal to the root", 2),
     _WAIT_LINE,
     *_FOLLOW_PATH_LINES,
     *_RESTART_LINES,
 )
-_DELAYED_ASTAR = (
-    Line("", "every tick without a path, with R to spend:", 0),
-    Line("expand", "expand cells with least g + h, for r of R", 1),
+_DELAYED_ASTAR_LINES = (
+    PseudocodeLine("", "every tick without a path, with R to spend:", 0),
+    PseudocodeLine("expand", "expand cells with least g + h, for r of R", 1),
     _NO_PATH_LINE,
-    Line("found", "if the best is the goal: the search is done", 1),
-    Line("trace", "follow parents back from the goal: c steps", 1),
-    Line("", "for each expansion that is left of R", 1),
-    Line("path", "at the root: that is the path", 1),
-    Line("bounce", "until then: to and fro beside the root", 1),
-    Line("", "every tick with a path:", 0),
-    Line("follow", "move to its next cell, first back to the root", 1),
+    PseudocodeLine("found", "if the best is the goal: the search is done", 1),
+    PseudocodeLine("trace", "follow parents back from the goal: c steps", 1),
+    PseudocodeLine("", "for each expansion that is left of R", 1),
+    PseudocodeLine("path", "at the root: that is the path", 1),
+    PseudocodeLine("bounce", "until then: to and fro beside the root", 1),
+    PseudocodeLine("", "every tick with a path:", 0),
+    PseudocodeLine("follow", "move to its next cell, first back to the root", 1),
     *_RESTART_LINES,
 )
-_TB_WA = (
-    Line("", "every tick, k times:", 0),
-    Line("expand", "expand the open cell with least g + w h", 1),
+_TB_WA_LINES = (
+    PseudocodeLine("", "every tick, k times:", 0),
+    PseudocodeLine("expand", "expand the open cell with least g + w h", 1),
     _NO_PATH_LINE,
-    Line("found", "if the best open one is the goal: it is done", 1),
-    Line("", "then:", 0),
-    Line("path", "path := from the root to the best open cell", 1),
+    PseudocodeLine("found", "if the best open one is the goal: it is done", 1),
+    PseudocodeLine("", "then:", 0),
+    PseudocodeLine("path", "path := from the root to the best open cell", 1),
     *_WALK_LINES,
-    Line("back", "else move back to the parent of its cell", 1),
+    PseudocodeLine("back", "else move back to the parent of its cell", 1),
 )
 _SHORTER_PATH_LINES = (
-    Line("", "or w times the estimate of a way by a new arc", 1),
-    Line("", "is less than what is left to walk:", 1),
+    PseudocodeLine("", "or w times the estimate of a way by a new arc", 1),
+    PseudocodeLine("", "is less than what is left to walk:", 1),
 )
-_REOPENING_LINE = Line("", "(closed cells open again by a cheaper way)", 1)
-_TB_GBFS = _lines_with_text_replaced(_TB_WA, "g + w h", "h")
-_TBA = (
-    Line("", "every tick, with R to spend:", 0),
-    Line("expand", "expand best open cells, for r of R", 1),
+_REOPENING_LINE = PseudocodeLine("", "(closed cells open again by a cheaper way)", 1)
+_TB_GBFS_LINES = _lines_with_text_replaced(_TB_WA_LINES, "g + w h", "h")
+_TBA_LINES = (
+    PseudocodeLine("", "every tick, with R to spend:", 0),
+    PseudocodeLine("expand", "expand best open cells, for r of R", 1),
     _NO_PATH_LINE,
-    Line("found", "if the best is the goal: the search is done", 1),
-    Line("trace", "go on following parents back from the", 1),
-    Line("", "best open cell, c steps for an expansion", 1),
-    Line("path", "at the root or the agent: that is the new path", 1),
+    PseudocodeLine("found", "if the best is the goal: the search is done", 1),
+    PseudocodeLine("trace", "go on following parents back from the", 1),
+    PseudocodeLine("", "best open cell, c steps for an expansion", 1),
+    PseudocodeLine("path", "at the root or the agent: that is the new path", 1),
     *_WALK_LINES,
-    Line("back", "else if it is not at the root: to the parent", 1),
-    Line("bounce", "else: back to where it came from", 1),
+    PseudocodeLine("back", "else if it is not at the root: to the parent", 1),
+    PseudocodeLine("bounce", "else: back to where it came from", 1),
     *_RESTART_LINES,
 )
-_NOT_SHORTER_PATH_LINE = Line("path", "at the root or agent: new path, if not shorter", 1)
-_SHORTCUT_LINE = Line("shortcut", "off the goal's path: search from it to the agent", 1)
-_HOPELESS = Line("no_path", "no way on, or h(s) above any path: no path", 1)
-_LOOK_AHEAD_LINE = Line("expand", "look at all cells that d moves lead to", 1)
-_CHOOSE_LINE = Line("choose", "b := the one of the rim with least cost + h", 1)
-_MOVE_LINE = Line("move", "move one step towards b", 1)
-_LRTA = (
-    Line("", "every tick, standing on s:", 0),
+_NOT_SHORTER_PATH_LINE = PseudocodeLine("path", "at the root or agent: new path, if not shorter", 1)
+_SHORTCUT_LINE = PseudocodeLine("shortcut", "off the goal's path: search from it to the agent", 1)
+_HOPELESS_LINE = PseudocodeLine("no_path", "no way on, or h(s) above any path: no path", 1)
+_LOOK_AHEAD_LINE = PseudocodeLine("expand", "look at all cells that d moves lead to", 1)
+_CHOOSE_LINE = PseudocodeLine("choose", "b := the one of the rim with least cost + h", 1)
+_MOVE_LINE = PseudocodeLine("move", "move one step towards b", 1)
+_LRTA_LINES = (
+    PseudocodeLine("", "every tick, standing on s:", 0),
     _LOOK_AHEAD_LINE,
     _CHOOSE_LINE,
-    Line("learn", "h(s) := that cost + h, if it is more", 1),
-    _HOPELESS,
+    PseudocodeLine("learn", "h(s) := that cost + h, if it is more", 1),
+    _HOPELESS_LINE,
     _MOVE_LINE,
 )
-_P_LRTA = (
-    Line("", "every tick, standing on s:", 0),
-    Line("expand", "m := least cost + h of a neighbour of s", 1),
-    Line("learn", "h(s) := m, if it is more", 1),
-    Line("", "and then queue the neighbours: the more it", 2),
-    Line("", "rose, the more urgent (at most Q of them)", 2),
-    Line("spread", "do the same for the most urgent of the queue,", 1),
-    Line("", "until none is left (at most Q, and k - 1)", 2),
-    _HOPELESS,
-    Line("choose", "b := the neighbour with least cost + h", 1),
-    Line("move", "move to b", 1),
+_P_LRTA_LINES = (
+    PseudocodeLine("", "every tick, standing on s:", 0),
+    PseudocodeLine("expand", "m := least cost + h of a neighbour of s", 1),
+    PseudocodeLine("learn", "h(s) := m, if it is more", 1),
+    PseudocodeLine("", "and then queue the neighbours: the more it", 2),
+    PseudocodeLine("", "rose, the more urgent (at most Q of them)", 2),
+    PseudocodeLine("spread", "do the same for the most urgent of the queue,", 1),
+    PseudocodeLine("", "until none is left (at most Q, and k - 1)", 2),
+    _HOPELESS_LINE,
+    PseudocodeLine("choose", "b := the neighbour with least cost + h", 1),
+    PseudocodeLine("move", "move to b", 1),
 )
-_LEAVE_QUEUE = Line("", "(cells without moves leave the queue)", 1)
-_TREE = (
-    Line("probe", "look at all cells that q moves lead to", 1),
-    Line("ask", "d := what the tree says of that, at most dmax", 1),
+_LEAVE_QUEUE_LINE = PseudocodeLine("", "(cells without moves leave the queue)", 1)
+_ASK_TREE_LINES = (
+    PseudocodeLine("probe", "look at all cells that q moves lead to", 1),
+    PseudocodeLine("ask", "d := what the tree says of that, at most dmax", 1),
 )
-_ORACLE = (
-    Line("ask", "try dmax, then less: d := the last depth that", 1),
-    Line("", "leads to the same move (not charged for)", 2),
+_ASK_ORACLE_LINES = (
+    PseudocodeLine("ask", "try dmax, then less: d := the last depth that", 1),
+    PseudocodeLine("", "leads to the same move (not charged for)", 2),
 )
-_LOOK_BY_COST_LINE = Line("expand", "look at all cells up to a cost of gmax", 1)
-_RIBS = (
-    Line("", "every tick, standing on u:", 0),
-    Line("expand", "learn g of u's neighbours that are not pruned", 1),
-    Line("dead", "if u leads best to none of them: u is dead", 1),
-    Line("redundant", "if all have other best parents: u is redundant", 1),
-    Line("enter", "if u is not, and some have f <= T and were not", 1),
-    Line("", "entered yet: move to the best of them", 2),
-    Line("back", "else if u is not the start: back to its parent", 1),
-    Line("no_path", "else if no f lies beyond T: there is no path", 1),
-    Line("limit", "else T := the least f beyond T", 1),
+_LOOK_BY_COST_LINE = PseudocodeLine("expand", "look at all cells up to a cost of gmax", 1)
+_RIBS_LINES = (
+    PseudocodeLine("", "every tick, standing on u:", 0),
+    PseudocodeLine("expand", "learn g of u's neighbours that are not pruned", 1),
+    PseudocodeLine("dead", "if u leads best to none of them: u is dead", 1),
+    PseudocodeLine("redundant", "if all have other best parents: u is redundant", 1),
+    PseudocodeLine("enter", "if u is not, and some have f <= T and were not", 1),
+    PseudocodeLine("", "entered yet: move to the best of them", 2),
+    PseudocodeLine("back", "else if u is not the start: back to its parent", 1),
+    PseudocodeLine("no_path", "else if no f lies beyond T: there is no path", 1),
+    PseudocodeLine("limit", "else T := the least f beyond T", 1),
     *_RESTART_LINES,
 )
-_LOCAL_SEARCH = (
-    Line("", "every tick, if no way is left, standing on s:", 0),
-    Line("expand", "expand n cells by A* from s, with learned h", 1),
-    Line("learn", "h of these := least cost + h of an open cell", 1),
-    Line("no_path", "no cell open, or h(s) above any path: no path", 1),
-    Line("choose", "b := the open cell with least f", 1),
-    Line("path", "way := from s to b", 1),
-    Line("", "every tick:", 0),
-    Line("follow", "move to the next cell of the way", 1),
+_LOCAL_SEARCH_LINES = (
+    PseudocodeLine("", "every tick, if no way is left, standing on s:", 0),
+    PseudocodeLine("expand", "expand n cells by A* from s, with learned h", 1),
+    PseudocodeLine("learn", "h of these := least cost + h of an open cell", 1),
+    PseudocodeLine("no_path", "no cell open, or h(s) above any path: no path", 1),
+    PseudocodeLine("choose", "b := the open cell with least f", 1),
+    PseudocodeLine("path", "way := from s to b", 1),
+    PseudocodeLine("", "every tick:", 0),
+    PseudocodeLine("follow", "move to the next cell of the way", 1),
 )
-_ADAPTIVE_LEARN_LINE = Line("learn", "h(t) of these := least f of an open cell - g(t)", 1)
-_MIN_LEARNED_CHOICE_LINE = Line("choose", "b := the goal if it is best, or least h - h0", 1)
-_OTHER_MAP_LINE = Line("without data", "while the map is another: d := 1", 1)
-_LOOK_UP_LINE = Line("look up", "else d := what the database has for s", 1)
-_BLOCKED_OR_HOPELESS_LINE = Line("", "if no way leads on, or h(s) is above any path:", 1)
-_NO_PATH_TO_GOAL_LINE = Line("no_path", "y is the goal: there is no path", 2)
-_LEARN_LINE = Line("learn", "h(s), toward y, := that, if it is more", 1)
-_D_LRTA = (
-    Line("", "every tick, standing on s, in a region:", 0),
-    Line("without data", "while the map is another: y := the goal, d := 1", 1),
-    Line("look up", "else y, d := subgoal and depth of the region", 1),
-    Line("", "(where it has no subgoal: y := the goal)", 1),
-    Line("again", "if s was visited before, or once no way led", 1),
-    Line("reenter", "to a subgoal: y := goal, d := c", 2),
+_ADAPTIVE_LEARN_LINE = PseudocodeLine("learn", "h(t) of these := least f of an open cell - g(t)", 1)
+_MIN_LEARNED_CHOICE_LINE = PseudocodeLine("choose", "b := the goal if it is best, or least h - h0", 1)
+_OTHER_MAP_LINE = PseudocodeLine("without data", "while the map is another: d := 1", 1)
+_LOOK_UP_LINE = PseudocodeLine("look up", "else d := what the database has for s", 1)
+_BLOCKED_OR_HOPELESS_LINE = PseudocodeLine("", "if no way leads on, or h(s) is above any path:", 1)
+_NO_PATH_TO_GOAL_LINE = PseudocodeLine("no_path", "y is the goal: there is no path", 2)
+_LEARN_LINE = PseudocodeLine("learn", "h(s), toward y, := that, if it is more", 1)
+_D_LRTA_LINES = (
+    PseudocodeLine("", "every tick, standing on s, in a region:", 0),
+    PseudocodeLine("without data", "while the map is another: y := the goal, d := 1", 1),
+    PseudocodeLine("look up", "else y, d := subgoal and depth of the region", 1),
+    PseudocodeLine("", "(where it has no subgoal: y := the goal)", 1),
+    PseudocodeLine("again", "if s was visited before, or once no way led", 1),
+    PseudocodeLine("reenter", "to a subgoal: y := goal, d := c", 2),
     _LOOK_AHEAD_LINE,
     _CHOOSE_LINE,
     _LEARN_LINE,
     _BLOCKED_OR_HOPELESS_LINE,
     _NO_PATH_TO_GOAL_LINE,
-    Line("drop", "else y := the goal from now on", 2),
+    PseudocodeLine("drop", "else y := the goal from now on", 2),
     _MOVE_LINE,
 )
-_GOAL_AFTER_REVISIT_LINE = Line("again", "once s was visited before, or no way led", 1)
-_GOAL_AFTER_FAILURE_LINE = Line("reenter", "once no way led to a subgoal: y := goal, d := c", 1)
-_KNN_LRTA = (
-    Line("", "every tick, standing on s, heading for y:", 0),
-    Line("", "if, on a changed map, y is blocked or was not", 1),
-    Line("lost", "reached in cap moves: drop the record", 2),
-    Line("reached", "if s is y: y := the next cell of the record", 1),
-    Line("select", "if none is left, or cap moves are over: choose", 1),
-    Line("straight", "if greedy steps lead to the goal: y := goal", 2),
-    Line("ask", "else try the M most similar records:", 2),
-    Line("", "where greedy steps lead to its first, and", 3),
-    Line("take", "from its last to the goal: y := its first", 3),
-    Line("second", "(its second, if they lead even to that)", 3),
-    Line("none fits", "if none fits: y := the goal, for cap moves", 2),
-    Line("choosing", "(spread steps a tick; on to y meanwhile)", 2),
-    Line("expand", "look at the neighbours of s", 1),
-    Line("choose", "b := the one with least cost + h", 1),
+_GOAL_AFTER_REVISIT_LINE = PseudocodeLine("again", "once s was visited before, or no way led", 1)
+_GOAL_AFTER_FAILURE_LINE = PseudocodeLine("reenter", "once no way led to a subgoal: y := goal, d := c", 1)
+_KNN_LRTA_LINES = (
+    PseudocodeLine("", "every tick, standing on s, heading for y:", 0),
+    PseudocodeLine("", "if, on a changed map, y is blocked or was not", 1),
+    PseudocodeLine("lost", "reached in cap moves: drop the record", 2),
+    PseudocodeLine("reached", "if s is y: y := the next cell of the record", 1),
+    PseudocodeLine("select", "if none is left, or cap moves are over: choose", 1),
+    PseudocodeLine("straight", "if greedy steps lead to the goal: y := goal", 2),
+    PseudocodeLine("ask", "else try the M most similar records:", 2),
+    PseudocodeLine("", "where greedy steps lead to its first, and", 3),
+    PseudocodeLine("take", "from its last to the goal: y := its first", 3),
+    PseudocodeLine("second", "(its second, if they lead even to that)", 3),
+    PseudocodeLine("none fits", "if none fits: y := the goal, for cap moves", 2),
+    PseudocodeLine("choosing", "(spread steps a tick; on to y meanwhile)", 2),
+    PseudocodeLine("expand", "look at the neighbours of s", 1),
+    PseudocodeLine("choose", "b := the one with least cost + h", 1),
     _LEARN_LINE,
     _BLOCKED_OR_HOPELESS_LINE,
     _NO_PATH_TO_GOAL_LINE,
-    Line("drop", "else drop the record", 2),
-    Line("move", "move to b", 1),
+    PseudocodeLine("drop", "else drop the record", 2),
+    PseudocodeLine("move", "move to b", 1),
 )
-_TRY_RECORDS_LINE = Line("ask", "try the M most similar records:", 2)
-_FIRST_LIMIT_LINE = Line("", "at first: T := h of the root", 0)
-_IDA = (
-    Line("expand", "go on to the next neighbour with f <= T", 1),
-    Line("", "that is not on the way from the root", 2),
-    Line("found", "if that is the goal, the way is the path", 1),
-    Line("back", "if none is left: back to the cell before", 1),
-    Line("limit", "back before the root: T := least f beyond T", 1),
-    Line("", "that was met, and begin at the root again", 2),
-    Line("no_path", "if there was none: there is no path", 1),
-    Line("give up", "after so many expansions: it gives up", 1),
+_TRY_RECORDS_LINE = PseudocodeLine("ask", "try the M most similar records:", 2)
+_FIRST_LIMIT_LINE = PseudocodeLine("", "at first: T := h of the root", 0)
+_IDA_LINES = (
+    PseudocodeLine("expand", "go on to the next neighbour with f <= T", 1),
+    PseudocodeLine("", "that is not on the way from the root", 2),
+    PseudocodeLine("found", "if that is the goal, the way is the path", 1),
+    PseudocodeLine("back", "if none is left: back to the cell before", 1),
+    PseudocodeLine("limit", "back before the root: T := least f beyond T", 1),
+    PseudocodeLine("", "that was met, and begin at the root again", 2),
+    PseudocodeLine("no_path", "if there was none: there is no path", 1),
+    PseudocodeLine("give up", "after so many expansions: it gives up", 1),
     _WAIT_LINE,
     *_FOLLOW_PATH_LINES,
     *_RESTART_LINES,
 )
-_KEY_DEFINITION_LINE = Line("", "key of t: m + h(s, t) + km; m := min(g, rhs)", 0)
-_DSTAR_LITE = (
-    Line("expand", "u := the cell of U with the least key", 1),
-    Line("lower", "if g(u) is more than rhs(u): g(u) := rhs(u)", 1),
-    Line("raise", "else g(u) := infinity", 1),
-    Line("", "rhs of its neighbours := least cost + g", 1),
-    Line("", "U := all cells with g other than rhs", 1),
-    Line("settled", "settled: rhs(s) <= g(s), no key in U below s's", 1),
-    Line("no_path", "if rhs(s) is infinite then: there is no path", 1),
-    Line("", "every tick with s settled:", 0),
-    Line("follow", "move to the neighbour with least cost + g", 1),
-    Line("", "when arcs of the map come or go:", 0),
-    Line("change", "rhs of their cells := least cost + g; km grows", 1),
-    Line("", "by h from where s was to where s is", 2),
-    Line("", "when the goal moves:", 0),
-    Line("restart", "restart the search, from the goal", 1),
+_KEY_DEFINITION_LINE = PseudocodeLine("", "key of t: m + h(s, t) + km; m := min(g, rhs)", 0)
+_DSTAR_LITE_LINES = (
+    PseudocodeLine("expand", "u := the cell of U with the least key", 1),
+    PseudocodeLine("lower", "if g(u) is more than rhs(u): g(u) := rhs(u)", 1),
+    PseudocodeLine("raise", "else g(u) := infinity", 1),
+    PseudocodeLine("", "rhs of its neighbours := least cost + g", 1),
+    PseudocodeLine("", "U := all cells with g other than rhs", 1),
+    PseudocodeLine("settled", "settled: rhs(s) <= g(s), no key in U below s's", 1),
+    PseudocodeLine("no_path", "if rhs(s) is infinite then: there is no path", 1),
+    PseudocodeLine("", "every tick with s settled:", 0),
+    PseudocodeLine("follow", "move to the neighbour with least cost + g", 1),
+    PseudocodeLine("", "when arcs of the map come or go:", 0),
+    PseudocodeLine("change", "rhs of their cells := least cost + g; km grows", 1),
+    PseudocodeLine("", "by h from where s was to where s is", 2),
+    PseudocodeLine("", "when the goal moves:", 0),
+    PseudocodeLine("restart", "restart the search, from the goal", 1),
 )
-_REBUILD_LINE = Line("rebuild", "on another map: wait, regions are rebuilt", 1)
-_PRA = (
-    Line("without data", "while the map is another: l := 0", 1),
-    Line("begin", "else l := half the level on which one region", 1),
-    Line("", "has both s and the goal, rounded down", 2),
-    Line("no_path", "if none has both: there is no path", 1),
-    Line("expand", "A* among regions of level l, to the goal's", 1),
-    Line("refine", "found: l := l - 1, only inside the regions", 1),
-    Line("", "of the way and their neighbours", 2),
-    Line("cells", "where l = 0: A* among cells, to the goal", 1),
-    Line("path", "found: that is the path", 1),
+_REBUILD_LINE = PseudocodeLine("rebuild", "on another map: wait, regions are rebuilt", 1)
+_PRA_LINES = (
+    PseudocodeLine("without data", "while the map is another: l := 0", 1),
+    PseudocodeLine("begin", "else l := half the level on which one region", 1),
+    PseudocodeLine("", "has both s and the goal, rounded down", 2),
+    PseudocodeLine("no_path", "if none has both: there is no path", 1),
+    PseudocodeLine("expand", "A* among regions of level l, to the goal's", 1),
+    PseudocodeLine("refine", "found: l := l - 1, only inside the regions", 1),
+    PseudocodeLine("", "of the way and their neighbours", 2),
+    PseudocodeLine("cells", "where l = 0: A* among cells, to the goal", 1),
+    PseudocodeLine("path", "found: that is the path", 1),
     _WAIT_LINE,
     *_FOLLOW_PATH_LINES,
     *_RESTART_LINES,
 )
-_PR_LRTA = (
-    Line("", "every tick without a leg, on s in region r:", 0),
-    Line("without data", "while the map is another: one step of LRTA*", 1),
-    Line("no_path", "if no region has both s and the goal: no path", 1),
-    Line("inside", "if r has the goal: leg := A* to it, inside r", 1),
-    Line("look up", "else y, d := what the database has for s", 1),
-    Line("reenter", "if a leg began on s before: y := goal's, d := c", 1),
-    Line("expand", "look at all regions that d arcs lead to", 1),
+_PR_LRTA_LINES = (
+    PseudocodeLine("", "every tick without a leg, on s in region r:", 0),
+    PseudocodeLine("without data", "while the map is another: one step of LRTA*", 1),
+    PseudocodeLine("no_path", "if no region has both s and the goal: no path", 1),
+    PseudocodeLine("inside", "if r has the goal: leg := A* to it, inside r", 1),
+    PseudocodeLine("look up", "else y, d := what the database has for s", 1),
+    PseudocodeLine("reenter", "if a leg began on s before: y := goal's, d := c", 1),
+    PseudocodeLine("expand", "look at all regions that d arcs lead to", 1),
     _CHOOSE_LINE,
-    Line("learn", "h(r), toward y, := that, if it is more", 1),
-    Line("refine", "leg := A* inside r and the next region to b", 1),
-    Line("", "every tick:", 0),
-    Line("follow", "move to the next cell of the leg", 1),
+    PseudocodeLine("learn", "h(r), toward y, := that, if it is more", 1),
+    PseudocodeLine("refine", "leg := A* inside r and the next region to b", 1),
+    PseudocodeLine("", "every tick:", 0),
+    PseudocodeLine("follow", "move to the next cell of the leg", 1),
 )
 
 
-def lines_of(kind: str, params: Mapping[str, Value]) -> tuple[Line, ...]:
+def pseudocode_lines_of(kind: str, params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of an algorithm with these parameters; () for an agent without pseudocode."""
-    return _BY_KIND[kind](params) if kind in _BY_KIND else ()
+    return _LINES_BY_KIND[kind](params) if kind in _LINES_BY_KIND else ()
 
 
-def _lines_without_keys(lines: tuple[Line, ...], *keys: str) -> tuple[Line, ...]:
+def _lines_without_keys(lines: tuple[PseudocodeLine, ...], *keys: str) -> tuple[PseudocodeLine, ...]:
     return tuple(line for line in lines if line.key not in keys)
 
 
-def _lines_inserted_before(key: str, lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
+def _lines_inserted_before(
+    key: str, lines: tuple[PseudocodeLine, ...], *others: PseudocodeLine
+) -> tuple[PseudocodeLine, ...]:
     place = next(i for i, line in enumerate(lines) if line.key == key)
     return (*lines[:place], *others, *lines[place:])
 
 
-def _lines_with_replaced(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
+def _lines_with_replacements(lines: tuple[PseudocodeLine, ...], *others: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
     """Return `lines`, in which each of the `others` replaces the line with the same key."""
     by_key = {line.key: line for line in others}
     return tuple(by_key.get(line.key, line) for line in lines)
 
 
-def _tb_wa(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return (*_TB_WA[:2], _REOPENING_LINE, *_TB_WA[2:]) if params["reopen"] else _TB_WA
+def _tb_wa_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    return (*_TB_WA_LINES[:2], _REOPENING_LINE, *_TB_WA_LINES[2:]) if params["reopen"] else _TB_WA_LINES
 
 
 def _time_bounded_lines(
-    params: Mapping[str, Value], lines: tuple[Line, ...], is_greedy: bool = False
-) -> tuple[Line, ...]:
+    params: Mapping[str, Value], lines: tuple[PseudocodeLine, ...], is_greedy: bool = False
+) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a time-bounded search with its reactions to a map change and to a missing path."""
     if params["no_path"] == "give-up":
         lines = _lines_with_text_replaced(lines, "there is no path", "it gives up")
     return (*lines, *(_RESTART_LINES if params["restart"] == "eager" else _lazy_reaction_lines(params, is_greedy)))
 
 
-def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
+def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a lazy reaction to a map change: it restarts only if the path is cut or not best.
 
     Greedy search guarantees nothing about costs, so it does not check for shorter paths.
     """
     gone = "of the way ahead" if params["lazy_rule"] == "arc" else "ahead, or one into the path,"
     return (
-        Line("", "when the map changes:", 0),
-        Line("", f"if an arc {gone} is gone{':' if is_greedy else ','}", 1),
+        PseudocodeLine("", "when the map changes:", 0),
+        PseudocodeLine("", f"if an arc {gone} is gone{':' if is_greedy else ','}", 1),
         *(() if is_greedy else _SHORTER_PATH_LINES),
-        Line("restart", "restart the search at the agent", 2),
-        Line("", "(later too, if a path leads over such an arc)", 1),
-        Line("", "(for another goal or parameter in any case)", 1),
+        PseudocodeLine("restart", "restart the search at the agent", 2),
+        PseudocodeLine("", "(later too, if a path leads over such an arc)", 1),
+        PseudocodeLine("", "(for another goal or parameter in any case)", 1),
     )
 
 
-def _waiting(
-    params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER_NEIGHBOUR_LINES
-) -> tuple[Line, ...]:
+def _waiting_search_lines(
+    params: Mapping[str, Value], order: str, children: tuple[PseudocodeLine, ...] = _CHEAPER_NEIGHBOUR_LINES
+) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a search whose agent waits until the search has ended.
 
     The lines `children` handle the neighbours of an expanded cell.
     """
     return _search_loop_lines(
-        params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND_GOAL_LINES)
+        params,
+        (PseudocodeLine("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND_GOAL_LINES),
     )
 
 
 def _search_loop_lines(
-    params: Mapping[str, Value], lines: tuple[Line, ...], end: str = "there is a path"
-) -> tuple[Line, ...]:
+    params: Mapping[str, Value], lines: tuple[PseudocodeLine, ...], end: str = "there is a path"
+) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a search that runs either in one tick or, with a budget, over several ticks."""
     if params["mode"] == "instant":
-        return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _WAIT_LINE)
-    return Line("", f"every tick until {end}, k times:", 0), *lines
+        return PseudocodeLine("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _WAIT_LINE)
+    return PseudocodeLine("", f"every tick until {end}, k times:", 0), *lines
 
 
-def _wastar(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _waiting(params, "g + w h")
+def _wastar_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    lines = _waiting_search_lines(params, "g + w h")
     return _lines_with_text_replaced(lines, "s that is not closed:", "s, closed or not:") if params["reopen"] else lines
 
 
-def _tba(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _lines_with_replaced(_TBA, _NOT_SHORTER_PATH_LINE) if params["switch"] == "longer" else _TBA
+def _tba_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    lines = _lines_with_replacements(_TBA_LINES, _NOT_SHORTER_PATH_LINE) if params["switch"] == "longer" else _TBA_LINES
     place = lines.index(_WALK_LINES[0])
     return (*lines[:place], _SHORTCUT_LINE, *lines[place:]) if params["shortcut"] else lines
 
 
-def _ida(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _lines_with_text_replaced(_IDA, "after so many expansions", f"after {params['most']:,} expansions")
+def _ida_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    lines = _lines_with_text_replaced(_IDA_LINES, "after so many expansions", f"after {params['most']:,} expansions")
     return _FIRST_LIMIT_LINE, *_search_loop_lines(params, lines)
 
 
-def _dstar_lite(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return _KEY_DEFINITION_LINE, *_search_loop_lines(params, _DSTAR_LITE, "s is settled")
+def _dstar_lite_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    return _KEY_DEFINITION_LINE, *_search_loop_lines(params, _DSTAR_LITE_LINES, "s is settled")
 
 
-def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines: tuple[Line, ...] = _PRA
+def _pra_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    lines: tuple[PseudocodeLine, ...] = _PRA_LINES
     if params["after_change"] == "rebuild":
         lines = (
             *_lines_with_text_replaced(_lines_without_keys(lines, "without data"), "else l :=", "l :="),
@@ -375,7 +378,9 @@ def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
             lines, "has both s and the goal, rounded down", "with both s and the goal in one region"
         )
     if params["enough"]:
-        lines = _lines_inserted_before("no_path", lines, Line("", "or less, to have 2 sqrt(cells) regions", 2))
+        lines = _lines_inserted_before(
+            "no_path", lines, PseudocodeLine("", "or less, to have 2 sqrt(cells) regions", 2)
+        )
     if not params["wide"]:
         lines = _lines_with_text_replaced(lines, "of the way and their neighbours", "of the way")
     if params["keep"]:
@@ -388,7 +393,7 @@ def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
     return _search_loop_lines(params, lines)
 
 
-def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
+def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a learning agent's reaction to changes of map and goal.
 
     `is_cut`: the agent follows a path, which a map change may block.
@@ -400,69 +405,73 @@ def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tu
     )
 
 
-def _lookahead_lines(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
+def _lookahead_lines(params: Mapping[str, Value], *control: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of LRTA*, with the lines `control` that choose its lookahead depth or its subgoal."""
-    return (_LRTA[0], *control, *_LRTA[1:], *_after_change_lines(params))
+    return (_LRTA_LINES[0], *control, *_LRTA_LINES[1:], *_after_change_lines(params))
 
 
-def _lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
+def _lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     lines = _lookahead_lines(params)
-    return _lines_with_replaced(lines, _LOOK_BY_COST_LINE) if params["lookahead_by"] == "cost" else lines
+    return _lines_with_replacements(lines, _LOOK_BY_COST_LINE) if params["lookahead_by"] == "cost" else lines
 
 
-def _p_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
+def _p_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     most = params["updates"] or "Q"
-    lines = _lines_with_text_replaced(_P_LRTA, "(at most Q, and", f"(at most {most}, and")
-    return (*lines, *_after_change_lines(params), _LEAVE_QUEUE)
+    lines = _lines_with_text_replaced(_P_LRTA_LINES, "(at most Q, and", f"(at most {most}, and")
+    return (*lines, *_after_change_lines(params), _LEAVE_QUEUE_LINE)
 
 
-def _local_search(params: Mapping[str, Value], *others: Line) -> tuple[Line, ...]:
-    lines = _lines_with_replaced(_LOCAL_SEARCH, *others)
+def _local_search_lines(params: Mapping[str, Value], *others: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
+    lines = _lines_with_replacements(_LOCAL_SEARCH_LINES, *others)
     walks_all = params.get("moves") == "all"
     if not walks_all:
         lines = _lines_with_text_replaced(lines, "every tick, if no way is left,", "every tick,")
     return (*lines, *_after_change_lines(params, walks_all))
 
 
-def _ribs(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return _lines_without_keys(_RIBS, *(name for name in ("dead", "redundant") if not params[name]))
+def _ribs_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    return _lines_without_keys(_RIBS_LINES, *(name for name in ("dead", "redundant") if not params[name]))
 
 
-def _database_controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
+def _uses_database(params: Mapping[str, Value]) -> tuple[bool, bool]:
     """Return two flags: whether subgoals come from a database, and whether lookahead depths do."""
     return params["goal_control"] == "database", params["depth_control"] == "database"
 
 
-def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    has_goals, has_depths = _database_controls(params)
+def _d_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    has_goals, has_depths = _uses_database(params)
     if not has_goals:
         return _lookahead_lines(params, *((_OTHER_MAP_LINE, _LOOK_UP_LINE) if has_depths else ()))
-    lines = _lines_with_replaced(_D_LRTA, _GOAL_AFTER_REVISIT_LINE) if params["reentrance"] == "for good" else _D_LRTA
+    lines = (
+        _lines_with_replacements(_D_LRTA_LINES, _GOAL_AFTER_REVISIT_LINE)
+        if params["reentrance"] == "for good"
+        else _D_LRTA_LINES
+    )
     if params["reentrance"] == "never":
-        lines = _lines_with_replaced(_lines_without_keys(_D_LRTA, "again"), _GOAL_AFTER_FAILURE_LINE)
+        lines = _lines_with_replacements(_lines_without_keys(_D_LRTA_LINES, "again"), _GOAL_AFTER_FAILURE_LINE)
     lines = (*lines, *_after_change_lines(params))
     if has_depths:
-        return _lines_with_text_replaced(lines, "d := c", "d := its depth") if takes_stored_depth(params) else lines
+        return _lines_with_text_replaced(lines, "d := c", "d := its depth") if uses_stored_depth(params) else lines
     return _lines_with_text_replaced(
         _lines_with_text_replaced(lines, "y, d := subgoal and depth", "y := the subgoal"), ", d := c", ""
     )
 
 
-def _knn_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
+def _knn_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     left_out = {"straight": not params["direct"], "second": not params["skip_first"], "choosing": not params["spread"]}
-    lines = _lines_without_keys(_KNN_LRTA, *(key for key, is_out in left_out.items() if is_out))
+    lines = _lines_without_keys(_KNN_LRTA_LINES, *(key for key, is_out in left_out.items() if is_out))
     return (
-        *(lines if params["direct"] else _lines_with_replaced(lines, _TRY_RECORDS_LINE)),
+        *(lines if params["direct"] else _lines_with_replacements(lines, _TRY_RECORDS_LINE)),
         *_after_change_lines(params),
     )
 
 
-def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    has_goals, has_depths = _database_controls(params)
+def _pr_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    has_goals, has_depths = _uses_database(params)
     lines = (
-        _PR_LRTA
+        _PR_LRTA_LINES
         if params["gamma"] == 1.0
-        else _lines_with_text_replaced(_PR_LRTA, " with least cost", ": least gamma cost")
+        else _lines_with_text_replaced(_PR_LRTA_LINES, " with least cost", ": least gamma cost")
     )
     lines = (*lines, *_after_change_lines(params, is_cut=True))
     if not has_goals:
@@ -476,31 +485,31 @@ def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     return _lines_with_text_replaced(_lines_without_keys(lines, "look up"), "look at all", "else look at all")
 
 
-_BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
-    "astar": lambda params: _waiting(params, "f = g + h"),
-    "wastar": _wastar,
-    "gbfs": lambda params: _waiting(params, "h", _NEW_NEIGHBOUR_LINES),
-    "ida": _ida,
-    "delayed-astar": lambda _: _DELAYED_ASTAR,
-    "tb-wa": lambda params: (*_tb_wa(params), *_RESTART_LINES),
-    "tb-gbfs": lambda _: (*_TB_GBFS, *_RESTART_LINES),
-    "rtb-wa": lambda params: _time_bounded_lines(params, _tb_wa(params)),
-    "rtb-gbfs": lambda params: _time_bounded_lines(params, _TB_GBFS, is_greedy=True),
-    "tba": _tba,
-    "lrta": _lrta,
-    "p-lrta": _p_lrta,
-    "k-lrta": _local_search,
-    "lss-lrta": _local_search,
-    "rtaa": lambda params: _local_search(params, _ADAPTIVE_LEARN_LINE),
-    "da-rtaa": lambda params: _local_search(params, _ADAPTIVE_LEARN_LINE, _MIN_LEARNED_CHOICE_LINE),
-    "ribs": _ribs,
-    "dstar-lite": _dstar_lite,
-    "d-lrta": _d_lrta,
-    "dt-lrta": lambda params: _lookahead_lines(params, *_TREE),
-    "oracle-lrta": lambda params: _lookahead_lines(params, *_ORACLE),
-    "knn-lrta": _knn_lrta,
-    "pra": _pra,
-    "pr-lrta": _pr_lrta,
+_LINES_BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[PseudocodeLine, ...]]] = {
+    "astar": lambda params: _waiting_search_lines(params, "f = g + h"),
+    "wastar": _wastar_lines,
+    "gbfs": lambda params: _waiting_search_lines(params, "h", _NEW_NEIGHBOUR_LINES),
+    "ida": _ida_lines,
+    "delayed-astar": lambda _: _DELAYED_ASTAR_LINES,
+    "tb-wa": lambda params: (*_tb_wa_lines(params), *_RESTART_LINES),
+    "tb-gbfs": lambda _: (*_TB_GBFS_LINES, *_RESTART_LINES),
+    "rtb-wa": lambda params: _time_bounded_lines(params, _tb_wa_lines(params)),
+    "rtb-gbfs": lambda params: _time_bounded_lines(params, _TB_GBFS_LINES, is_greedy=True),
+    "tba": _tba_lines,
+    "lrta": _lrta_lines,
+    "p-lrta": _p_lrta_lines,
+    "k-lrta": _local_search_lines,
+    "lss-lrta": _local_search_lines,
+    "rtaa": lambda params: _local_search_lines(params, _ADAPTIVE_LEARN_LINE),
+    "da-rtaa": lambda params: _local_search_lines(params, _ADAPTIVE_LEARN_LINE, _MIN_LEARNED_CHOICE_LINE),
+    "ribs": _ribs_lines,
+    "dstar-lite": _dstar_lite_lines,
+    "d-lrta": _d_lrta_lines,
+    "dt-lrta": lambda params: _lookahead_lines(params, *_ASK_TREE_LINES),
+    "oracle-lrta": lambda params: _lookahead_lines(params, *_ASK_ORACLE_LINES),
+    "knn-lrta": _knn_lrta_lines,
+    "pra": _pra_lines,
+    "pr-lrta": _pr_lrta_lines,
 }
-KINDS = tuple(_BY_KIND)
+KINDS_WITH_PSEUDOCODE = tuple(_LINES_BY_KIND)
 """Kinds of agents that have pseudocode."""

@@ -20,29 +20,29 @@ class Camera:
     left: float = 0.0
     top: float = 0.0
 
-    def to_px(self, x: float, y: float) -> tuple[float, float]:
+    def map_to_px(self, x: float, y: float) -> tuple[float, float]:
         """Return the pixel of the map coordinates (x, y); the upper left corner of a cell has integer coordinates."""
         return (x - self.left) * self.zoom, (y - self.top) * self.zoom
 
-    def to_map(self, px: float, py: float) -> tuple[float, float]:
+    def px_to_map(self, px: float, py: float) -> tuple[float, float]:
         return self.left + px / self.zoom, self.top + py / self.zoom
 
     def cell_at(self, px: float, py: float) -> tuple[int, int]:
         """Return the cell under a pixel, which may be outside the map."""
-        x, y = self.to_map(px + 0.5, py + 0.5)
+        x, y = self.px_to_map(px + 0.5, py + 0.5)
         return int(x // 1), int(y // 1)
 
     def zoomed_at(self, px: float, py: float, factor: float) -> "Camera":
         """Return the camera zoomed by a factor; the point of the map under the given pixel stays there."""
-        x, y = self.to_map(px, py)
+        x, y = self.px_to_map(px, py)
         zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, self.zoom * factor)))
         return Camera(zoom, x - px / zoom, y - py / zoom)
 
-    def panned(self, dx_px: float, dy_px: float) -> "Camera":
+    def panned_by(self, dx_px: float, dy_px: float) -> "Camera":
         """Return the camera after the map was dragged by (dx_px, dy_px) pixels; the map follows the pointer."""
         return replace(self, left=self.left - dx_px / self.zoom, top=self.top - dy_px / self.zoom)
 
-    def kept_near(self, map_width: int, map_height: int, width_px: int, height_px: int) -> "Camera":
+    def clamped_to_map(self, map_width: int, map_height: int, width_px: int, height_px: int) -> "Camera":
         """Return the camera, moved back if too little of the map would be visible.
 
         Along each axis, the map has to begin within the first 75 % of the view and to end after the first 25 %.
@@ -55,7 +55,7 @@ class Camera:
     def centred_on(self, x: float, y: float, width_px: int, height_px: int) -> "Camera":
         return replace(self, left=x - width_px / 2 / self.zoom, top=y - height_px / 2 / self.zoom)
 
-    def following(self, cell: tuple[int, int], map_size: tuple[int, int], size: tuple[int, int]) -> "Camera":
+    def centred_on_cell(self, cell: tuple[int, int], map_size: tuple[int, int], size: tuple[int, int]) -> "Camera":
         """Return the camera centred on a cell; along an axis in which the whole map fits, centred on the map."""
         x, y = (
             whole / 2 if whole * self.zoom <= room else place + 0.5
@@ -64,7 +64,7 @@ class Camera:
         return self.centred_on(x, y, *size)
 
 
-def fitted(map_width: int, map_height: int, width_px: int, height_px: int) -> Camera:
+def camera_fitting_map(map_width: int, map_height: int, width_px: int, height_px: int) -> Camera:
     """Return the camera that shows the whole map, centred and as large as possible."""
     zoom = min(width_px / map_width, height_px / map_height)
     zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), down=True)

@@ -2,10 +2,10 @@
 
 from sim.kernels import learned, octile
 from sim.walker import WalkerView
-from sim.world import Snapshot
+from sim.world import WorldSnapshot
 
 
-def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
+def search_values_of_cell(snapshot: WorldSnapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
     """Return the values g, h and f of a cell that the agent's search has reached.
 
     h is the heuristic distance to the target of the search, plus what the agent has learned above that distance.
@@ -15,7 +15,7 @@ def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float,
     control = search.control[0]
     g = float(search.nodes[cell].g)
     x, y = snapshot.grid.xy(cell)
-    h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal))
+    h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal_cost))
     if walker.agent.learned is not None:
-        h += float(learned.excess(walker.agent.learned, cell))
+        h += float(learned.h_excess(walker.agent.learned, cell))
     return g, h, float(control.wg) * g + float(control.wh) * h

@@ -16,39 +16,39 @@ class StepClock:
 
     ticks_per_second: float = 30.0
     is_running: bool = False
-    _owed_s: float = 0.0  # elapsed seconds that have not been turned into ticks yet
+    _pending_s: float = 0.0  # elapsed seconds that have not been turned into ticks yet
 
     def advance(self, seconds: float, *, is_held: bool = False) -> int:
         """Add elapsed seconds and return how many ticks are due; while `is_held`, return 0 and keep the seconds."""
         if not self.is_running or self.ticks_per_second <= 0:
-            self._owed_s = 0.0
+            self._pending_s = 0.0
             return 0
-        self._owed_s = min(self._owed_s + seconds, MAX_LAG_S + 1.0 / self.ticks_per_second)
+        self._pending_s = min(self._pending_s + seconds, MAX_LAG_S + 1.0 / self.ticks_per_second)
         if is_held:
             return 0
-        due = int(self._owed_s * self.ticks_per_second + 1e-9)
-        self._owed_s = max(0.0, self._owed_s - due / self.ticks_per_second)
+        due = int(self._pending_s * self.ticks_per_second + 1e-9)
+        self._pending_s = max(0.0, self._pending_s - due / self.ticks_per_second)
         return due
 
     @property
-    def fraction(self) -> float:
+    def tick_fraction(self) -> float:
         """Return the elapsed share of the next tick, for drawing agents between two cells; 1.0 while paused."""
-        return min(1.0, self._owed_s * self.ticks_per_second) if self.is_running else 1.0
+        return min(1.0, self._pending_s * self.ticks_per_second) if self.is_running else 1.0
 
 
-def faster(speed: int) -> int:
+def next_higher_speed(speed: int) -> int:
     """Return the next higher speed; after the highest comes AS_FAST_AS_POSSIBLE."""
     if speed == AS_FAST_AS_POSSIBLE:
         return speed
     return next((s for s in SPEEDS if s > speed), AS_FAST_AS_POSSIBLE)
 
 
-def slower(speed: int) -> int:
+def next_lower_speed(speed: int) -> int:
     if speed == AS_FAST_AS_POSSIBLE:
         return SPEEDS[-1]
     return next((s for s in reversed(SPEEDS) if s < speed), SPEEDS[0])
 
 
-def nearest(speed: int) -> int:
+def nearest_speed(speed: int) -> int:
     """Return the speed in SPEEDS that is nearest to `speed`; AS_FAST_AS_POSSIBLE stays as it is."""
     return min(SPEEDS, key=lambda known: abs(known - speed)) if speed > 0 else AS_FAST_AS_POSSIBLE

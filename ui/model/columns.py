@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sim.agent_api import AgentSpec, Status
-from sim.files.csv_text import Cell
+from sim.files.csv_text import CsvCell
 from sim.measures import MEASURES, Measure
 from sim.params import Param, Value
 from sim.walker import WalkerView
@@ -12,13 +12,13 @@ from ui.model.run import Panel, Run
 
 
 @dataclass(frozen=True)
-class Column:
+class ComparisonColumn:
     """One column of the table that compares agents, on screen and in CSV files."""
 
     key: str
     title: str
     help: str
-    value: Callable[[Run, Panel], Cell]
+    value: Callable[[Run, Panel], CsvCell]
     digits: int = 0  # number of digits shown after the decimal point
     width: float = 74.0  # width on screen in design units, which are pixels at 100 % UI scale
     is_shown: bool = True  # whether the column is shown on screen; False: it is only written to CSV files
@@ -26,20 +26,20 @@ class Column:
     is_warning: Callable[[WalkerView], bool] = lambda view: False
 
 
-def _column_of_measure(measure: Measure) -> Column:
-    return Column(
+def _column_of_measure(measure: Measure) -> ComparisonColumn:
+    return ComparisonColumn(
         measure.key,
         measure.title,
         measure.words,
-        lambda run, panel: measure.of(panel.view.metrics),
+        lambda run, panel: measure.value_for_agent(panel.view.metrics),
         measure.digits,
         measure.width,
         is_shown=measure.width > 0.0,
-        is_warning=lambda view: measure.is_warning(view.metrics),
+        is_warning=lambda view: measure.has_warning(view.metrics),
     )
 
 
-def arrived_at(run: Run, panel: Panel) -> int | None:
+def arrival_tick(run: Run, panel: Panel) -> int | None:
     """Return the tick at which the agent of a panel reached its goal; None if it has not, or for a crowd."""
     trail = run.trails.get(panel.key)
     if panel.view.status is not Status.AT_GOAL or trail is None or panel.crowd is not None:
@@ -49,22 +49,22 @@ def arrived_at(run: Run, panel: Panel) -> int | None:
 
 def params_text(spec: AgentSpec, params: Mapping[str, Value], separator: str = " ") -> str:
     """Return these parameters of an agent as typed on the command line, such as "weight=1.5 reopen=true"."""
-    return separator.join(f"{name}={_plain(spec.param(name), value)}" for name, value in params.items())
+    return separator.join(f"{name}={_value_as_typed(spec.param(name), value)}" for name, value in params.items())
 
 
-def _plain(param: Param | None, value: Value) -> str:
+def _value_as_typed(param: Param | None, value: Value) -> str:
     """Return a parameter value as typed on the command line, such as "true" or "1.5"."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if param and param.zero and not value:
-        return param.zero
+    if param and param.zero_word and not value:
+        return param.zero_word
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-COLUMNS: tuple[Column, ...] = (
-    Column("agent", "Agent", "name of the agent", lambda _, p: p.view.label, width=0.0, is_text=True),
-    Column("kind", "Kind", "algorithm", lambda _, p: p.view.spec.key, is_shown=False, is_text=True),
-    Column(
+COLUMNS: tuple[ComparisonColumn, ...] = (
+    ComparisonColumn("agent", "Agent", "name of the agent", lambda _, p: p.view.label, width=0.0, is_text=True),
+    ComparisonColumn("kind", "Kind", "algorithm", lambda _, p: p.view.spec.key, is_shown=False, is_text=True),
+    ComparisonColumn(
         "params",
         "Parameters",
         "all parameters",
@@ -72,8 +72,10 @@ COLUMNS: tuple[Column, ...] = (
         is_shown=False,
         is_text=True,
     ),
-    Column("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
-    Column("state", "State", "what the agent is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True),
+    ComparisonColumn("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
+    ComparisonColumn(
+        "state", "State", "what the agent is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True
+    ),
     *(_column_of_measure(measure) for measure in MEASURES),
-    Column("arrived", "Arrived", "tick of the arrival", arrived_at),
+    ComparisonColumn("arrived", "Arrived", "tick of the arrival", arrival_tick),
 )

@@ -14,45 +14,45 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ui.model.key_words import worded
+from ui.model.key_placeholders import fill_in_keys
 
-ANY, RUN, EDIT = "any", "run", "edit"
+ANY_MODE, RUN_MODE, EDIT_MODE = "any", "run", "edit"
 
 Action = Callable[[Any], None]
 """Function that performs a command; its argument is the window."""
 
 
 @dataclass(frozen=True)
-class Command:
+class UiCommand:
     """Command of the user interface: its keys, its label and the function that performs it."""
 
     id: str
     keys: tuple[str, ...]
-    help: str
+    label: str
     group: str
-    act: Action
-    mode: str = ANY  # RUN: available only outside edit mode; EDIT: only in edit mode; ANY: in both
-    repeats: bool = False  # whether the command runs repeatedly while its key is held down
+    action: Action
+    mode: str = ANY_MODE  # RUN: available only outside edit mode; EDIT: only in edit mode; ANY: in both
+    repeats_while_held: bool = False  # whether the command runs repeatedly while its key is held down
 
 
 @dataclass(frozen=True)
-class Family:
+class CommandFamily:
     """Commands that differ only in a number or a direction and are listed in one line; most families have only one."""
 
-    members: tuple[Command, ...]
+    members: tuple[UiCommand, ...]
     keys: tuple[str, ...]  # text shown to the user, such as "Alt+1 to 5" for five commands
     words: str  # description that fits all commands of the family
 
 
-class Topic:
+class CommandTopic:
     """Group of commands in help and README; calling a topic returns a decorator that adds a command to it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.commands: list[Command] = []
+        self.commands: list[UiCommand] = []
 
     def __call__(
-        self, keys: str, words: str, *, mode: str = ANY, repeats: bool = False, name: str = ""
+        self, keys: str, words: str, *, mode: str = ANY_MODE, repeats: bool = False, name: str = ""
     ) -> Callable[[Action], Action]:
         """Return a decorator that makes a function a command.
 
@@ -66,7 +66,7 @@ class Topic:
 
         def add(act: Action) -> Action:
             self.commands.append(
-                Command(name or act.__name__, tuple(keys.split()), words, self.name, act, mode, repeats)
+                UiCommand(name or act.__name__, tuple(keys.split()), words, self.name, act, mode, repeats)
             )
             return act
 
@@ -76,12 +76,12 @@ class Topic:
 class CommandTable:
     """Table of all commands, searched by id, by group or by key."""
 
-    def __init__(self, topics: Iterable[Topic]) -> None:
+    def __init__(self, topics: Iterable[CommandTopic]) -> None:
         self._all_commands = tuple(command for topic in topics for command in topic.commands)
         self._command_by_id = {command.id: command for command in self._all_commands}
         self.groups = tuple(dict.fromkeys(command.group for command in self._all_commands))
 
-    def with_keys(self, keys: Mapping[str, str]) -> "CommandTable":
+    def with_assigned_keys(self, keys: Mapping[str, str]) -> "CommandTable":
         """Return a copy of this table with the keys that the user assigned; `keys`: command id -> keys."""
         table = CommandTable(())
         table._all_commands = tuple(replace(c, keys=tuple(keys[c.id].split())) if c.id in keys else c for c in self)
@@ -89,27 +89,27 @@ class CommandTable:
         table.groups = self.groups
         return table
 
-    def clash(self, command_id: str, pressed: str) -> Command | None:
+    def conflicting_command(self, command_id: str, pressed: str) -> UiCommand | None:
         """Return another command that is triggered by this key in the same mode; None if there is none."""
         own = self[command_id]
         others = (c for c in self if c.id != command_id and pressed in c.keys)
-        return next((c for c in others if ANY in (c.mode, own.mode) or c.mode == own.mode), None)
+        return next((c for c in others if ANY_MODE in (c.mode, own.mode) or c.mode == own.mode), None)
 
-    def __iter__(self) -> Iterator[Command]:
+    def __iter__(self) -> Iterator[UiCommand]:
         return iter(self._all_commands)
 
     def __len__(self) -> int:
         return len(self._all_commands)
 
-    def __getitem__(self, command_id: str) -> Command:
+    def __getitem__(self, command_id: str) -> UiCommand:
         return self._command_by_id[command_id]
 
-    def of_group(self, group: str) -> list[Command]:
+    def commands_of_group(self, group: str) -> list[UiCommand]:
         return [command for command in self if command.group == group]
 
-    def of_key(self, pressed: str, is_editing: bool) -> Command | None:
+    def command_for_key(self, pressed: str, is_editing: bool) -> UiCommand | None:
         """Return the command that a pressed key triggers, in or outside edit mode; None if there is none."""
-        for mode in (EDIT if is_editing else RUN, ANY):
+        for mode in (EDIT_MODE if is_editing else RUN_MODE, ANY_MODE):
             for command in self:
                 if command.mode == mode and pressed in command.keys:
                     return command
@@ -117,48 +117,48 @@ class CommandTable:
 
     def keys(self) -> dict[str, str]:
         """Return the first key of every command: command id -> key, "" for a command without a key."""
-        return {command.id: self.key_of(command.id) for command in self}
+        return {command.id: self.first_key_of(command.id) for command in self}
 
     def names(self) -> dict[str, str]:
         """Return the description of every command: command id -> description."""
-        return {command.id: command.help for command in self}
+        return {command.id: command.label for command in self}
 
-    def worded(self, text: str) -> str:
+    def fill_in_keys(self, text: str) -> str:
         """Return a text in which each placeholder `{key:command}` is replaced by the key of that command."""
-        return worded(text, self.keys(), self.names())
+        return fill_in_keys(text, self.keys(), self.names())
 
-    def key_of(self, command_id: str) -> str:
+    def first_key_of(self, command_id: str) -> str:
         """Return the first key of a command, for tooltips and menus; "" if it has none."""
         keys = self[command_id].keys
         return keys[0] if keys else ""
 
 
-def families(commands: Iterable[Command]) -> list[Family]:
+def command_families(commands: Iterable[UiCommand]) -> list[CommandFamily]:
     """Group commands into families, which take one line each in help and README; the order is kept."""
-    members: dict[str, list[Command]] = {}
+    members: dict[str, list[UiCommand]] = {}
     for command in commands:
         members.setdefault(_family_name(command), []).append(command)
-    return [_command_family(tuple(those)) for those in members.values()]
+    return [_family_of_commands(tuple(those)) for those in members.values()]
 
 
-def _family_name(command: Command) -> str:
+def _family_name(command: UiCommand) -> str:
     return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _has_numbered_key(command) else command.id
 
 
-def _has_numbered_key(command: Command) -> bool:
+def _has_numbered_key(command: UiCommand) -> bool:
     """Return whether the first key of a command ends in a digit or an arrow, as in families of several commands."""
     last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
     return last in (*"123456789", "Left", "Right", "Up", "Down")
 
 
-def _command_family(members: tuple[Command, ...]) -> Family:
+def _family_of_commands(members: tuple[UiCommand, ...]) -> CommandFamily:
     first = members[0]
-    mode = " (edit mode)" if first.mode == EDIT else ""
+    mode = " (edit mode)" if first.mode == EDIT_MODE else ""
     if len(members) == 1:
-        return Family(members, first.keys, first.help + mode)
+        return CommandFamily(members, first.keys, first.label + mode)
     head, _, last = first.keys[0].rpartition("+")
     prefix = f"{head}+" if head else ""
     if last.isdigit():
         end = members[-1].keys[0].rpartition("+")[2]
-        return Family(members, (f"{prefix}{last} to {end}",), f"{first.help} to {end}{mode}")
-    return Family(members, (f"{prefix}arrows",), first.help.rpartition(" ")[0] + mode)
+        return CommandFamily(members, (f"{prefix}{last} to {end}",), f"{first.label} to {end}{mode}")
+    return CommandFamily(members, (f"{prefix}arrows",), first.label.rpartition(" ")[0] + mode)

@@ -10,18 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentView, Status
-from sim.crowd import CrowdNumbers
+from sim.crowd import CrowdCounts
 from sim.kernels import log
 from sim.time.timeline import Timeline
 from sim.walker import Walker, WalkerView
 from sim.world import World
 
-TAIL = 24
+TAIL_TICKS = 24
 """Number of recent ticks whose cells form the tail drawn behind an agent's dot."""
 
-_AT_ONCE = 256  # maximum ticks added to the visit counts in one update; after a longer gap, all counts are rebuilt
+_MAX_UPDATE_TICKS = (
+    256  # maximum ticks added to the visit counts in one update; after a longer gap, all counts are rebuilt
+)
 _MEDIAN_TICKS = 30  # number of recent ticks whose median computing time is shown
-TIMES = 600
+MAX_RECORDED_TIMES = 600
 """Maximum number of recent tick times that are kept."""
 
 
@@ -32,16 +34,16 @@ class Crowd:
     name: str
     agents: tuple[int, ...]
     goals: npt.NDArray[np.int32]
-    numbers: CrowdNumbers
+    numbers: CrowdCounts
     visits: npt.NDArray[np.uint32]  # number of visits of each map cell, by all agents of the crowd together
-    stamp: int  # version counter that is incremented whenever `visits` or `tails` change
+    version: int  # version counter that is incremented whenever `visits` or `tails` change
     tails: npt.NDArray[np.int32]  # int32[agents, ticks]: recent cells of each agent, the current cell last
     tick_ms: tuple[float, ...]  # computing times of recent ticks in ms, each for all agents of the crowd together
-    shown: int | None = None  # agent whose search, path and trail are drawn
-    picked: int | None = None  # agent that the user chose to follow
+    drawn_agent: int | None = None  # agent whose search, path and trail are drawn
+    followed_agent: int | None = None  # agent that the user chose to follow
 
     @property
-    def has_own_ends(self) -> bool:
+    def has_own_goals(self) -> bool:
         return bool(self.goals.size)
 
     def ends(self, shared: tuple[int, int]) -> tuple[int, int]:
@@ -50,20 +52,20 @@ class Crowd:
         If the agents have no starts and goals of their own, the `shared` ones are drawn. Otherwise only a goal that
         all agents have in common is drawn, because hundreds of starts and goals would hide everything.
         """
-        if not self.has_own_ends:
+        if not self.has_own_goals:
             return shared
         is_one = self.goals.size == len(self.agents) and bool((self.goals == self.goals[0]).all())
         return -1, int(self.goals[0]) if is_one else -1
 
     @property
-    def longest_ms(self) -> float:
+    def max_tick_ms(self) -> float:
         return max(self.tick_ms, default=0.0)
 
     @property
-    def median_ms(self) -> float:
+    def median_tick_ms(self) -> float:
         return float(np.median(self.tick_ms[-_MEDIAN_TICKS:])) if self.tick_ms else 0.0
 
-    def nearest(self, width: int, x: float, y: float, reach: float) -> int | None:
+    def nearest_agent(self, width: int, x: float, y: float, reach: float) -> int | None:
         """Return the agent whose dot is nearest to the map coordinates (x, y); None if none is within `reach`.
 
         Args:
@@ -83,49 +85,49 @@ class CrowdTracker:
     """Recorder of a crowd, updated tick by tick: the visits of each map cell, and the recent cells of each agent."""
 
     agents: tuple[int, ...] = ()
-    picked: int | None = None  # agent that the user chose to follow
-    pointed: int | None = None  # agent under the mouse pointer
+    followed_agent: int | None = None  # agent that the user chose to follow
+    hovered_agent: int | None = None  # agent under the mouse pointer
     tick: int = -1  # last tick included in `visits` and `tails`; -1 before the first update
-    stamp: int = 0  # version counter that is incremented whenever `visits` or `tails` change
+    version: int = 0  # version counter that is incremented whenever `visits` or `tails` change
     visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     tails: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), np.int32))
-    times: "deque[float]" = field(default_factory=lambda: deque(maxlen=TIMES))
+    times: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_RECORDED_TIMES))
     _generation: int = -1  # `Timeline.generation` for which `visits` and `tails` are valid; -1: rebuild both
 
     @property
-    def shown(self) -> int | None:
-        return self.picked if self.pointed is None else self.pointed
+    def drawn_agent(self) -> int | None:
+        return self.followed_agent if self.hovered_agent is None else self.hovered_agent
 
-    def follow(self, timeline: Timeline, walkers: list[Walker]) -> None:
+    def update_to_timeline(self, timeline: Timeline, walkers: list[Walker]) -> None:
         """Update visits and tails to the current tick of a timeline, which must not be seeking."""
         agents = tuple(walker.id for walker in walkers)
         if agents != self.agents:
             self.agents, self._generation = agents, -1
-        is_continuous = self._generation == timeline.generation and 0 <= timeline.tick - self.tick <= _AT_ONCE
+        is_continuous = self._generation == timeline.generation and 0 <= timeline.tick - self.tick <= _MAX_UPDATE_TICKS
         if not is_continuous:
-            self._begin(timeline, walkers)
+            self._reset_counts(timeline, walkers)
         if timeline.tick > self.tick:
             self._count_new_ticks(timeline)
             self._record_tick_time(timeline.world, walkers)
 
-    def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
+    def _reset_counts(self, timeline: Timeline, walkers: list[Walker]) -> None:
         """Reset visits and tails to the start cells of the agents."""
-        self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
+        self._generation, self.tick = timeline.generation, min((walker.added_tick for walker in walkers), default=0)
         self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
         starts = np.array([walker.start for walker in walkers], np.int32)
-        self._count(starts)
+        self._count_visits(starts)
         self.tails = starts[:, None].copy()
-        self.stamp += 1
+        self.version += 1
 
     def _count_new_ticks(self, timeline: Timeline) -> None:
         """Add the moves of all ticks since the last update to visits and tails."""
         cells = timeline.history.cells(self.agents, self.tick, timeline.tick, self.tails[:, -1])
-        self._count(cells[:, 1:][cells[:, 1:] != cells[:, :-1]])
-        self.tails = np.ascontiguousarray(np.concatenate([self.tails, cells[:, 1:]], axis=1)[:, -TAIL:])
+        self._count_visits(cells[:, 1:][cells[:, 1:] != cells[:, :-1]])
+        self.tails = np.ascontiguousarray(np.concatenate([self.tails, cells[:, 1:]], axis=1)[:, -TAIL_TICKS:])
         self.tick = timeline.tick
-        self.stamp += 1
+        self.version += 1
 
-    def _count(self, cells: npt.NDArray[np.int32]) -> None:
+    def _count_visits(self, cells: npt.NDArray[np.int32]) -> None:
         """Add a visit to each of these cells."""
         np.add.at(self.visits, cells, np.uint32(1))
 
@@ -134,46 +136,48 @@ class CrowdTracker:
 
         If several advances happen between two frames, only the last one is recorded.
         """
-        batches = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
-        unbatched = [walker for walker in walkers if walker.id in world.alone_s]
-        batch_ticks = [sum(stint.rows.shape[1] for stint in crew.stints) for crew in batches.values()]
-        ticks = max([*batch_ticks, *(walker.bare_rows.size for walker in unbatched)], default=0)
-        seconds = sum(crew.seconds for crew in batches.values()) + sum(world.alone_s[walker.id] for walker in unbatched)
+        batches = {id(w.slot.batch): w.slot.batch for w in walkers if w.slot is not None}
+        unbatched = [walker for walker in walkers if walker.id in world.unbatched_seconds]
+        batch_ticks = [sum(stint.rows.shape[1] for stint in batch.steps) for batch in batches.values()]
+        ticks = max([*batch_ticks, *(walker.plain_rows.size for walker in unbatched)], default=0)
+        seconds = sum(batch.kernel_seconds for batch in batches.values()) + sum(
+            world.unbatched_seconds[walker.id] for walker in unbatched
+        )
         if ticks and seconds:
             self.times.append(1000.0 * seconds / ticks)
 
-    def crowd(self, world: World, walkers: list[Walker]) -> Crowd:
+    def current_crowd(self, world: World, walkers: list[Walker]) -> Crowd:
         """Return the content of the group's panel at the current tick."""
-        ends = [world.goal_of(walker) for walker in walkers if walker.has_own_ends]
+        ends = [world.goal_of(walker) for walker in walkers if walker.has_own_start_or_goal]
         return Crowd(
             walkers[0].config.group,
             self.agents,
             np.array(ends, np.int32),
-            CrowdNumbers.of(world, walkers),
+            CrowdCounts.from_walkers(world, walkers),
             self.visits,
-            self.stamp,
+            self.version,
             self.tails,
             tuple(self.times),
-            self.shown,
-            self.picked,
+            self.drawn_agent,
+            self.followed_agent,
         )
 
 
-def state_of(arrived: int, count: int) -> str:
+def arrival_text(arrived: int, count: int) -> str:
     return f"{arrived:,} of {count:,} arrived"
 
 
-def _crowd_status(numbers: CrowdNumbers) -> Status:
+def _crowd_status(numbers: CrowdCounts) -> Status:
     """Return the status of the crowd as a whole, which is active as long as any of its agents can still walk."""
-    not_arrived = numbers.count - numbers.arrived
+    not_arrived = numbers.count - numbers.arrived_count
     if not not_arrived:
         return Status.AT_GOAL
-    if not_arrived > numbers.without_path + numbers.stopped:
+    if not_arrived > numbers.no_path_count + numbers.stopped_count:
         return Status.ACTIVE
-    return Status.NO_PATH if numbers.without_path else Status.GAVE_UP
+    return Status.NO_PATH if numbers.no_path_count else Status.GAVE_UP
 
 
-def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
+def crowd_as_walker_view(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
     """Return a crowd in the form of a single agent, with its name and total numbers, for tables and panel headers."""
     numbers = crowd.numbers
     return WalkerView(
@@ -184,8 +188,8 @@ def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
         leader.budget or world.budget,
         leader.position,
         _crowd_status(numbers),
-        state_of(numbers.arrived, numbers.count),
-        numbers.metrics(),
+        arrival_text(numbers.arrived_count, numbers.count),
+        numbers.combined_metrics(),
         crowd.visits,
         log.new_log(0),
         0,
@@ -194,5 +198,5 @@ def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
         start=leader.start,
         goal=world.goal_of(leader),
         group=crowd.name,
-        has_own_ends=leader.own_optimal is not None,
+        has_own_start_or_goal=leader.own_optimum is not None,
     )

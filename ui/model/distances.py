@@ -7,61 +7,71 @@ distances are NaN. This module does not use pygame.
 import numpy as np
 import numpy.typing as npt
 
-from sim.measuring import A_TICK, OptimalityTracker
+from sim.optimality import MAX_EXPANSIONS_PER_TICK, OptimalityTracker
 from sim.time.timeline import Timeline
 
-MAX_ASKED = 12
+MAX_REQUESTS_PER_FRAME = 12
 """Maximum number of cells whose distance is requested in one frame, for each agent."""
 
 
-class Distances:
+class DistanceCache:
     """Cache of true distances (costs of the cheapest paths) to one goal on the map of one branch."""
 
     def __init__(self) -> None:
-        self._map: tuple[int, int, int] | None = None  # cache key: number of the run, version of the grid, goal cell
+        self._cache_key: tuple[int, int, int] | None = (
+            None  # cache key: number of the run, version of the grid, goal cell
+        )
         self._distance_by_cell = np.zeros(0)
         # search used for any goal except the world's goal, for which the timeline computes the distances
-        self._own: OptimalityTracker | None = None
+        self._own_tracker: OptimalityTracker | None = None
 
-    def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
+    def distances_from_cells(
+        self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int
+    ) -> npt.NDArray[np.float64]:
         """Return the distance to the goal from each of these cells, NaN where it is unknown.
 
-        At most MAX_ASKED of the unknown distances are computed in one call, so that no frame is delayed.
+        At most MAX_REQUESTS_PER_FRAME of the unknown distances are computed in one call, so that no frame is delayed.
         """
-        self._look_at_map(timeline, run, goal)
+        self._clear_if_outdated(timeline, run, goal)
         unknown = np.unique(cells[np.isnan(self._distance_by_cell[cells])])
-        for cell in unknown[:MAX_ASKED].tolist():
-            if self._measured(timeline, cell) is None:
+        for cell in unknown[:MAX_REQUESTS_PER_FRAME].tolist():
+            if self._compute_distance(timeline, cell) is None:
                 break
         return self._distance_by_cell[cells]
 
-    def complete(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> None:
+    def compute_all_distances(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> None:
         """Compute all unknown distances from these cells to the goal, however long that takes."""
-        self._look_at_map(timeline, run, goal)
+        self._clear_if_outdated(timeline, run, goal)
         for cell in np.unique(cells[np.isnan(self._distance_by_cell[cells])]).tolist():
             is_free = timeline.world.grid.is_free(cell)
-            measure = self._own.distance if self._own else timeline.distance
+            measure = self._own_tracker.true_distance if self._own_tracker else timeline.compute_distance
             self._distance_by_cell[cell] = measure(cell) if is_free else np.inf
 
-    def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
+    def distance_from_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
         """Return the distance of one cell; None while its search, which each call resumes, is incomplete."""
-        self._look_at_map(timeline, run, goal)
+        self._clear_if_outdated(timeline, run, goal)
         known = float(self._distance_by_cell[cell])
-        return self._measured(timeline, cell) if np.isnan(known) else known
+        return self._compute_distance(timeline, cell) if np.isnan(known) else known
 
-    def _look_at_map(self, timeline: Timeline, run: int, goal: int) -> None:
+    def _clear_if_outdated(self, timeline: Timeline, run: int, goal: int) -> None:
         """Clear the cached distances if they belong to another run, map version or goal."""
         world = timeline.world
         map_key = (run, world.grid.version, goal)
-        if map_key != self._map:
-            self._map, self._distance_by_cell = map_key, np.full(world.grid.cells, np.nan)
-            self._own = None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
+        if map_key != self._cache_key:
+            self._cache_key, self._distance_by_cell = map_key, np.full(world.grid.cells, np.nan)
+            self._own_tracker = (
+                None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
+            )
 
-    def _measured(self, timeline: Timeline, cell: int) -> float | None:
+    def _compute_distance(self, timeline: Timeline, cell: int) -> float | None:
         """Compute, cache and return the distance to the goal from a cell; None while its search is incomplete."""
         distance: float | None = np.inf
         if timeline.world.grid.is_free(cell):
-            distance = self._own.distance_within(cell, A_TICK) if self._own else timeline.true_distance(cell)
+            distance = (
+                self._own_tracker.true_distance_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
+                if self._own_tracker
+                else timeline.poll_distance(cell)
+            )
         if distance is not None:
             self._distance_by_cell[cell] = distance
         return distance

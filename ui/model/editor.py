@@ -10,39 +10,39 @@ from sim.commands import MoveGoal
 from sim.grid import Grid
 from ui.model import agent_edits, painting, tools
 from ui.model.crowds import Crowd
-from ui.model.keys import PanelKey
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
-from ui.model.selecting import Selecting
+from ui.model.select_tool import SelectTool
 from ui.model.session import Session
-from ui.model.state import State
 from ui.model.tools import BRUSH, ERASER, FILL, LINE, RECTANGLE, SELECT, Point
+from ui.model.ui_state import UiState
 
-ENDS = ("start", "goal")
+MARKER_KINDS = ("start", "goal")
 
 
 @dataclass
-class Drag:
+class EditDrag:
     """Drag with the mouse in progress: its tool, the cell where it began, and the cell under the pointer."""
 
     kind: str  # name of the tool, or "start" or "goal" if that marker is dragged
     first: Point
     last: Point
-    blocks: bool
+    is_blocking: bool
 
 
-class Editor:
+class MapEditor:
     """Mouse editing of the map: strokes, moved starts and goals, and the Select tool."""
 
-    def __init__(self, session: Session, state: State) -> None:
+    def __init__(self, session: Session, state: UiState) -> None:
         self.session, self.state = session, state
-        self.selecting = Selecting(session, state)
-        self.panel: PanelKey | None = None  # panel in which the mouse draws; None for edits by menu or keyboard
-        self.drag: Drag | None = None
+        self.selecting = SelectTool(session, state)
+        self.stroke_panel: PanelKey | None = None  # panel in which the mouse draws; None for edits by menu or keyboard
+        self.drag: EditDrag | None = None
         self.last_painted: Point | None = None  # last cell of the last stroke, from which Shift+click draws a line
 
     # --- mouse events -----------------------------------------------------------------------------
 
-    def press(
+    def handle_press(
         self,
         point: Point,
         *,
@@ -66,19 +66,19 @@ class Editor:
             return
         kind = self._stroke_kind(point, erases, rectangle)
         if kind == SELECT:
-            self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
+            self.selecting.handle_press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
-        blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
+        blocks = kind in MARKER_KINDS or (self._is_free(point) and not erases and kind != ERASER)
         is_line = line and kind in (BRUSH, ERASER, LINE)  # drawn from the last painted cell
         start = self.last_painted if is_line and self.last_painted else point
-        self.drag = Drag(kind, start, point, blocks)
-        if kind in ENDS:
+        self.drag = EditDrag(kind, start, point, blocks)
+        if kind in MARKER_KINDS:
             return
-        self.session.history.begin(is_stroke=True)
+        self.session.history.open_entry(is_stroke=True)
         if kind in (BRUSH, ERASER):
-            self._paint(tools.stroke(start, point, self.state.brush))
+            self._paint_cells(tools.stroke_cells(start, point, self.state.brush))
         elif kind == FILL:
-            self._paint(tools.flood(self.session.run.world.grid.free_map, point))
+            self._paint_cells(tools.connected_cells(self.session.run.world.grid.free_mask_2d, point))
 
     def _stroke_kind(self, point: Point, erases: bool, rectangle: bool) -> str:
         """Return what a press at a cell begins: a stroke of a tool, or a drag of the "start" or "goal" marker there."""
@@ -87,7 +87,7 @@ class Editor:
         world = self.session.run.world
         cell = world.grid.cell(*point)
         if not erases and not rectangle:
-            start, goal = self._ends()
+            start, goal = self._drawn_start_and_goal()
             if cell == goal:
                 return "goal"
             if cell == start:
@@ -98,42 +98,42 @@ class Editor:
             return RECTANGLE
         return ERASER if erases and self.state.tool != FILL else self.state.tool
 
-    def _ends(self) -> tuple[int, int]:
+    def _drawn_start_and_goal(self) -> tuple[int, int]:
         """Return the start and goal cells that are drawn in the panel; -1 for a start or goal that is not drawn."""
-        panel = self._shown()
+        panel = self._edited_panel()
         if panel is None:
             return self.session.run.world.start, self.session.run.world.goal
-        ends = panel.subject.start, panel.subject.goal
-        return panel.crowd.ends(ends) if panel.mind is None and panel.crowd is not None else ends
+        ends = panel.displayed_agent.start, panel.displayed_agent.goal
+        return panel.crowd.ends(ends) if panel.drawn_agent is None and panel.crowd is not None else ends
 
-    def _shown(self) -> Panel | None:
+    def _edited_panel(self) -> Panel | None:
         """Return the panel to edit in: the panel of the current stroke, or the focused one for menu and keyboard."""
-        key = self.session.focused_key if self.panel is None else self.panel
+        key = self.session.focused_key if self.stroke_panel is None else self.stroke_panel
         return next((panel for panel in self.session.run.panels if panel.key == key), None)
 
-    def _own(self) -> int | None:
+    def _edited_agent_id(self) -> int | None:
         """Return the id of the agent whose own start and goal are drawn in the panel; None if there is none.
 
         For menu and keyboard, an agent of a crowd counts only if it is followed, not if the pointer merely hovers over
         it.
         """
-        panel = self._shown()
-        if panel is not None and self.panel is None:
-            followed = self.session.run.followed(panel.key)
-            return followed.id if followed is not None and followed.has_own_ends else None
-        mind = panel.mind if panel is not None else None
-        return mind.id if mind is not None and mind.has_own_ends else None
+        panel = self._edited_panel()
+        if panel is not None and self.stroke_panel is None:
+            followed = self.session.run.followed_walker(panel.key)
+            return followed.id if followed is not None and followed.has_own_start_or_goal else None
+        mind = panel.drawn_agent if panel is not None else None
+        return mind.id if mind is not None and mind.has_own_start_or_goal else None
 
     @property
-    def crowd(self) -> Crowd | None:
+    def edited_crowd(self) -> Crowd | None:
         """Return the crowd shown in the panel, whose agents can get one common goal; None for a single agent."""
-        panel = self._shown()
+        panel = self._edited_panel()
         return panel.crowd if panel is not None else None
 
     @property
-    def is_about_crowd(self) -> bool:
+    def has_crowd_goal(self) -> bool:
         """Return whether a new goal applies to a whole crowd: its agents have own goals, and no agent is followed."""
-        return self.crowd is not None and self.crowd.has_own_ends and self._own() is None
+        return self.edited_crowd is not None and self.edited_crowd.has_own_goals and self._edited_agent_id() is None
 
     def move(self, point: Point) -> None:
         """Handle a pointer move with the button down; a stroke also covers the cells between two pointer positions."""
@@ -142,33 +142,33 @@ class Editor:
         if drag is None or point == drag.last:
             return
         if drag.kind in (BRUSH, ERASER):
-            self._paint(tools.stroke(drag.last, point, self.state.brush))
+            self._paint_cells(tools.stroke_cells(drag.last, point, self.state.brush))
         drag.last = point
 
-    def release(self) -> None:
+    def handle_release(self) -> None:
         """Handle the release of the mouse button: finish the stroke, or move the dragged start or goal."""
-        self.selecting.release()
+        self.selecting.handle_release()
         drag, self.drag = self.drag, None
         if drag is None:
             return
         if drag.kind == "goal":
-            self.drop_goal(drag.last)
+            self.move_goal_to(drag.last)
         elif drag.kind == "start":
-            self.drop_start(drag.last)
+            self.move_start_to(drag.last)
         else:
             if drag.kind in (LINE, RECTANGLE):
-                self._paint(self._shape(drag), drag.blocks)
+                self._paint_cells(self._cells_of_shape(drag), drag.is_blocking)
             self.session.history.end()
             self.last_painted = drag.last
 
-    def forget(self) -> None:
+    def reset_tool(self) -> None:
         """Reset tool, drag and last painted cell, because their cells are meaningless after another run was opened."""
         self.state.tool = BRUSH
         self.drag = self.last_painted = self.selecting.drag = None
 
     def cancel(self) -> bool:
         """Revert the drag in progress and return True; return False if there is none."""
-        drag, self.drag, self.panel = self.drag, None, None
+        drag, self.drag, self.stroke_panel = self.drag, None, None
         if drag is None:
             return self.selecting.cancel()
         self.session.history.cancel()
@@ -176,33 +176,33 @@ class Editor:
 
     # --- edits ------------------------------------------------------------------------------------
 
-    def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
+    def _paint_cells(self, cells: list[Point], blocks: bool | None = None) -> None:
         """Block or free the given cells, except cells outside the map; None: block or free as the current drag does."""
         grid = self.session.run.world.grid
         if blocks is None:
-            blocks = self.drag is not None and self.drag.blocks
-        inside = tools.clipped(cells, grid.width, grid.height)
-        painting.paint(self.session, [grid.cell(x, y) for x, y in inside], block=blocks)
+            blocks = self.drag is not None and self.drag.is_blocking
+        inside = tools.clipped_to_map(cells, grid.width, grid.height)
+        painting.block_or_free_cells(self.session, [grid.cell(x, y) for x, y in inside], block=blocks)
 
-    def _shape(self, drag: Drag) -> list[Point]:
+    def _cells_of_shape(self, drag: EditDrag) -> list[Point]:
         """Return the cells of the line or rectangle of a drag."""
         if drag.kind == LINE:
-            return tools.stroke(drag.first, drag.last, self.state.brush)
-        return tools.rectangle(drag.first, drag.last)
+            return tools.stroke_cells(drag.first, drag.last, self.state.brush)
+        return tools.rectangle_cells(drag.first, drag.last)
 
-    def preview(self, hover: Point | None) -> list[Point]:
+    def preview_cells(self, hover: Point | None) -> list[Point]:
         """Return the cells that a release would change during a drag, and that a press would change otherwise."""
         if self.drag and self.drag.kind in (LINE, RECTANGLE):
-            return self._shape(self.drag)
-        if hover is None or self.carried is not None or self.state.tool == SELECT:
+            return self._cells_of_shape(self.drag)
+        if hover is None or self.dragged_marker is not None or self.state.tool == SELECT:
             return []
-        return tools.brush(hover, self.state.brush) if self.state.tool in (BRUSH, ERASER, LINE) else [hover]
+        return tools.brush_cells(hover, self.state.brush) if self.state.tool in (BRUSH, ERASER, LINE) else [hover]
 
     @property
-    def carried(self) -> tuple[str, Point] | None:
+    def dragged_marker(self) -> tuple[str, Point] | None:
         """Return the dragged marker, "start" or "goal", with the cell under the pointer; None if neither is dragged."""
         drag = self.drag
-        return (drag.kind, drag.last) if drag is not None and drag.kind in ENDS else None
+        return (drag.kind, drag.last) if drag is not None and drag.kind in MARKER_KINDS else None
 
     @property
     def is_dragging(self) -> bool:
@@ -212,46 +212,46 @@ class Editor:
         """Return whether a start or goal cannot be placed on this cell."""
         return not self._is_inside(point) or not self._is_free(point)
 
-    def drop_goal(self, point: Point) -> None:
+    def move_goal_to(self, point: Point) -> None:
         """Move the goal shown in the panel to a cell: the goal of one agent, of its crowd, or the shared goal."""
         world = self.session.run.world
         if self.is_refused(point):
-            self._refuse("goal", point)
-        elif (agent := self._own()) is not None:
+            self._show_refusal("goal", point)
+        elif (agent := self._edited_agent_id()) is not None:
             self.session.do(MoveGoal(int(world.grid.cell(*point)), agent))
-        elif self.is_about_crowd:
-            self.drop_goal_of_crowd(point)
+        elif self.has_crowd_goal:
+            self.move_goal_of_crowd_to(point)
         elif world.grid.cell(*point) != world.goal:
-            painting.move_goal(self.session, int(world.grid.cell(*point)))
+            painting.move_shared_goal(self.session, int(world.grid.cell(*point)))
 
-    def drop_goal_of_crowd(self, point: Point) -> None:
+    def move_goal_of_crowd_to(self, point: Point) -> None:
         """Set the same goal for all agents of the crowd that the panel shows."""
-        panel = self._shown()
+        panel = self._edited_panel()
         if self.is_refused(point):
-            self._refuse("goal", point)
+            self._show_refusal("goal", point)
         elif panel is not None:
-            agent_edits.move_goal(self.session, panel.key, int(self.session.run.world.grid.cell(*point)))
+            agent_edits.move_agent_goal(self.session, panel.key, int(self.session.run.world.grid.cell(*point)))
 
-    def drop_start(self, point: Point) -> None:
+    def move_start_to(self, point: Point) -> None:
         """Begin the run again with another start, on the map with the user's edits."""
         world = self.session.run.world
         if self.is_refused(point):
-            self._refuse("start", point)
-        elif (agent := self._own()) is not None:
-            self.session.restart_from(agent, point)
+            self._show_refusal("start", point)
+        elif (agent := self._edited_agent_id()) is not None:
+            self.session.start_over_with_start(agent, point)
         elif world.grid.cell(*point) != world.start:
-            self.session.restart_with(start=point)
+            self.session.start_over_with(start=point)
 
-    def _refuse(self, name: str, point: Point) -> None:
+    def _show_refusal(self, name: str, point: Point) -> None:
         """Show a message that says why the start or goal cannot be at a cell."""
         why = "that cell is blocked" if self._is_inside(point) else "that is outside the map"
-        self.session.told.messages.append(f"The {name} cannot be at {point}: {why}")
+        self.session.user_messages.until_next_edit.append(f"The {name} cannot be at {point}: {why}")
 
-    def toggle(self, point: Point) -> None:
+    def toggle_cell(self, point: Point) -> None:
         """Block a free cell or free a blocked one, for the keyboard and the context menu."""
         if self._is_inside(point):
             cell = self.session.run.world.grid.cell(*point)
-            painting.paint(self.session, [cell], block=self._is_free(point))
+            painting.block_or_free_cells(self.session, [cell], block=self._is_free(point))
 
     def _is_inside(self, point: Point) -> bool:
         return self.session.run.world.grid.contains(*point)
@@ -260,12 +260,12 @@ class Editor:
         grid = self.session.run.world.grid
         return grid.is_free(grid.cell(*point))
 
-    def end_near(self, x: float, y: float, reach: float) -> Point | None:
+    def start_or_goal_near(self, x: float, y: float, reach: float) -> Point | None:
         """Return the start or goal cell of the panel that is nearest to (x, y); None if none is within `reach`."""
-        return nearest_end(self.session.run.world.grid, self._ends(), x, y, reach)
+        return nearest_start_or_goal(self.session.run.world.grid, self._drawn_start_and_goal(), x, y, reach)
 
 
-def nearest_end(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:
+def nearest_start_or_goal(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:
     """Return the start or goal cell nearest to the map coordinates (x, y); None if none is near enough.
 
     Args:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from agents import own_files
 from sim.files.disk import write_atomically
-from sim.files.folders import state_folder
-from sim.params import ConfigError, printable
+from sim.files.user_folders import state_folder
+from sim.params import ConfigError, escape_unprintable
 from sim.program import ROOT
 from ui.model.session import Session
 
-MAX_IN_A_ROW = 3
+MAX_CONSECUTIVE_FAULTS = 3
 """Maximum number of consecutive failed frames before the program gives up."""
 
 _MAX_INNERMOST_CALLS = 12  # number of innermost calls shown in a report; enough to recognise an endless recursion
@@ -29,22 +29,22 @@ _MAX_INNERMOST_CALLS = 12  # number of innermost calls shown in a report; enough
 class Fault:
     """One error caused by a bug: what the program was doing, the error, and its traceback."""
 
-    doing: str
-    what: str
-    trace: str
+    activity: str
+    error_text: str
+    traceback_text: str
 
     @property
     def words(self) -> str:
-        return f"An internal error occurred in Backmove while {self.doing}: {self.what}"
+        return f"An internal error occurred in Backmove while {self.activity}: {self.error_text}"
 
 
-def fault_of(doing: str, error: BaseException) -> Fault:
-    what = printable(" ".join("".join(traceback.format_exception_only(error)).split()))
+def fault_from_exception(doing: str, error: BaseException) -> Fault:
+    what = escape_unprintable(" ".join("".join(traceback.format_exception_only(error)).split()))
     trace = "".join(traceback.format_exception(error, limit=-_MAX_INNERMOST_CALLS))
     return Fault(doing, what, trace.replace(str(ROOT), "."))
 
 
-def report(fault: Fault, session: Session) -> str:
+def fault_report(fault: Fault, session: Session) -> str:
     """Return the report of a fault for developers; it contains nothing of the user's files but the scenario title."""
     lines = [
         "Backmove: error report",
@@ -52,7 +52,7 @@ def report(fault: Fault, session: Session) -> str:
         f"Python {platform.python_version()} on {platform.platform()}",
         *_run_description(session),
         "",
-        fault.trace,
+        fault.traceback_text,
     ]
     return "\n".join(lines)
 
@@ -70,14 +70,14 @@ def _run_description(session: Session) -> list[str]:
         return [f"Run: cannot be described: {error!r}"]
 
 
-def report_place() -> Path:
+def report_path() -> Path:
     """Return the path of the file for the report of an error that ended the program."""
     return state_folder() / "last-error.txt"
 
 
-def keep_report(text: str) -> Path | None:
+def write_report(text: str) -> Path | None:
     """Write a report and return its path; None if it could not be written."""
-    place = report_place()
+    place = report_path()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, text.encode("utf-8", "replace"))
@@ -90,22 +90,22 @@ class ThreadFaults:
     """Queue of exceptions that ended background threads; the window takes them out one by one and shows them."""
 
     def __init__(self) -> None:
-        self._found: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+        self._exceptions: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._agent_errors: queue.SimpleQueue[str] = queue.SimpleQueue()
 
-    def listen(self) -> None:
+    def install_hook(self) -> None:
         """Collect the uncaught exceptions of all threads from now on."""
         threading.excepthook = self._record_thread_exception
 
     def _record_thread_exception(self, told: threading.ExceptHookArgs) -> None:
         if told.exc_value is None or told.exc_type is SystemExit:
             return
-        if (text := own_files.described_if_own(told.exc_value)) is not None:
+        if (text := own_files.describe_user_error(told.exc_value)) is not None:
             self._agent_errors.put(text)
         else:
-            self._found.put(told.exc_value)
+            self._exceptions.put(told.exc_value)
 
-    def take_agent_error(self) -> str | None:
+    def next_agent_error(self) -> str | None:
         """Return the next error in a thread that was started by a user-defined agent; None if there is none.
 
         Such an error is a bug of the agent, not of the program.
@@ -115,14 +115,14 @@ class ThreadFaults:
         except queue.Empty:
             return None
 
-    def take(self) -> BaseException | None:
+    def next_exception(self) -> BaseException | None:
         try:
-            return self._found.get_nowait()
+            return self._exceptions.get_nowait()
         except queue.Empty:
             return None
 
 
-def complain_on_terminal(text: str, place: Path | None, is_kept: bool) -> None:
+def print_final_message(text: str, place: Path | None, is_kept: bool) -> None:
     """Print why the window cannot continue, where the report is, and whether the session can be restored."""
     told = f"The report is in {place}. " if place else ""
     session = "can be restored at the next start" if is_kept else "could not be saved: no journal can be written"

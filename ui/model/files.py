@@ -12,37 +12,37 @@ from typing import Any
 
 import numpy as np
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
 from sim.files.disk import open_regular, read_file
-from sim.files.examples import SCENARIOS, named_file
 from sim.files.lesson import is_lesson, load_lesson
-from sim.files.map import (
+from sim.files.map_files import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map_file, open_map
+from sim.files.map_source import MapFile, MapRecipe, map_rows_of_grid
+from sim.files.movingai import (
     ScenFile,
     ScenRow,
-    find_map,
+    find_map_of_scen,
     read_map,
     read_scen,
-    row_problem,
+    row_problem_on,
     write_map,
 )
-from sim.files.map_source import MapFile, MapRecipe, rows_of
-from sim.files.maps import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map, open_map
 from sim.files.picture_map import MAX_PICTURE_BYTES
 from sim.files.png import png_texts
 from sim.files.scenario import Scenario, load_scenario, save_scenario
-from sim.files.session import Saved, is_session, load_session, parse_session
-from sim.generate import Generated, largest_component, opposite_ends
+from sim.files.session import SavedSession, is_session, load_session, parse_session
+from sim.files.shipped_files import SCENARIOS, resolve_shipped_file
+from sim.generate import GeneratedMap, largest_component_mask, opposite_corner_cells
 from sim.grid import Grid
 from sim.lesson import Lesson
-from sim.params import ConfigError, nearest
-from sim.placing import on_other_map
+from sim.params import ConfigError, similar_name_hint
+from sim.placing import adapt_agents_to_map
 from sim.program import ASSETS
-from ui.model.beginning import scenario_of
-from ui.model.drawn import letters_by_hand
 from ui.model.layers import HEAT_KINDS
-from ui.model.selection import Piece
+from ui.model.selection import MapPiece
 from ui.model.session import Session
+from ui.model.start_over import scenario_of_run
+from ui.model.user_map_edits import letters_of_user_edits
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
 PROBLEMS_SUFFIX = ".scen"
@@ -90,20 +90,20 @@ _MAX_MAPS = 32  # maximum number of maps that are read to check the problems of 
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedFile:
     """Content of a file: the run to begin, and the problem list, session or lesson if it held one."""
 
     scenario: Scenario
     path: Path  # file that was opened
     problems: ScenFile | None = None  # problem list, if the file is one
-    saved: Saved | None = None  # session with its branches and all commands, if the file holds one
+    saved_session: SavedSession | None = None  # session with its branches and all commands, if the file holds one
     lesson: Lesson | None = None  # lesson that guides the user through the run, if the file is one
 
 
 # --- opening --------------------------------------------------------------------------------------
 
 
-def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Opened:
+def open_any_file(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> OpenedFile:
     """Return the content of a file of any known kind.
 
     Args:
@@ -116,25 +116,25 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix in SCENARIO_SUFFIXES and is_session_file(place):
-        return _opened_saved_session(load_session(place, BY_KEY, (ASSETS,)), place)
+        return _opened_saved_session(load_session(place, SPECS_BY_KEY, (ASSETS,)), place)
     if suffix == PICTURE_SUFFIX and (text := _session_in_picture(place)) is not None:
-        saved = parse_session(text, str(place), BY_KEY, place.parent, (ASSETS,))
+        saved = parse_session(text, str(place), SPECS_BY_KEY, place.parent, (ASSETS,))
         return _opened_saved_session(saved, place)
     if suffix in SCENARIO_SUFFIXES and is_lesson_file(place):
         lesson = read_lesson(place)
-        return Opened(replace(lesson.scenario, title=lesson.title), place, lesson=lesson)
-    if is_map(place):
-        return Opened(scenario_from_map(place, agents), place)
+        return OpenedFile(replace(lesson.scenario, title=lesson.title), place, lesson=lesson)
+    if is_map_file(place):
+        return OpenedFile(scenario_from_map(place, agents), place)
     if suffix in SCENARIO_SUFFIXES:
-        scenario = load_scenario(place, BY_KEY, (ASSETS,))
-        return Opened(titled(scenario, place), place)
+        scenario = load_scenario(place, SPECS_BY_KEY, (ASSETS,))
+        return OpenedFile(with_title(scenario, place), place)
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
     raise ConfigError(_unknown_kind_message(place, suffix))
 
 
-def _opened_saved_session(saved: Saved, place: Path) -> Opened:
-    return Opened(titled(saved.scenario, place), place, saved=saved)
+def _opened_saved_session(saved: SavedSession, place: Path) -> OpenedFile:
+    return OpenedFile(with_title(saved.scenario, place), place, saved_session=saved)
 
 
 def _session_in_picture(place: Path) -> str | None:
@@ -169,17 +169,17 @@ def is_lesson_file(place: Path) -> bool:
 
 
 def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
-    return load_lesson(place, BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
+    return load_lesson(place, SPECS_BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
 
 
 def _unknown_kind_message(place: Path, suffix: str) -> str:
     if os.path.isdir(place):
         return f"{place}: expected a file, got a folder"
-    near = nearest(suffix, KNOWN_SUFFIXES)
+    near = similar_name_hint(suffix, KNOWN_SUFFIXES)
     return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{near}"
 
 
-def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
+def with_title(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
     """Return the scenario with a title: its own title, else the name of its file, else the name of its map."""
     return replace(scenario, title=scenario.title or (Path(path).stem if path else scenario.map_name))
 
@@ -188,14 +188,14 @@ def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig
     """Return a scenario for a map alone, with start and goal at opposite ends of its largest connected part."""
     place = Path(path)
     grid = open_map(place)
-    start, goal = far_ends(grid)
+    start, goal = distant_start_and_goal(grid)
     ends, title = (grid.xy(start), grid.xy(goal)), place.stem
-    placed = tuple(on_other_map(agents, grid, seed=0))
+    placed = tuple(adapt_agents_to_map(agents, grid, seed=0))
     return Scenario(_map_source(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
 
 
 def scenario_from_generated(
-    generated: Generated, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET, seed: int = 0
+    generated: GeneratedMap, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET, seed: int = 0
 ) -> Scenario:
     """Return a scenario for a generated map, with the start, the goal and the switches that the generator chose."""
     grid, recipe = generated.grid, dict(generated.recipe)
@@ -205,7 +205,7 @@ def scenario_from_generated(
         MapRecipe(kind, recipe, grid.movement),
         generated.start,
         generated.goal,
-        tuple(on_other_map(agents, grid, seed)),
+        tuple(adapt_agents_to_map(agents, grid, seed)),
         f"{kind.replace('-', ' ').capitalize()} {grid.width} x {grid.height}{number}",
         seed=seed,
         budget=budget,
@@ -214,26 +214,26 @@ def scenario_from_generated(
     )
 
 
-def examples() -> list[Path]:
+def example_files() -> list[Path]:
     """Return the scenario files of all examples, in the order of the gallery."""
-    found = {name: Path(named_file(name)) for name in SCENARIOS.names()}
+    found = {name: Path(resolve_shipped_file(name)) for name in SCENARIOS.names()}
     known = [name for name in _EXAMPLE_ORDER_IN_GALLERY if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 
-def lessons() -> list[Path]:
+def lesson_files() -> list[Path]:
     """Return the files of the lessons that come with the program, in the order in which they should be taken."""
     found = {path.stem: path for path in LESSON_FOLDER.glob("*.yaml")}
     known = [name for name in _LESSON_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 
-def is_shipped(path: str | os.PathLike[str]) -> bool:
+def is_shipped_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file came with the program and must not be overwritten."""
     return Path(os.path.realpath(path)).is_relative_to(ASSETS)
 
 
-def far_ends(grid: Grid) -> tuple[int, int]:
+def distant_start_and_goal(grid: Grid) -> tuple[int, int]:
     """Return start and goal cells, far apart, for a map file without a start and a goal.
 
     Both cells are on land, or on water if the map has nothing else.
@@ -241,7 +241,7 @@ def far_ends(grid: Grid) -> tuple[int, int]:
     for letters in (b".GSB", b"W"):
         mask = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
         if mask.any():
-            start, goal = opposite_ends(largest_component(mask))
+            start, goal = opposite_corner_cells(largest_component_mask(mask))
             return int(grid.cell(*start)), int(grid.cell(*goal))
     raise ConfigError(f"{grid.name}: expected a map with a free cell, got none")
 
@@ -253,17 +253,17 @@ def _map_source(path: Path) -> MapFile:
 # --- problem lists --------------------------------------------------------------------------------
 
 
-def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
+def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> OpenedFile:
     """Return a problem list, with the scenario of its first problem that can be run."""
-    problems = checked_problems(read_scen(path))
+    problems = with_checked_rows(read_scen(path))
     row = next((row for row in problems.rows if row.problem is None), None)
     if row is None:
         reasons = [f"{path}:{row.line}: {row.problem}" for row in problems.rows[:5]]
         raise ConfigError([f"{path}: expected a problem that can be run, got none", *reasons])
-    return Opened(scenario_of_row(problems, row, agents), path, problems)
+    return OpenedFile(scenario_of_problem(problems, row, agents), path, problems)
 
 
-def checked_problems(problems: ScenFile) -> ScenFile:
+def with_checked_rows(problems: ScenFile) -> ScenFile:
     """Return the problem list with the defect of each faulty row, found by checking the row against its map."""
     grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
 
@@ -271,14 +271,14 @@ def checked_problems(problems: ScenFile) -> ScenFile:
         found = grids.get(row.map_name)
         if not row.is_readable or found is None:
             return row
-        return replace(row, problem=found if isinstance(found, str) else row_problem(row, found))
+        return replace(row, problem=found if isinstance(found, str) else row_problem_on(row, found))
 
     return replace(problems, rows=[check(row) for row in problems.rows])
 
 
 def _map_or_reason(problems: ScenFile, name: str) -> Grid | str:
     try:
-        return read_map(find_map(problems.name, name, _map_folders()))
+        return read_map(find_map_of_scen(problems.name, name, _map_folders()))
     except ConfigError as error:
         return error.problems[0]
 
@@ -287,20 +287,20 @@ def _map_folders() -> tuple[Path, ...]:
     return (MAPS_FOLDER,)
 
 
-def scenario_of_row(
+def scenario_of_problem(
     problems: ScenFile, row: ScenRow, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
 ) -> Scenario:
     """Return the scenario of one problem (one row) of a problem list, on the map that the row names."""
-    place = find_map(problems.name, row.map_name, _map_folders())
+    place = find_map_of_scen(problems.name, row.map_name, _map_folders())
     grid = read_map(place)
-    problem = row_problem(row, grid)
+    problem = row_problem_on(row, grid)
     if problem:
         raise ConfigError(f"problem {row.number}: {problem}")
     return Scenario(
         _map_source(place),
         row.start,
         row.goal,
-        tuple(on_other_map(agents, grid, seed=0)),
+        tuple(adapt_agents_to_map(agents, grid, seed=0)),
         f"{place.stem}, problem {row.number}",
         budget=budget,
         listed_optimal=row.optimal,
@@ -326,7 +326,7 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def save_piece(piece: Piece, path: str | os.PathLike[str]) -> Path:
+def save_map_piece(piece: MapPiece, path: str | os.PathLike[str]) -> Path:
     """Write a copied part of a map as a map file of its own, and return the path of the file."""
     place = with_suffix(path, MAP_SUFFIX)
     write_map(piece.as_grid(), place)
@@ -350,7 +350,7 @@ def scenario_from_session(session: Session) -> Scenario:
     The script and the random changes remain part of the scenario. Their effects so far are not included, because
     otherwise they would be applied twice.
     """
-    return _scenario_with_letters(scenario_of(session.run, keeps_map=False), letters_by_hand(session.run))
+    return _scenario_with_letters(scenario_of_run(session.run, keeps_map=False), letters_of_user_edits(session.run))
 
 
 def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
@@ -363,7 +363,7 @@ def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Sc
     """
     grid, script = scenario.grid, scenario.edits
     first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)
-    early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != opened)} if scenario.is_redrawn else {}
+    early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != opened)} if scenario.is_map_edited else {}
     source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.movement, grid.name)
     ends_are_free = source.is_free(scenario.start_cell) and source.is_free(scenario.goal_cell)
     if ends_are_free and len(early) + len(letters) <= MAX_EDITED_CELLS:
@@ -375,7 +375,7 @@ def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Sc
     # A script that paints at tick 0 is applied after the rows of the map, and the user's edits after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
     edits = (*script, *(_terrain_edit(letters) if is_painted_over else ()))
-    return replace(scenario, map=rows_of(drawn, scenario.map_name), grid=drawn, edits=edits)
+    return replace(scenario, map=map_rows_of_grid(drawn, scenario.map_name), grid=drawn, edits=edits)
 
 
 def _terrain_edit(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:

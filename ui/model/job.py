@@ -11,23 +11,23 @@ from weakref import WeakSet
 
 T = TypeVar("T")
 
-PATIENCE_S = 0.12
+PROGRESS_DELAY_S = 0.12
 """Time in seconds that the window waits for a job before it shows the progress."""
 
 
 _EXIT_WAIT_S = 2.0  # seconds that the program waits for cancelled jobs when it exits
 
-_BEGUN: "WeakSet[Job[Any]]" = WeakSet()
+_STARTED_JOBS: "WeakSet[BackgroundJob[Any]]" = WeakSet()
 
 
-class GivenUpError(Exception):
+class JobCancelledError(Exception):
     """Exception that ends the work of a job cancelled by the user."""
 
 
-class Job(Generic[T]):
+class BackgroundJob(Generic[T]):
     """Function that runs in a background thread, with its progress and its result."""
 
-    def __init__(self, work: "Callable[[Job[T]], T]") -> None:
+    def __init__(self, work: "Callable[[BackgroundJob[T]], T]") -> None:
         """Start the work in a background thread.
 
         Args:
@@ -37,9 +37,9 @@ class Job(Generic[T]):
         self._work = work
         self._result: list[T] = []
         self._error: BaseException | None = None
-        self._is_given_up = threading.Event()
+        self._is_cancelled = threading.Event()
         self._thread = threading.Thread(target=self._run, name="job", daemon=True)
-        _BEGUN.add(self)
+        _STARTED_JOBS.add(self)
         self._thread.start()
 
     def _run(self) -> None:
@@ -48,18 +48,18 @@ class Job(Generic[T]):
         except BaseException as error:  # stored for `result`, which raises it in the calling thread
             self._error = error
 
-    def told(self, share: float) -> None:
+    def report_progress(self, share: float) -> None:
         """Report the progress of the work; `work` calls this method regularly, and a cancelled job ends here.
 
         Args:
             share: Finished share, from 0 to 1.
 
         Raises:
-            GivenUpError: The job was cancelled.
+            JobCancelledError: The job was cancelled.
         """
         self.share = share
-        if self._is_given_up.is_set():
-            raise GivenUpError
+        if self._is_cancelled.is_set():
+            raise JobCancelledError
 
     def wait(self, seconds: float) -> bool:
         """Wait at most this many seconds for the job, and return whether it is done."""
@@ -70,9 +70,9 @@ class Job(Generic[T]):
     def is_done(self) -> bool:
         return not self._thread.is_alive()
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
         """Cancel the job: its result will not be used."""
-        self._is_given_up.set()
+        self._is_cancelled.set()
 
     def result(self) -> T:
         """Return the result of a job that is done; raise the exception that its work raised, if any."""
@@ -82,10 +82,10 @@ class Job(Generic[T]):
         return self._result[0]
 
 
-def give_up_all() -> None:
+def cancel_all_jobs() -> None:
     """Cancel all jobs at exit and wait a moment, so that they leave no incomplete files and no running threads."""
     deadline = time.monotonic() + _EXIT_WAIT_S
-    for job in (jobs := list(_BEGUN)):
-        job.give_up()
+    for job in (jobs := list(_STARTED_JOBS)):
+        job.cancel()
     for job in jobs:
         job.wait(max(0.0, deadline - time.monotonic()))

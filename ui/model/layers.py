@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ui.model.run import Panel
 
 
-class Switchable(Protocol):
+class SwitchableLayer(Protocol):
     """Layer that can be switched on and off."""
 
     @property
@@ -34,7 +34,7 @@ HEAT_NAMES = {
 }
 
 
-HEAT_WORDS = HEAT_NAMES | {
+HEAT_LONG_NAMES = HEAT_NAMES | {
     "scrub": "scrubbing",
     "expansions": "expansions",
     "learned": "learned h",
@@ -52,7 +52,7 @@ class HeatSetting:
     colours: str = "inferno"
 
 
-def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
+def compared_panel_names(a: "Panel", b: "Panel") -> tuple[str, str]:
     """Return the labels of the panels A and B of a heat map A - B: agent names, with branch names if they differ."""
     names = a.view.label, b.view.label
     if a.branch == b.branch:
@@ -68,18 +68,18 @@ class LayerState:
     heat: HeatSetting = field(default_factory=HeatSetting)
     region_level: int = 0  # level of the abstraction whose regions are drawn; 0: the level that each agent uses
 
-    def shows(self, layer: Switchable) -> bool:
+    def is_layer_on(self, layer: SwitchableLayer) -> bool:
         return self.visible.get(layer.key, layer.is_on)
 
-    def toggle(self, layer: Switchable) -> None:
-        wanted = not self.shows(layer)
+    def toggle_layer(self, layer: SwitchableLayer) -> None:
+        wanted = not self.is_layer_on(layer)
         self.visible.pop(layer.key, None)
         if wanted != layer.is_on:
             self.visible[layer.key] = wanted
 
-    def show_heat(self, kind: str) -> None:
+    def set_heat_kind(self, kind: str) -> None:
         self.heat = replace(self.heat, kind=kind)
 
-    def without(self, keys: Collection[str]) -> "LayerState":
+    def with_layers_off(self, keys: Collection[str]) -> "LayerState":
         """Return a copy of this state in which the layers with these keys are switched off."""
         return LayerState({**self.visible, **dict.fromkeys(keys, False)}, self.heat, self.region_level)

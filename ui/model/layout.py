@@ -7,33 +7,41 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 
-from ui.model.camera import fitted
+from ui.model.camera import camera_fitting_map
 
 Box = tuple[int, int, int, int]  # rect in pixels: x, y, width, height
 
-TOP_BAR = 44
-TRANSPORT = 92
-SIDEBAR = 296
-SIDEBAR_HANDLE = 18  # width of the handle that reopens a hidden sidebar
-GAP = 8
-HEADER = 34
-HEADER_ROW = 28
-HUD = 54
-SMALL_HUD = 38
-HUD_ROW = 42
-COLUMNS_FROM = 280  # minimum panel width for several rows of numbers in columns, each number below its name
-TWO_ROWS_FROM = 400  # panel width from which at most two rows of numbers are used; narrower panels use up to three
-TWO_ROWS_BELOW = 900  # panel width below which the numbers may need two rows; wider panels have all in one row
-MIN_MAP = 96
-SIDE_HUD = 206
-MIN_SIDE = 150  # minimum height of a column of numbers to the right of the map, as wide panels have
-ONE_ROW_FROM = 1000  # window width from which the time line shares a row with the buttons, instead of its own row
-TIME_ROW = 46
-TIME_ROW_FROM = 480  # window height from which the time line can have its own row; below, it replaces the sliders
-NEARLY_ALIKE = 1.08  # ratio of map sizes up to which two arrangements of the panels count as equally good
-HOLLOW = 0.5  # share of a panel's map area that the map should fill at least; the rest of that area is black
-NARROW_HEADER = 200  # panel width below which name and state need two header rows, even if the map gets smaller
-LEGIBLE = 130  # panel width below which texts are cut off; arrangements with narrower panels are rated lower
+TOP_BAR_HEIGHT = 44
+TRANSPORT_HEIGHT = 92
+SIDEBAR_WIDTH = 296
+SIDEBAR_HANDLE_WIDTH = 18  # width of the handle that reopens a hidden sidebar
+PANEL_GAP = 8
+HEADER_HEIGHT = 34
+HEADER_ROW_HEIGHT = 28
+HUD_HEIGHT = 54
+SMALL_HUD_HEIGHT = 38
+HUD_ROW_HEIGHT = 42
+MIN_WIDTH_FOR_COLUMNS = 280  # minimum panel width for several rows of numbers in columns, each number below its name
+MIN_WIDTH_FOR_TWO_ROWS = (
+    400  # panel width from which at most two rows of numbers are used; narrower panels use up to three
+)
+MIN_WIDTH_FOR_ONE_ROW = 900  # panel width below which the numbers may need two rows; wider panels have all in one row
+MIN_MAP_HEIGHT = 96
+SIDE_HUD_WIDTH = 206
+MIN_SIDE_HUD_HEIGHT = 150  # minimum height of a column of numbers to the right of the map, as wide panels have
+MIN_WINDOW_WIDTH_FOR_SHARED_ROW = (
+    1000  # window width from which the time line shares a row with the buttons, instead of its own row
+)
+TIME_ROW_HEIGHT = 46
+MIN_WINDOW_HEIGHT_FOR_TIME_ROW = (
+    480  # window height from which the time line can have its own row; below, it replaces the sliders
+)
+EQUAL_SIZE_RATIO = 1.08  # ratio of map sizes up to which two arrangements of the panels count as equally good
+MIN_FILLED_SHARE = 0.5  # share of a panel's map area that the map should fill at least; the rest of that area is black
+MIN_WIDTH_FOR_ONE_HEADER_ROW = (
+    200  # panel width below which name and state need two header rows, even if the map gets smaller
+)
+MIN_LEGIBLE_WIDTH = 130  # panel width below which texts are cut off; arrangements with narrower panels are rated lower
 MAX_PANELS = 8
 MIN_PANELS_WIDTH = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden
 MIN_PANELS_WIDTH_READING = 320  # replaces MIN_PANELS_WIDTH while the sidebar shows a text to read, as in a lesson
@@ -47,7 +55,7 @@ class PanelBoxes:
     header: Box
     map: Box
     hud: Box
-    has_side: bool = False  # whether the numbers are at the side of the map; otherwise they are below the map
+    has_side_hud: bool = False  # whether the numbers are at the side of the map; otherwise they are below the map
 
 
 @dataclass(frozen=True)
@@ -62,13 +70,13 @@ class Layout:
     transport: Box
     panels: tuple[PanelBoxes, ...]
 
-    def px(self, units: float) -> int:
+    def to_px(self, units: float) -> int:
         """Convert design units, which are pixels at 100 %, to pixels."""
         return round(units * self.scale)
 
 
 @lru_cache(maxsize=64)
-def lay_out(
+def lay_out_window(
     size: tuple[int, int],
     scale: float,
     panels: int,
@@ -95,14 +103,14 @@ def lay_out(
         return round(units * scale)
 
     width, height = size
-    top = 0 if bare else px(TOP_BAR)
-    has_time_row = width < px(ONE_ROW_FROM) and height >= px(TIME_ROW_FROM)
-    foot = 0 if bare else px(TRANSPORT + TIME_ROW if has_time_row else TRANSPORT)
+    top = 0 if bare else px(TOP_BAR_HEIGHT)
+    has_time_row = width < px(MIN_WINDOW_WIDTH_FOR_SHARED_ROW) and height >= px(MIN_WINDOW_HEIGHT_FOR_TIME_ROW)
+    foot = 0 if bare else px(TRANSPORT_HEIGHT + TIME_ROW_HEIGHT if has_time_row else TRANSPORT_HEIGHT)
     beside = MIN_PANELS_WIDTH_READING if is_read else MIN_PANELS_WIDTH
-    has_room = not bare and width >= px(SIDEBAR + beside)
-    side = px(SIDEBAR) if shows_sidebar and has_room else 0
-    handle = px(SIDEBAR_HANDLE) if has_room and not side else 0
-    gap = px(GAP)
+    has_room = not bare and width >= px(SIDEBAR_WIDTH + beside)
+    side = px(SIDEBAR_WIDTH) if shows_sidebar and has_room else 0
+    handle = px(SIDEBAR_HANDLE_WIDTH) if has_room and not side else 0
+    gap = px(PANEL_GAP)
     area = (gap, top + gap, width - side - handle - gap * (3 if side else 2), height - top - foot - 2 * gap)
     sidebar = (width - side - gap, top + gap, side, area[3]) if side else None
     return Layout(
@@ -112,11 +120,13 @@ def lay_out(
         sidebar,
         (width - handle, top + gap, handle - px(2), area[3]) if handle else None,
         (gap, height - foot, width - 2 * gap, foot - gap) if foot else (0, height, 0, 0),
-        best_panels(area, panels, gap, scale, map_size),
+        best_panel_arrangement(area, panels, gap, scale, map_size),
     )
 
 
-def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
+def best_panel_arrangement(
+    area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]
+) -> tuple[PanelBoxes, ...]:
     """Return the arrangement of panels that shows the largest maps.
 
     Candidates are all numbers of columns, each with the agent's numbers below or to the right of the map.
@@ -128,29 +138,31 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
     if count == 0:
         return ()
     plans = [
-        tuple(make(box, scale, map_size) for box in tiles(area, count, columns, gap))
+        tuple(make(box, scale, map_size) for box in panel_tiles(area, count, columns, gap))
         for columns in range(1, count + 1)
-        for make in (_panel, _panel_with_side)
+        for make in (_panel_with_hud_below, _panel_with_side_hud)
     ]
-    zooms = [min(_zoom(panel, map_size) for panel in plan) * _legible_share(plan[0], scale) for plan in plans]
-    enough = max(zooms) / NEARLY_ALIKE
+    zooms = [
+        min(_zoom_of_whole_map(panel, map_size) for panel in plan) * _legible_share(plan[0], scale) for plan in plans
+    ]
+    enough = max(zooms) / EQUAL_SIZE_RATIO
     good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
     return min(good, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_key(plan, map_size)))
 
 
 def _legible_share(panel: PanelBoxes, scale: float) -> float:
     """Return the ratio of the panel's width to the width that its texts need, at most 1."""
-    return min(1.0, panel.whole[2] / (scale * LEGIBLE))
+    return min(1.0, panel.whole[2] / (scale * MIN_LEGIBLE_WIDTH))
 
 
 def _is_header_crammed(panel: PanelBoxes, scale: float) -> bool:
     """Return whether the panel is too narrow for name and state in its one-row header."""
-    return panel.whole[2] < scale * NARROW_HEADER and panel.header[3] <= round(HEADER * scale)
+    return panel.whole[2] < scale * MIN_WIDTH_FOR_ONE_HEADER_ROW and panel.header[3] <= round(HEADER_HEIGHT * scale)
 
 
-def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
+def _zoom_of_whole_map(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     """Return the zoom in pixels per cell at which the panel shows the whole map."""
-    return fitted(*map_size, panel.map[2], panel.map[3]).zoom
+    return camera_fitting_map(*map_size, panel.map[2], panel.map[3]).zoom
 
 
 def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
@@ -161,16 +173,16 @@ def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tup
     """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
-    return columns * rows > len(plan), _filled(plan[0], map_size) < HOLLOW, plan[0].has_side, -room
+    return columns * rows > len(plan), _filled_share(plan[0], map_size) < MIN_FILLED_SHARE, plan[0].has_side_hud, -room
 
 
-def _filled(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
+def _filled_share(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     """Return the share of a panel's map area that the whole map fills."""
-    zoom = _zoom(panel, map_size)
+    zoom = _zoom_of_whole_map(panel, map_size)
     return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
 
 
-def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
+def panel_tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
     """Return the rects of `count` panels, in rows of equal height."""
     rows = ceil(count / columns)
     x, y, width, height = area
@@ -185,19 +197,19 @@ def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
     return boxes
 
 
-def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
+def _panel_with_hud_below(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
     """Return the rects of a panel with the numbers below the map, in several rows if the map stays as large."""
     x, y, width, height = box
-    header = round(HEADER * scale)
-    hud = round(HUD * scale)
-    higher = header + round(HEADER_ROW * scale)
-    if width < round(NARROW_HEADER * scale) and height > 3 * higher:
+    header = round(HEADER_HEIGHT * scale)
+    hud = round(HUD_HEIGHT * scale)
+    higher = header + round(HEADER_ROW_HEIGHT * scale)
+    if width < round(MIN_WIDTH_FOR_ONE_HEADER_ROW * scale) and height > 3 * higher:
         header = higher
     inset = max(1, round(scale))
     map_width = max(1, width - 2 * inset)
-    hud += _extra_number_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW * scale)
-    if height - header - hud < round(MIN_MAP * scale):
-        hud = min(round(SMALL_HUD * scale), max(0, height - header - 40))
+    hud += _extra_number_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW_HEIGHT * scale)
+    if height - header - hud < round(MIN_MAP_HEIGHT * scale):
+        hud = min(round(SMALL_HUD_HEIGHT * scale), max(0, height - header - 40))
     return PanelBoxes(
         whole=box,
         header=(x, y, width, header),
@@ -213,31 +225,38 @@ def _extra_number_rows(room: tuple[int, int], scale: float, map_size: tuple[int,
     narrow panel gets a second row if its map area stays higher than wide, and a third if the map stays as large.
     """
     width, height = room
-    if width >= scale * TWO_ROWS_BELOW:
+    if width >= scale * MIN_WIDTH_FOR_ONE_ROW:
         return 0
-    if width >= scale * TWO_ROWS_FROM:
-        return int(_fits_without_shrinking(room, scale * HUD_ROW, map_size))
-    if height - scale * HUD <= width:
+    if width >= scale * MIN_WIDTH_FOR_TWO_ROWS:
+        return int(_fits_without_shrinking(room, scale * HUD_ROW_HEIGHT, map_size))
+    if height - scale * HUD_HEIGHT <= width:
         return 0
-    return 2 if width >= scale * COLUMNS_FROM and _fits_without_shrinking(room, 2 * scale * HUD_ROW, map_size) else 1
+    return (
+        2
+        if width >= scale * MIN_WIDTH_FOR_COLUMNS
+        and _fits_without_shrinking(room, 2 * scale * HUD_ROW_HEIGHT, map_size)
+        else 1
+    )
 
 
 def _fits_without_shrinking(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
     """Return whether a map drawn in this room stays as large with `height` pixels less."""
     width, whole = room
     left = whole - round(height)
-    return left > 0 and fitted(*map_size, width, left).zoom == fitted(*map_size, width, whole).zoom
+    return (
+        left > 0 and camera_fitting_map(*map_size, width, left).zoom == camera_fitting_map(*map_size, width, whole).zoom
+    )
 
 
-def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
+def _panel_with_side_hud(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
     """Return the rects of a panel with the numbers to the right of the map, for panels much wider than their map.
 
     A panel that is too small for that has its numbers below the map.
     """
     x, y, width, height = box
-    header, side = round(HEADER * scale), round(SIDE_HUD * scale)
-    if width < 2 * side or height - header < round(MIN_SIDE * scale):
-        return _panel(box, scale, map_size)
+    header, side = round(HEADER_HEIGHT * scale), round(SIDE_HUD_WIDTH * scale)
+    if width < 2 * side or height - header < round(MIN_SIDE_HUD_HEIGHT * scale):
+        return _panel_with_hud_below(box, scale, map_size)
     inset = max(1, round(scale))
     rest = max(1, height - header - inset)
     return PanelBoxes(
@@ -245,9 +264,9 @@ def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> Panel
         header=(x, y, width, header),
         map=(x + inset, y + header, max(1, width - side - inset), rest),
         hud=(x + width - side, y + header, side, height - header),
-        has_side=True,
+        has_side_hud=True,
     )
 
 
-def contains(box: Box, position: tuple[int, int]) -> bool:
+def box_contains(box: Box, position: tuple[int, int]) -> bool:
     return box[0] <= position[0] < box[0] + box[2] and box[1] <= position[1] < box[1] + box[3]

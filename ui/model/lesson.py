@@ -12,9 +12,9 @@ This module does not use pygame.
 
 from dataclasses import dataclass, field
 
-from sim.lesson import Lesson, Step
-from ui.model.clock import nearest
-from ui.model.keys import PanelKey
+from sim.lesson import Lesson, LessonStep
+from ui.model.clock import nearest_speed
+from ui.model.panel_keys import PanelKey
 from ui.model.player import Player
 from ui.model.session import Session
 
@@ -27,11 +27,11 @@ class LessonPlayer:
     ticks: tuple[int, ...]  # tick at which each step of the lesson is shown
     place: int = 0  # index of the current step
     answers: dict[int, int] = field(default_factory=dict)  # index of a step -> index of the chosen answer
-    is_reason_new: bool = False  # whether the explanation of an answer must still be scrolled into view
+    has_new_reason: bool = False  # whether the explanation of an answer must still be scrolled into view
     speed_before: int = 0  # speed that the user had set before the lesson, in ticks a second
 
     @property
-    def step(self) -> Step:
+    def step(self) -> LessonStep:
         return self.lesson.steps[self.place]
 
     @property
@@ -40,28 +40,28 @@ class LessonPlayer:
         return self.ticks[self.place]
 
     @property
-    def answered(self) -> int | None:
+    def chosen_answer(self) -> int | None:
         return self.answers.get(self.place)
 
     @property
     def waits_for_answer(self) -> bool:
         """Return whether the step has an unanswered question; the run goes on only after the answer."""
-        return self.step.question is not None and self.answered is None
+        return self.step.question is not None and self.chosen_answer is None
 
     @property
-    def open_answers(self) -> int:
+    def open_answer_count(self) -> int:
         """Return the number of answers that the user can choose from; 0 if the step has no unanswered question."""
         question = self.step.question
-        return len(question.answers) if question is not None and self.answered is None else 0
+        return len(question.answers) if question is not None and self.chosen_answer is None else 0
 
     @property
-    def is_last(self) -> bool:
+    def is_last_step(self) -> bool:
         return self.place == len(self.lesson.steps) - 1
 
-    def is_on_its_way(self, session: Session) -> bool:
+    def is_before_step(self, session: Session) -> bool:
         return session.tick < self.tick and not session.run.is_over
 
-    def begin(self, session: Session, player: Player) -> None:
+    def begin_lesson(self, session: Session, player: Player) -> None:
         self.speed_before = player.speed
         self._seek_to_step(session, player)
 
@@ -70,24 +70,24 @@ class LessonPlayer:
         player.pause()
         player.set_speed(self.speed_before)
 
-    def answer(self, place: int) -> None:
-        if self.step.question is not None and self.answered is None:
+    def choose_answer(self, place: int) -> None:
+        if self.step.question is not None and self.chosen_answer is None:
             self.answers[self.place] = place
-            self.is_reason_new = True
+            self.has_new_reason = True
 
-    def go_on(self, session: Session, player: Player) -> None:
-        if self.is_on_its_way(session):
+    def go_to_next_step(self, session: Session, player: Player) -> None:
+        if self.is_before_step(session):
             self._seek_to_step(session, player)
-        elif not self.waits_for_answer and not self.is_last:
+        elif not self.waits_for_answer and not self.is_last_step:
             self.place += 1
-            self._walk(session, player)
+            self._run_to_step(session, player)
 
-    def go_back(self, session: Session, player: Player) -> None:
+    def go_to_previous_step(self, session: Session, player: Player) -> None:
         if self.place:
             self.place -= 1
             self._seek_to_step(session, player)
 
-    def look(self, session: Session, player: Player) -> None:
+    def pause_at_step(self, session: Session, player: Player) -> None:
         if (
             player.clock.is_running
             and not player.is_backwards
@@ -97,13 +97,13 @@ class LessonPlayer:
             session.until = None
             player.pause()
 
-    def _walk(self, session: Session, player: Player) -> None:
+    def _run_to_step(self, session: Session, player: Player) -> None:
         """Run to the tick of the current step, or seek there unless the run is between the last step and this one."""
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._seek_to_step(session, player)
             return
-        player.set_speed(nearest(self.lesson.speed_at(self.place)))
-        player.reveal = None
+        player.set_speed(nearest_speed(self.lesson.speed_at(self.place)))
+        player.slow_motion_expansions = None
         session.run_until(None, self.tick)
         player.play()
 
@@ -111,9 +111,9 @@ class LessonPlayer:
         session.until = None
         player.seek(self.tick)
 
-    def shows(self, session: Session) -> frozenset[PanelKey] | None:
+    def shown_panel_keys(self, session: Session) -> frozenset[PanelKey] | None:
         """Return the keys of the panels that the current step shows; None if it shows all panels."""
-        labels = self.lesson.shown_at(self.place)
+        labels = self.lesson.agents_shown_at(self.place)
         if labels is None:
             return None
         return frozenset(panel.key for panel in session.run.panels if panel.view.label in labels) or None

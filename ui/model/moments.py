@@ -7,27 +7,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sim.agent_api import PHASE_WORDS
-from sim.counted import counted
 from sim.kernels import log
+from sim.plurals import count_with_noun
 from sim.time.moments import (
-    Difference,
-    Parting,
-    dearest_restart,
-    dearest_tick,
-    first_difference,
-    largest_scrub,
-    parting,
+    AgentDifference,
+    BranchDifference,
+    costliest_restart,
+    costliest_tick,
+    first_agent_difference,
+    first_branch_difference,
+    longest_scrub,
 )
-from sim.time.recorded import Record
-from ui.model.keys import PanelKey
+from sim.time.recorded import AgentRecord
+from ui.model.panel_keys import PanelKey
+from ui.model.panel_texts import RunNames
 from ui.model.run import Panel
 from ui.model.session import Session
-from ui.model.wording import RunNames
 
 MIN_SCRUB = 3
 """Minimum number of moves of a scrub worth listing; stepping back and forth once is not."""
 
-_MARKS = {
+_MARK_TEXTS = {
     log.BACK_MOVE: "a back-move",
     log.RESTARTED: "a restart",
     log.BOUNCED: "a bounce",
@@ -48,109 +48,122 @@ class Moment:
     panel: PanelKey  # panel of the agent to which the moment belongs
 
 
-def moments_of(session: Session) -> list[Moment]:
+def notable_moments(session: Session) -> list[Moment]:
     """Return the notable moments of the recorded run: for each kind, the most extreme one of all agents on screen."""
-    found = [_largest_scrub_moment(session), _tick(session), _dearest_restart_moment(session), first_parting(session)]
+    found = [
+        _largest_scrub_moment(session),
+        _costliest_tick_moment(session),
+        _costliest_restart_moment(session),
+        first_difference_moment(session),
+    ]
     return [moment for moment in found if moment is not None]
 
 
-def first_parting(session: Session) -> Moment | None:
+def first_difference_moment(session: Session) -> Moment | None:
     """Return the first tick at which the two compared panels (A and B) differ, as a moment; None if there is none.
 
     The panels show two agents of one branch, or belong to two branches, which are then compared as a whole.
     """
-    a, b = session.compared()
+    a, b = session.compared_panel_indices()
     if a == b:
         return None
     one, other = session.run.panels[a], session.run.panels[b]
     if one.key.branch != other.key.branch:
-        return _first_branch_difference(session, one, other)
+        return _branch_difference_moment(session, one, other)
     last = session.run.recorded_end
-    found = parting(_record(session, one), _record(session, other), last)
+    found = first_agent_difference(_record_of_panel(session, one), _record_of_panel(session, other), last)
     if found is None:
         return None
     names = one.view.label, other.view.label
     return Moment(found.tick, "First difference between A and B", _difference_text(session, found, names), one.key)
 
 
-def _record(session: Session, panel: Panel) -> Record:
+def _record_of_panel(session: Session, panel: Panel) -> AgentRecord:
     """Return the recorded ticks of the agent of a panel."""
     return session.run.tree[panel.key.branch].timeline.records[panel.key.agent]
 
 
-def _records(session: Session) -> Iterator[tuple[Panel, Record]]:
+def _panels_with_records(session: Session) -> Iterator[tuple[Panel, AgentRecord]]:
     """Yield each panel that shows a single agent, with the recorded ticks of the agent."""
     for panel in session.run.panels:
         if panel.crowd is None:
-            yield panel, _record(session, panel)
+            yield panel, _record_of_panel(session, panel)
 
 
-def _at(session: Session, cell: int) -> str:
+def _cell_text(session: Session, cell: int) -> str:
     """Return the coordinates of a cell as text."""
     return "({}, {})".format(*session.run.world.grid.xy(cell))
 
 
 def _largest_scrub_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
-    found = [(scrub, panel) for panel, record in _records(session) if (scrub := largest_scrub(record, last))]
+    found = [
+        (scrub, panel) for panel, record in _panels_with_records(session) if (scrub := longest_scrub(record, last))
+    ]
     if not found:
         return None
     scrub, panel = max(found, key=lambda pair: pair[0].moves)
     if scrub.moves < MIN_SCRUB:
         return None
-    over = counted(scrub.cells, "cell")
+    over = count_with_noun(scrub.cells, "cell")
     text = f"{panel.view.label}: {scrub.moves:,} moves in a row onto cells visited before, over {over}"
     return Moment(scrub.begin, "Largest scrub", f"{text}, to tick {scrub.end:,}", panel.key)
 
 
-def _tick(session: Session) -> Moment | None:
+def _costliest_tick_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
-    found = [(tick, panel) for panel, record in _records(session) if (tick := dearest_tick(record, last))]
+    found = [(tick, panel) for panel, record in _panels_with_records(session) if (tick := costliest_tick(record, last))]
     if not found:
         return None
     tick, panel = max(found, key=lambda pair: pair[0].expansions)
-    text = f"{panel.view.label}: {counted(tick.expansions, 'cell')} expanded"
+    text = f"{panel.view.label}: {count_with_noun(tick.expansions, 'cell')} expanded"
     return Moment(tick.tick, "Most expensive tick", text, panel.key)
 
 
-def _dearest_restart_moment(session: Session) -> Moment | None:
+def _costliest_restart_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
-    found = [(restart, panel) for panel, record in _records(session) if (restart := dearest_restart(record, last))]
+    found = [
+        (restart, panel)
+        for panel, record in _panels_with_records(session)
+        if (restart := costliest_restart(record, last))
+    ]
     if not found:
         return None
     restart, panel = max(found, key=lambda pair: pair[0].expansions)
-    text = f"{panel.view.label}: {counted(restart.expansions, 'expansion')} until its next restart or its end"
+    text = f"{panel.view.label}: {count_with_noun(restart.expansions, 'expansion')} until its next restart or its end"
     return Moment(restart.tick, "Most expensive restart", text, panel.key)
 
 
 # --- differences ----------------------------------------------------------------------------------
 
 
-def _difference_text(session: Session, found: Parting, names: tuple[str, str]) -> str:
-    values = _value(session, found.what, found.one), _value(session, found.what, found.other)
-    verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "has", "phase": "is"}[found.what]
+def _difference_text(session: Session, found: AgentDifference, names: tuple[str, str]) -> str:
+    values = _value_text(session, found.field, found.first_value), _value_text(session, found.field, found.second_value)
+    verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "has", "phase": "is"}[
+        found.field
+    ]
     return f"{names[0]} {verb} {values[0]}, {names[1]} {values[1]}"
 
 
-def _value(session: Session, what: str, value: int) -> str:
+def _value_text(session: Session, what: str, value: int) -> str:
     """Return a value in which two agents differ as text; `what` is the kind of value, such as "cell" or "phase"."""
     if what in ("cell", "start"):
-        return _at(session, value)
+        return _cell_text(session, value)
     if what == "phase":
         return PHASE_WORDS[value]
-    return f"{value:,}" if what == "expansions" else _marks(value)
+    return f"{value:,}" if what == "expansions" else _marks_text(value)
 
 
-def _marks(marks: int) -> str:
+def _marks_text(marks: int) -> str:
     """Return the events marked in a tick as text, such as "a back-move and a restart"."""
-    words = [word for mark, word in _MARKS.items() if marks & mark]
+    words = [word for mark, word in _MARK_TEXTS.items() if marks & mark]
     return " and ".join(words) or "no such event"
 
 
-def _first_branch_difference(session: Session, one: Panel, other: Panel) -> Moment | None:
+def _branch_difference_moment(session: Session, one: Panel, other: Panel) -> Moment | None:
     branches = session.run.tree[one.key.branch], session.run.tree[other.key.branch]
     last = min(branch.timeline.recorded_end for branch in branches)
-    found = first_difference(branches[0].timeline, branches[1].timeline, last)
+    found = first_branch_difference(branches[0].timeline, branches[1].timeline, last)
     if found is None:
         return None
     names = branches[0].name, branches[1].name
@@ -162,10 +175,15 @@ def _first_branch_difference(session: Session, one: Panel, other: Panel) -> Mome
     )
 
 
-def _branch_difference_text(session: Session, difference: Difference, names: tuple[str, str], panel: Panel) -> str:
+def _branch_difference_text(
+    session: Session, difference: BranchDifference, names: tuple[str, str], panel: Panel
+) -> str:
     timeline = session.run.tree[panel.key.branch].timeline
     if difference.entry is not None:
-        return f"only in {names[0 if difference.is_own else 1]}: {difference.entry.command.say(RunNames(timeline))}"
-    assert difference.parting is not None
+        return (
+            f"only in {names[0 if difference.is_in_first_branch else 1]}: "
+            f"{difference.entry.command.describe_change(RunNames(timeline))}"
+        )
+    assert difference.agent_difference is not None
     label = timeline.records[difference.agent].label
-    return f"{label}: {_difference_text(session, difference.parting, names)}"
+    return f"{label}: {_difference_text(session, difference.agent_difference, names)}"

@@ -11,29 +11,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sim.kernels import log
-from sim.lesson import Highlight
+from sim.lesson import StepHighlight
 from sim.walker import WalkerView
+from ui.model.panel_texts import END_STATUSES
 from ui.model.session import Session
-from ui.model.wording import ENDED
 
 
 @dataclass(frozen=True)
-class Note:
+class TutorialNote:
     """Text that explains the first example, with the event that makes it appear."""
 
     key: str  # id under which the settings store that the note was closed
-    points_at: Highlight
+    points_at: StepHighlight
     text: str
     is_due: Callable[[WalkerView], bool]
-    is_of_walk: bool = False  # whether the note disappears when the agent has finished walking
+    ends_with_walk: bool = False  # whether the note disappears when the agent has finished walking
 
     @property
     def place(self) -> str:
         """Return the position of the note among all notes as text, such as "1 of 4"."""
-        return f"{NOTES.index(self) + 1} of {len(NOTES)}"
+        return f"{TUTORIAL_NOTES.index(self) + 1} of {len(TUTORIAL_NOTES)}"
 
     def is_over(self, view: WalkerView) -> bool:
-        return self.is_of_walk and view.status in ENDED
+        return self.ends_with_walk and view.status in END_STATUSES
 
 
 def _has_made_a_move(view: WalkerView) -> bool:
@@ -52,33 +52,33 @@ def _has_made_40_moves(view: WalkerView) -> bool:
     return view.metrics.moves >= 40
 
 
-NOTES = (
-    Note(
+TUTORIAL_NOTES = (
+    TutorialNote(
         "best-cell",
-        Highlight("one cell a tick", "best"),
+        StepHighlight("one cell a tick", "best"),
         "The diamond is the cell that looks best so far. This agent may expand one cell per tick, and walks towards "
         "the best cell while it searches.",
         _has_made_a_move,
-        is_of_walk=True,
+        ends_with_walk=True,
     ),
-    Note(
+    TutorialNote(
         "back-move",
-        Highlight("one cell a tick", "agent"),
+        StepHighlight("one cell a tick", "agent"),
         "The frontier jumped: a cell on another branch looks better now. So the agent walks back along its own path: "
         "a back-move. The orange number counts them.",
         _is_on_back_move,
-        is_of_walk=True,
+        ends_with_walk=True,
     ),
-    Note(
+    TutorialNote(
         "scrubbing",
-        Highlight("one cell a tick", "revisits"),
+        StepHighlight("one cell a tick", "revisits"),
         "Back and forth over the same cells: scrubbing. The heat map shows where, this number how often. "
         "{key:tab_inspect} explains each move.",
         _has_30_revisits,
     ),
-    Note(
+    TutorialNote(
         "compare",
-        Highlight("sixteen", "agent"),
+        StepHighlight("sixteen", "agent"),
         "The same search with sixteen cells per tick hardly scrubs at all. {key:gallery} shows more examples, "
         "{key:lessons} lessons, {key:help} all keys.",
         _has_made_40_moves,
@@ -86,7 +86,7 @@ NOTES = (
 )
 
 
-class Notes:
+class TutorialNotes:
     """Notes on the first example that the user has not closed yet, and the one that is shown now."""
 
     def __init__(self, closed: list[str]) -> None:
@@ -96,26 +96,26 @@ class Notes:
             closed: Keys of the notes that the user has closed; `close` appends to this list.
         """
         self.closed = closed
-        self.left = [note for note in NOTES if note.key not in closed]
-        self.shown: Note | None = None
+        self.left = [note for note in TUTORIAL_NOTES if note.key not in closed]
+        self.shown_note: TutorialNote | None = None
 
-    def look(self, session: Session) -> None:
+    def update_shown_note(self, session: Session) -> None:
         """Show the next note if its event has happened, and hide a note that no longer applies; called once a frame."""
         if session.run.is_seeking:
             return
         views = {panel.view.label: panel.view for panel in session.run.panels}
         told = [(note, views[note.points_at.agent]) for note in self.left if note.points_at.agent in views]
         told = [(note, view) for note, view in told if not note.is_over(view)]
-        if not any(note is self.shown for note, _ in told):
-            self.shown = None
-        if self.shown is None and told and told[0][0].is_due(told[0][1]):
-            self.shown = told[0][0]
+        if not any(note is self.shown_note for note, _ in told):
+            self.shown_note = None
+        if self.shown_note is None and told and told[0][0].is_due(told[0][1]):
+            self.shown_note = told[0][0]
 
     def close(self) -> bool:
         """Close the shown note and return True; return False if there is none."""
-        if self.shown is None:
+        if self.shown_note is None:
             return False
-        self.closed.append(self.shown.key)
-        self.left.remove(self.shown)
-        self.shown = None
+        self.closed.append(self.shown_note.key)
+        self.left.remove(self.shown_note)
+        self.shown_note = None
         return True

@@ -11,31 +11,35 @@ from sim import commands
 from ui.model.session import Session
 
 
-def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
+def block_or_free_cells(session: Session, cells: Iterable[int], *, block: bool) -> None:
     """Block or free cells. During a drag, they belong to its undo entry; otherwise they are an entry of their own."""
     world = session.run.world
     wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
     stood_on = {walker.position: walker.label for walker in world.walkers}
     if block and wanted and all(cell in stood_on for cell in wanted):  # cells under agents cannot be blocked
-        session.told.messages.append(f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} is on it")
+        session.user_messages.until_next_edit.append(
+            f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} is on it"
+        )
     elif wanted:
         session.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
 
 
-def move_goal(session: Session, cell: int) -> None:
+def move_shared_goal(session: Session, cell: int) -> None:
     world = session.run.world
     if not world.grid.is_free(cell):
-        session.told.messages.append(f"The goal cannot be at {world.grid.xy(cell)}: that cell is blocked")
+        session.user_messages.until_next_edit.append(
+            f"The goal cannot be at {world.grid.xy(cell)}: that cell is blocked"
+        )
     elif cell != world.goal:
         session.do(commands.MoveGoal(cell))
 
 
-def take_edits_back(session: Session) -> bool:
+def remove_map_edits(session: Session) -> bool:
     """Restore the map to what it was when it was opened; return False if it had no edits."""
     grid = session.run.world.grid
     changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
     if changed.size:
         letters = bytes(grid.original.reshape(-1)[changed].tolist()).decode("ascii")
-        with session.doing("all map edits removed"):
+        with session.combine_actions("all map edits removed"):
             session.do(commands.SetTerrain(tuple(changed.tolist()), letters))
     return bool(changed.size)

@@ -11,8 +11,12 @@ from ui.model.session import Session
 
 TICKING_SHARE = 0.5  # maximum share of the time of a frame for computing ticks
 _MAX_TICKS_AT_ONCE = 64  # maximum ticks to compute between two checks of the deadline of the frame
-MAX_PUT_OFF = 6  # maximum frames by which a due tick is postponed while a keyframe is being read: a tenth of a second
-PATIENCE = 2  # number of postponed frames after which the thread that reads the keyframe stops yielding to the window
+MAX_POSTPONED_FRAMES = (
+    6  # maximum frames by which a due tick is postponed while a keyframe is being read: a tenth of a second
+)
+MAX_YIELDING_FRAMES = (
+    2  # number of postponed frames after which the thread that reads the keyframe stops yielding to the window
+)
 
 
 def _ignore_seek() -> None:
@@ -27,15 +31,19 @@ class Player:
         self.clock = StepClock()
         self.speed = self.last_speed = speed
         self.is_slow_motion = self.is_backwards = False
-        self.reveal: int | None = None  # number of expansions of the last tick that slow motion shows so far; None: all
+        self.slow_motion_expansions: int | None = (
+            None  # number of expansions of the last tick that slow motion shows so far; None: all
+        )
         self.until_command: str | None = None  # id of the command that started the current "run until"
         # text shown instead of the playback state, for pictures that show the state of another window
-        self.word: str | None = None
-        self.held_glide: float | None = None  # fixed value of `glide` for pictures; None: computed from the clock
-        self.cut: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
-        self._frames_put_off = 0  # number of consecutive frames in which due ticks were postponed
+        self.state_override: str | None = None
+        self.fixed_interpolation: float | None = (
+            None  # fixed value of `interpolation` for pictures; None: computed from the clock
+        )
+        self.on_seek: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
+        self._postponed_frames = 0  # number of consecutive frames in which due ticks were postponed
         self._has_reached_pause = False  # whether this frame reached the tick at which the scenario pauses the run
-        self.may_put_off = False
+        self.may_postpone_ticks = False
         """Whether a due tick may be postponed to a later frame while a keyframe is being read.
 
         Otherwise the tick would have to wait for the keyframe and would delay the frame. The value is False where each
@@ -59,8 +67,8 @@ class Player:
     def seek(self, tick: int) -> None:
         """Pause, and begin to seek to another tick; replaying the ticks before it may take several frames."""
         self.pause()
-        self.reveal = None
-        self.cut()
+        self.slow_motion_expansions = None
+        self.on_seek()
         self.session.begin_seek(tick)
 
     def set_speed(self, speed: int) -> None:
@@ -84,38 +92,38 @@ class Player:
 
     def step_expansion(self) -> None:
         """Show the next expansion of the last tick in slow motion; after its last expansion, advance by a tick."""
-        if self.reveal is not None and self.reveal < self.last_expansions:
-            self.reveal += 1
+        if self.slow_motion_expansions is not None and self.slow_motion_expansions < self.max_expansions_in_last_tick:
+            self.slow_motion_expansions += 1
         else:
             self.session.advance(1)
-            self.reveal = 1
+            self.slow_motion_expansions = 1
 
     @property
-    def last_expansions(self) -> int:
+    def max_expansions_in_last_tick(self) -> int:
         """Return the number of expansions in the last tick of the agent that expanded most."""
         return max((int(p.view.rows[-1].expanded) for p in self.session.run.panels if p.view.rows.size), default=0)
 
     @property
-    def revealed(self) -> int | None:
+    def visible_expansions(self) -> int | None:
         """Return how many expansions of the last tick are shown; None means all."""
-        return self.reveal if self.is_slow_motion else None
+        return self.slow_motion_expansions if self.is_slow_motion else None
 
     @property
-    def glide(self) -> float:
+    def interpolation(self) -> float:
         """Return where agents are drawn between their previous cell (0.0) and their current cell (1.0)."""
-        if self.held_glide is not None:
-            return self.held_glide
-        return 1.0 if self.is_slow_motion else self.clock.fraction
+        if self.fixed_interpolation is not None:
+            return self.fixed_interpolation
+        return 1.0 if self.is_slow_motion else self.clock.tick_fraction
 
     @property
-    def is_going(self) -> bool:
+    def is_in_motion(self) -> bool:
         """Return whether another tick will be shown without further input: a run or a seek is in progress."""
         return self.clock.is_running or self.session.run.is_seeking
 
-    def doing(self) -> str:
+    def playback_state(self) -> str:
         """Return the playback state as one word, such as "running"."""
-        if self.word is not None:
-            return self.word
+        if self.state_override is not None:
+            return self.state_override
         if self.session.run.is_seeking:
             return "seeking"
         if self.session.run.is_over and self.session.tick:
@@ -126,7 +134,7 @@ class Player:
 
     # --- each frame -------------------------------------------------------------------------------
 
-    def pass_time(self, seconds: float, most_s: float) -> None:
+    def update_frame(self, seconds: float, most_s: float) -> None:
         """Let the time of a frame pass: advance, seek or play backwards by the ticks that are due.
 
         Args:
@@ -134,11 +142,11 @@ class Player:
             most_s: Maximum time in seconds that the ticks may take.
         """
         before = self.session.tick
-        self._pass_frame_time(seconds, most_s)
+        self._seek_or_advance(seconds, most_s)
         is_new = self.session.tick > before and not self.session.run.is_seeking
-        self._has_reached_pause = is_new and self.clock.is_running and self.session.is_at_pause
+        self._has_reached_pause = is_new and self.clock.is_running and self.session.is_at_pause_tick
 
-    def _pass_frame_time(self, seconds: float, most_s: float) -> None:
+    def _seek_or_advance(self, seconds: float, most_s: float) -> None:
         """Seek, play backwards, or advance the due ticks, depending on the playback state."""
         if self.session.run.is_seeking:
             self.session.continue_seek()
@@ -148,22 +156,26 @@ class Player:
             for _ in range(self.clock.advance(seconds)):
                 before = self.session.tick
                 self.step_expansion()
-                if self.session.tick > before and self.session.has_come_to_a_stop:
+                if self.session.tick > before and self.session.should_pause:
                     return
         elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
-            advance_for(self.session, most_s)
+            advance_for_seconds(self.session, most_s)
         else:
-            self._frames_put_off = self._frames_put_off + 1 if self._must_wait_for_keyframe else 0
-            if self._frames_put_off >= PATIENCE:
-                self.session.run.hurry()
-            self._advance(self.clock.advance(seconds, is_held=self._frames_put_off > 0), most_s)
+            self._postponed_frames = self._postponed_frames + 1 if self._must_wait_for_keyframe else 0
+            if self._postponed_frames >= MAX_YIELDING_FRAMES:
+                self.session.run.stop_reader_yielding()
+            self._advance_until_deadline(self.clock.advance(seconds, is_held=self._postponed_frames > 0), most_s)
 
     @property
     def _must_wait_for_keyframe(self) -> bool:
         """Return whether due ticks have to wait another frame because a keyframe is being read."""
-        return self.may_put_off and self._frames_put_off < MAX_PUT_OFF and self.session.run.is_being_read
+        return (
+            self.may_postpone_ticks
+            and self._postponed_frames < MAX_POSTPONED_FRAMES
+            and self.session.run.is_reading_keyframe
+        )
 
-    def look_for_the_end(self) -> str | None:
+    def pause_at_end(self) -> str | None:
         """Pause if the world is over, a "run until" has ended or the scenario pauses the run at this tick.
 
         Returns:
@@ -174,7 +186,7 @@ class Player:
         if self._has_reached_pause and until is not None:
             self._has_reached_pause = False
             self.pause()
-            message = f"Paused at tick {until.tick:,}: {until.why or 'the scenario says so'}"
+            message = f"Paused at tick {until.tick:,}: {until.reason or 'the scenario says so'}"
         if (
             self.clock.is_running
             and not self.is_backwards
@@ -184,12 +196,12 @@ class Player:
             self.pause()
         return message
 
-    def _advance(self, ticks: int, most_s: float) -> None:
+    def _advance_until_deadline(self, ticks: int, most_s: float) -> None:
         """Compute due ticks until the deadline of the frame; drop the other due ticks, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
             batch_size = min(ticks, _MAX_TICKS_AT_ONCE)
-            if self.session.advance(batch_size) < batch_size or self.session.has_come_to_a_stop:
+            if self.session.advance(batch_size) < batch_size or self.session.should_pause:
                 return
             ticks -= batch_size
 
@@ -212,7 +224,7 @@ class Player:
         return f"Paused at tick {session.tick}: {until.name}" if is_met else f"The run ended before this: {until.name}"
 
 
-def advance_for(session: Session, seconds: float) -> int:
+def advance_for_seconds(session: Session, seconds: float) -> int:
     """Advance as many ticks as can be computed in `seconds`, in growing batches, and return how many passed."""
     deadline = time.perf_counter() + seconds
     passed, batch_size = 0, 1
@@ -220,7 +232,7 @@ def advance_for(session: Session, seconds: float) -> int:
         batch_start = time.perf_counter()
         batch_passed = session.advance(batch_size)
         passed += batch_passed
-        if batch_passed < batch_size or session.has_come_to_a_stop:
+        if batch_passed < batch_size or session.should_pause:
             break
         batch_seconds = max(1e-6, time.perf_counter() - batch_start)
         batch_size = max(1, min(2048, int(batch_size * 0.5 * (deadline - batch_start) / batch_seconds)))

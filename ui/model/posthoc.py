@@ -6,7 +6,7 @@ This module does not use pygame.
 from collections.abc import Callable
 from pathlib import Path
 
-from sim.files.posthoc import MANY_EVENTS, posthoc
+from sim.files.posthoc import MANY_EVENTS, open_posthoc_trace
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.walker import Walker
@@ -23,21 +23,21 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
         agent: Number of the agent whose search is exported.
         path: File to write.
     """
-    setup, until = timeline.setup, timeline.tick
+    setup, until = timeline.build_world, timeline.tick
     commands = [(entry.tick, entry.command) for entry in timeline.entries() if entry.is_enabled and entry.tick <= until]
 
     def write(told: Callable[[float], None]) -> str:
         world = setup()
-        world.instrument(agent)
-        world.replace_queue(commands)
+        world.instrument_agent(agent)
+        world.replace_queued_commands(commands)
         walker = _advance_until_agent_joins(world, agent, until)
-        with posthoc(path, world, walker) as trace:
+        with open_posthoc_trace(path, world, walker) as trace:
             trace.write()
             while world.tick < until and world.advance(1):
                 trace.write()
                 told(world.tick / until)
-        slow = ". Posthoc takes long to open so many." if trace.events > MANY_EVENTS else ""
-        return f"Saved {trace.events:,} events in {path.name}{slow}"
+        slow = ". Posthoc takes long to open so many." if trace.event_count > MANY_EVENTS else ""
+        return f"Saved {trace.event_count:,} events in {path.name}{slow}"
 
     return write
 
@@ -46,7 +46,7 @@ def _advance_until_agent_joins(world: World, agent: int, until: int) -> Walker:
     """Advance the world until the agent has joined the run, at most to tick `until`, and return the agent."""
     while world.walker(agent) is None and world.tick < until and world.advance(1):
         pass
-    world.apply_now()
+    world.apply_due_changes()
     walker = world.walker(agent)
     if walker is None:
         raise ConfigError("This agent has not done anything yet")

@@ -3,38 +3,39 @@
 import time
 from collections.abc import Callable, Iterable
 
-from agents.registry import BY_KEY
+from agents.registry import SPECS_BY_KEY
+from sim import agent_preparation
+from sim.agent_preparation import iter_preparation
 from sim.commands import AddAgent, AgentConfig
 from sim.files.scenario import Scenario
 from sim.grid import Grid
-from sim.preparing import is_anything_needed, preparing
 
-Told = Callable[[float], None]
+ReportProgress = Callable[[float], None]
 """Callback with the progress from 0 to 1. It raises an exception if the job was cancelled; finished parts are kept."""
 
 
-def agents_of(scenario: Scenario) -> tuple[AgentConfig, ...]:
+def agents_of_scenario(scenario: Scenario) -> tuple[AgentConfig, ...]:
     """Return all agents of a scenario, including those that its commands add later."""
     later = (edit.command for edit in scenario.edits)
     return (*scenario.agents, *(command.config for command in later if isinstance(command, AddAgent)))
 
 
-def needs_data(agents: Iterable[AgentConfig]) -> bool:
+def needs_prepared_data(agents: Iterable[AgentConfig]) -> bool:
     """Return whether any of the agents needs data, such as a database, that must be computed before it walks."""
-    return is_anything_needed(agents, BY_KEY)
+    return agent_preparation.needs_prepared_data(agents, SPECS_BY_KEY)
 
 
-def prepare(scenario: Scenario, told: Told) -> None:
+def prepare_scenario(scenario: Scenario, told: ReportProgress) -> None:
     """Prepare all data that the agents of a scenario need on its map.
 
     Args:
         scenario: The scenario.
         told: Callback that gets the progress from 0 to 1.
     """
-    prepare_agents(agents_of(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
+    prepare_agents(agents_of_scenario(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
 
 
-def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, int], told: Told) -> None:
+def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, int], told: ReportProgress) -> None:
     """Prepare all data that these agents need on a map.
 
     Args:
@@ -43,5 +44,5 @@ def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, i
         ends: Cells of the shared start and goal.
         told: Callback that gets the progress from 0 to 1.
     """
-    for step in preparing(agents, BY_KEY, grid, ends, time.perf_counter):
+    for step in iter_preparation(agents, SPECS_BY_KEY, grid, ends, time.perf_counter):
         told(step.share)

@@ -8,7 +8,8 @@
     run.state()                             the whole run as plain values
 
 A picture, a film and the window each show a Run. Focus, editing and undo belong to a Session (session.py). A panel is
-identified by its branch and its agent (keys.py) and shows the world of its own branch. This module does not use pygame.
+identified by its branch and its agent (panel_keys.py) and shows the world of its own branch. This module does not
+use pygame.
 
 Glossary:
     seek: move of the world to another tick, by restoring a keyframe and replaying the ticks after it
@@ -22,22 +23,22 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agents.own_files import pinned
-from agents.registry import BY_KEY
-from sim.commands import Command, MapEdit, Serve
-from sim.counted import counted
-from sim.crowd import groups_of
+from agents.own_files import with_pinned_version
+from agents.registry import SPECS_BY_KEY
+from sim.commands import Command, LimitPlanners, MapEdit
+from sim.crowd import members_by_group
 from sim.files.scenario import Scenario, build_world
-from sim.measuring import A_TICK
+from sim.optimality import MAX_EXPANSIONS_PER_TICK
 from sim.params import ConfigError
-from sim.time.branches import ROOT, Branch, BranchState, BranchTree
-from sim.time.log import Entry
+from sim.plurals import count_with_noun
+from sim.time.branches import ROOT_BRANCH, Branch, BranchState, BranchTree
+from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
 from sim.walker import Walker, WalkerView
-from sim.world import Snapshot, World
-from ui.model.crowds import Crowd, CrowdTracker, as_one
-from ui.model.keys import FIRST, PanelKey
-from ui.model.reader import READER
+from sim.world import World, WorldSnapshot
+from ui.model.crowds import Crowd, CrowdTracker, crowd_as_walker_view
+from ui.model.keyframe_reader import KEYFRAME_READER
+from ui.model.panel_keys import FIRST_PANEL, PanelKey
 from ui.model.trails import Trail
 
 SEEK_WORK = 8000.0
@@ -57,31 +58,33 @@ class Panel:
 
     key: PanelKey
     world: World  # world of the branch `key.branch`, which contains the agent
-    snapshot: Snapshot  # state of `world` at the tick shown, for drawing
+    snapshot: WorldSnapshot  # state of `world` at the tick shown, for drawing
     view: WalkerView  # state of the agent; for a crowd, the total numbers of all its agents in the form of one agent
     branch: str = ""  # name of the panel's branch if several branches are shown, else ""
     crowd: Crowd | None = None  # the crowd if the panel shows all agents of a group
     member: WalkerView | None = None  # crowd member whose search, path and trail are drawn
 
     @property
-    def mind(self) -> WalkerView | None:
+    def drawn_agent(self) -> WalkerView | None:
         """Return the agent whose search, path and trail are drawn; None for a crowd without a chosen member."""
         return self.view if self.crowd is None else self.member
 
     @property
-    def subject(self) -> WalkerView:
+    def displayed_agent(self) -> WalkerView:
         """Return the agent whose start, goal and path are drawn; for a crowd without a chosen member, `view`."""
-        return self.mind or self.view
+        return self.drawn_agent or self.view
 
 
 @dataclass
-class Told:
+class UserMessages:
     """Messages to the user, collected by the run; the window shows and clears them."""
 
-    messages: list[str] = field(default_factory=list)  # notifications that the next edit of the run makes outdated
-    lasting: list[str] = field(default_factory=list)  # notifications that stay valid after further edits of the run
+    until_next_edit: list[str] = field(
+        default_factory=list
+    )  # notifications that the next edit of the run makes outdated
+    persistent: list[str] = field(default_factory=list)  # notifications that stay valid after further edits of the run
     # alerts that the user must not miss, such as a replay that does not match the saved run
-    alarms: list[str] = field(default_factory=list)
+    alerts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -102,20 +105,20 @@ class RunState:
 class Run:
     """Branches of one scenario that advance and seek together while they are on screen.
 
-    `told` collects texts for the user.
+    `user_messages` collects texts for the user.
     """
 
     def __init__(
         self,
         scenario: Scenario,
         tree: BranchTree,
-        front: int = ROOT,
+        front: int = ROOT_BRANCH,
         shown: Iterable[int] = (),
-        told: Told | None = None,
+        told: UserMessages | None = None,
     ) -> None:
         self.scenario = scenario
         self.tree = tree
-        self.told = told or Told()
+        self.user_messages = told or UserMessages()
         self.front = front if front in tree.branches else next(iter(tree.branches))
         self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
         # keys of the panels of all branches in display order, including panels that exist only at other ticks
@@ -124,26 +127,28 @@ class Run:
         self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # panel of a crowd -> its tracker
         self._trail_agents: dict[PanelKey, int | None] = {}  # panel of a crowd -> member whose trail is drawn
         # messages that the user has got already: (tick, text) of notes, (branch, digest) of divergences
-        self._said: set[tuple[int, str]] = set()
+        self._reported_messages: set[tuple[int, str]] = set()
         self._panels_cache: tuple[Panel, ...] | None = None
-        self._edits: dict[int, tuple[int, Edits]] = {}  # branch -> map version, and the recent edits of that map
+        self._recent_edits_cache: dict[
+            int, tuple[int, Edits]
+        ] = {}  # branch -> map version, and the recent edits of that map
         self.changed()
 
-    def look_after_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
+    def configure_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
         """Set the memory limit of keyframes, and choose the thread that reads them.
 
         Args:
             most_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
             beside: Read keyframes in a background thread; otherwise the calling thread reads them and waits.
         """
-        self.tree.store.beside = READER if beside else None
+        self.tree.store.executor = KEYFRAME_READER if beside else None
         self.tree.store.budget = most_bytes
 
     def state(self) -> RunState:
         """Return the whole run as plain values."""
         _ = self.panels  # the property adds the keys of new panels to `order`
-        groups, order = tuple(map(tuple, self.tree.groups())), tuple(self.order)
-        return RunState(self.scenario, tuple(self.tree.states()), groups, self.front, tuple(self.shown), order)
+        groups, order = tuple(map(tuple, self.tree.link_groups())), tuple(self.order)
+        return RunState(self.scenario, tuple(self.tree.branch_states()), groups, self.front, tuple(self.shown), order)
 
     # --- branches ---------------------------------------------------------------------------------
 
@@ -165,9 +170,9 @@ class Run:
         """Return a key that changes whenever cached pictures of the run are outdated."""
         return tuple((b.number, b.timeline.generation) for b in self.tree.branches.values())
 
-    def show(self, numbers: Iterable[int]) -> None:
-        """Show these branches at the displayed tick (`clock`); the front branch stays in front if it is among them."""
-        tick, before = self.clock, set(self.shown)
+    def show_branches(self, numbers: Iterable[int]) -> None:
+        """Show these branches at `displayed_tick`; the front branch stays in front if it is among them."""
+        tick, before = self.displayed_tick, set(self.shown)
         self.shown = [number for number in dict.fromkeys(numbers) if number in self.tree.branches] or self.shown
         for number in set(self.shown) - before:
             self.tree[number].timeline.begin_seek(tick)
@@ -184,7 +189,7 @@ class Run:
         if len(self.tree.branches) == 1:
             raise ConfigError("The only branch cannot be deleted")
         others = [shown for shown in self.shown if shown != number]
-        self.show(others or [next(other for other in self.tree.branches if other != number)])
+        self.show_branches(others or [next(other for other in self.tree.branches if other != number)])
         self.tree.delete(number)
         self.changed()
 
@@ -196,12 +201,12 @@ class Run:
         return self.timeline.target
 
     @property
-    def furthest(self) -> int:
+    def max_shown_tick(self) -> int:
         """Return the highest tick of the branches on screen, some of which may be over and stay at an earlier tick."""
         return max(branch.timeline.target for branch in self.shown_branches)
 
     @property
-    def clock(self) -> int:
+    def displayed_tick(self) -> int:
         """Return the tick that the window displays.
 
         It is the tick of the front branch. If that branch is over, it is the highest tick of the branches that still
@@ -209,7 +214,9 @@ class Run:
         """
         if len(self.shown) == 1 or not self.timeline.is_over:
             return self.tick
-        return max((b.timeline.target for b in self.shown_branches if not b.timeline.is_over), default=self.furthest)
+        return max(
+            (b.timeline.target for b in self.shown_branches if not b.timeline.is_over), default=self.max_shown_tick
+        )
 
     @property
     def is_over(self) -> bool:
@@ -253,13 +260,13 @@ class Run:
         """Seek to another tick with all branches on screen; return only when they have reached it."""
         self.begin_seek(tick)
         for branch in self.shown_branches:
-            branch.timeline.settle()
+            branch.timeline.finish_seek()
         self.changed()
 
-    def make_whole(self) -> None:
+    def recover_worlds(self) -> None:
         """Recover from an error in the middle of a tick: rebuild the worlds on screen at their last complete tick."""
         for branch in self.shown_branches:
-            branch.timeline.make_whole()
+            branch.timeline.recover()
         self.changed()
 
     def advance(self, ticks: int) -> int:
@@ -269,29 +276,29 @@ class Run:
         return passed
 
     @property
-    def is_being_read(self) -> bool:
+    def is_reading_keyframe(self) -> bool:
         """Return whether a background thread is reading a keyframe of a branch on screen."""
-        return any(branch.timeline.is_being_read for branch in self.shown_branches)
+        return any(branch.timeline.is_snapshot_pending for branch in self.shown_branches)
 
-    def hurry(self) -> None:
+    def stop_reader_yielding(self) -> None:
         """Make the thread that reads a keyframe stop yielding to other threads, because a due tick waits for it."""
-        self.tree.store.hurry()
+        self.tree.store.stop_yielding()
 
     @property
     def is_measuring(self) -> bool:
         """Return whether optimality measures (such as non-optimal moves) of past ticks are not yet computed."""
-        return any(branch.timeline.is_measuring for branch in self.shown_branches)
+        return any(branch.timeline.has_pending_measurements for branch in self.shown_branches)
 
-    def go_on_measuring(self) -> None:
+    def continue_measuring(self) -> None:
         """Compute some of the missing optimality measures; called once a frame while no tick passes."""
-        has_computed = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
+        has_computed = [branch.timeline.continue_measuring() for branch in self.shown_branches]
         if any(has_computed):
             self.changed()
 
     @property
     def is_recording(self) -> bool:
         """Return whether a change of the past has made ticks invalid that must still be recorded again."""
-        return any(branch.timeline.is_recording for branch in self.shown_branches)
+        return any(branch.timeline.is_recomputing for branch in self.shown_branches)
 
     def continue_recording(self, work: float = SEEK_WORK) -> bool:
         """Record some of the ticks again that a change of the past made invalid, and return whether any are left.
@@ -301,8 +308,8 @@ class Run:
         Args:
             work: Time for computing ticks in microseconds, shared by the branches on screen.
         """
-        timelines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recording]
-        are_unfinished = [line.continue_recording(work / len(timelines)) for line in timelines]
+        timelines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recomputing]
+        are_unfinished = [line.continue_recomputing(work / len(timelines)) for line in timelines]
         return any(are_unfinished)
 
     def digests(self) -> tuple[str, ...]:
@@ -325,25 +332,31 @@ class Run:
         first, *_ = self.tree.do(self.front, command, stroke)
         new = set(self.tree.branches) - known
         for number in new:
-            self.told.messages.append(f'The previous run is kept as the branch "{self.tree[number].name}"')
+            self.user_messages.until_next_edit.append(
+                f'The previous run is kept as the branch "{self.tree[number].name}"'
+            )
         if not new:
             self._report_removed_edits(before)
         self.changed()
         return first.stroke
 
-    def _report_removed_edits(self, before: Sequence[Entry]) -> None:
+    def _report_removed_edits(self, before: Sequence[LogEntry]) -> None:
         """Tell the user how many later edits a command removed from the front branch, and which branch has them."""
         kept_ids = {entry.id for entry in self.timeline.entries()}
-        removed_strokes = {e.stroke for e in before if e.id not in kept_ids and not isinstance(e.command, Serve)}
+        removed_strokes = {
+            e.stroke for e in before if e.id not in kept_ids and not isinstance(e.command, LimitPlanners)
+        }
         others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
         if removed_strokes and others:
-            edit_count, branch_name = counted(len(removed_strokes), "later edit"), self.tree[self.front].name
-            self.told.messages.append(f'{edit_count} removed from "{branch_name}" but kept in "{others[0]}"')
+            edit_count, branch_name = count_with_noun(len(removed_strokes), "later edit"), self.tree[self.front].name
+            self.user_messages.until_next_edit.append(
+                f'{edit_count} removed from "{branch_name}" but kept in "{others[0]}"'
+            )
 
     def changed(self) -> None:
         """Invalidate caches after any change of the run, update the trails, and collect new messages to the user."""
         self._panels_cache = None
-        self._edits = {}
+        self._recent_edits_cache = {}
         self._drop_deleted_panels()
         for branch in self.shown_branches:
             if not branch.timeline.is_seeking:
@@ -364,27 +377,31 @@ class Run:
     def _report_notes(self, timeline: Timeline) -> None:
         """Show each note of a timeline (such as a refused edit) to the user once."""
         for note in timeline.notes():
-            if (note.tick, note.text) not in self._said:
-                self._said.add((note.tick, note.text))
-                self.told.messages.append(f"Tick {note.tick}: {note.text}")
+            if (note.tick, note.text) not in self._reported_messages:
+                self._reported_messages.add((note.tick, note.text))
+                self.user_messages.until_next_edit.append(f"Tick {note.tick}: {note.text}")
 
     def _report_state_failures(self) -> None:
         """Tell the user, once for each user-defined agent, that its state cannot be stored in keyframes."""
         for text in self.tree.store.failures.messages.values():
-            if (0, text) not in self._said:
-                self._said.add((0, text))
-                self.told.lasting.append(text)
+            if (0, text) not in self._reported_messages:
+                self._reported_messages.add((0, text))
+                self.user_messages.persistent.append(text)
 
     def _report_divergence(self, branch: Branch) -> None:
         """Tell the user once that the replay of a branch does not match the saved run."""
         divergence = branch.timeline.divergence
-        if divergence is None or not divergence.was or (branch.number, divergence.was) in self._said:
+        if (
+            divergence is None
+            or not divergence.recorded_digest
+            or (branch.number, divergence.recorded_digest) in self._reported_messages
+        ):
             return
-        self._said.add((branch.number, divergence.was))
+        self._reported_messages.add((branch.number, divergence.recorded_digest))
         agents_text = f" Agents that differ: {', '.join(divergence.agents)}." if divergence.agents else ""
-        self.told.alarms.append(
+        self.user_messages.alerts.append(
             f'The replay of the branch "{branch.name}" does not match the saved run from tick {divergence.tick:,} on: '
-            f"its digest was {divergence.was} and is {divergence.now} now.{agents_text}"
+            f"its digest was {divergence.recorded_digest} and is {divergence.replayed_digest} now.{agents_text}"
         )
 
     def _update_trails(self) -> None:
@@ -397,22 +414,22 @@ class Run:
             for walker in walkers:
                 if not walker.config.group:
                     self._update_trail(branch, PanelKey(branch.number, walker.id), walker)
-            for members in groups_of(walkers).values():
+            for members in members_by_group(walkers).values():
                 key = PanelKey(branch.number, members[0].id)
-                self._follow_crowd_trail(branch, key, self._crowd_tracker(branch, members), members)
+                self._update_crowd_trail(branch, key, self._crowd_tracker(branch, members), members)
 
     def _update_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
         """Update the trail in a panel to the agent's recorded cells up to the current tick."""
         timeline, trail = branch.timeline, self.trails.get(key)
         if timeline.is_seeking and trail is not None:
             return  # while a branch seeks, its old state stays on screen, so the trail stays as well
-        if not timeline.history.knows(walker.id):  # after a change of the past, its earlier cells may be unknown
-            self.trails[key] = Trail(walker.position, walker.joined, timeline.world.grid)
+        if not timeline.history.has_record(walker.id):  # after a change of the past, its earlier cells may be unknown
+            self.trails[key] = Trail(walker.position, walker.added_tick, timeline.world.grid)
             return
         record = timeline.history.record(walker.id)
         if trail is None or (trail.first_tick, trail.cells[0]) != (record.joined, record.start):
             trail = self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
-        trail.follow(record, timeline.tick)
+        trail.update_from_record(record, timeline.tick)
 
     # --- crowds -----------------------------------------------------------------------------------
 
@@ -420,26 +437,26 @@ class Run:
         """Return the tracker of a crowd, updated to the current tick unless the branch is seeking."""
         follower = self._crowd_trackers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
         if not branch.timeline.is_seeking or follower.tick < 0:
-            follower.follow(branch.timeline, members)
+            follower.update_to_timeline(branch.timeline, members)
         return follower
 
-    def _follow_crowd_trail(self, branch: Branch, key: PanelKey, follower: CrowdTracker, members: list[Walker]) -> None:
+    def _update_crowd_trail(self, branch: Branch, key: PanelKey, follower: CrowdTracker, members: list[Walker]) -> None:
         """Update the trail in a crowd's panel: the trail of the crowd member whose search is drawn."""
-        shown = next((walker for walker in members if walker.id == follower.shown), None)
-        if self._trail_agents.get(key) != follower.shown or key not in self.trails:
+        shown = next((walker for walker in members if walker.id == follower.drawn_agent), None)
+        if self._trail_agents.get(key) != follower.drawn_agent or key not in self.trails:
             first = shown or members[0]
-            self.trails[key] = Trail(first.start, first.joined, branch.timeline.world.grid)
-            self._trail_agents[key] = follower.shown
+            self.trails[key] = Trail(first.start, first.added_tick, branch.timeline.world.grid)
+            self._trail_agents[key] = follower.drawn_agent
         if shown is not None:
             self._update_trail(branch, key, shown)
 
-    def pick(self, key: PanelKey, agent: int | None) -> None:
+    def follow_crowd_agent(self, key: PanelKey, agent: int | None) -> None:
         """Choose the agent of a crowd that the camera follows and whose search is drawn; None: no agent."""
         if (follower := self._crowd_trackers.get(key)) is not None:
-            follower.picked, follower.pointed = agent, None
+            follower.followed_agent, follower.hovered_agent = agent, None
             self.changed()
 
-    def point_at(self, key: PanelKey | None, agent: int | None) -> None:
+    def hover_crowd_agent(self, key: PanelKey | None, agent: int | None) -> None:
         """Draw the search of one agent of a crowd while the mouse hovers over it.
 
         Args:
@@ -448,15 +465,15 @@ class Run:
         """
         for other, follower in self._crowd_trackers.items():
             pointed = agent if other == key else None
-            if follower.pointed != pointed:
-                follower.pointed = pointed
+            if follower.hovered_agent != pointed:
+                follower.hovered_agent = pointed
                 self.changed()
 
-    def crowd(self, key: PanelKey) -> Crowd | None:
+    def crowd_of_panel(self, key: PanelKey) -> Crowd | None:
         """Return the crowd of a panel; None if the panel shows a single agent."""
         return next((panel.crowd for panel in self.panels if panel.key == key), None)
 
-    def labels_of(self, key: PanelKey) -> tuple[str, ...]:
+    def labels_of_crowd(self, key: PanelKey) -> tuple[str, ...]:
         """Return the labels of all agents of a crowd, in the order of its agents.
 
         A crowd may have thousands of agents, so do not call this in every frame.
@@ -471,19 +488,19 @@ class Run:
         """Return the agent of a panel; for a crowd, the picked agent, or the first one if none is picked."""
         branch = self.tree.branches.get(key.branch)
         follower = self._crowd_trackers.get(key)
-        picked = follower.picked if follower else None
+        picked = follower.followed_agent if follower else None
         return branch.timeline.world.walker(key.agent if picked is None else picked) if branch else None
 
-    def followed(self, key: PanelKey) -> Walker | None:
+    def followed_walker(self, key: PanelKey) -> Walker | None:
         """Return the agent that the camera of a panel follows; None for a crowd without a picked agent."""
         follower = self._crowd_trackers.get(key)
-        return self.walker(key) if follower is None or follower.picked is not None else None
+        return self.walker(key) if follower is None or follower.followed_agent is not None else None
 
     @property
     def panels(self) -> tuple[Panel, ...]:
         """Return the panels of the branches on screen, in display order."""
         if self._panels_cache is None:
-            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
+            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of_branch(branch)}
             for key in found:
                 if key not in self.order:
                     self.order.insert(self._index_for_new_panel(key), key)
@@ -506,7 +523,7 @@ class Run:
                 return index + 1
         return len(self.order)
 
-    def has_own_panel(self, key: PanelKey) -> bool:
+    def has_single_agent_panel(self, key: PanelKey) -> bool:
         """Return whether the agent of a panel key is a single agent on screen, not a crowd.
 
         This is faster than a search in `panels`, which inspects every agent.
@@ -514,7 +531,7 @@ class Run:
         walker = self.walker(key) if key.branch in self.shown else None
         return walker is not None and walker.id == key.agent and not walker.config.group
 
-    def _panels_of(self, branch: Branch) -> list[Panel]:
+    def _panels_of_branch(self, branch: Branch) -> list[Panel]:
         """Return the panels of a branch in the order of its agents."""
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
@@ -522,26 +539,26 @@ class Run:
         snapshot = replace(snapshot, walkers=_with_timeline_labels(branch.timeline, snapshot.walkers))
         single_panels = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowd_panels = [
-            self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()
+            self._crowd_panel(branch, members, snapshot, name) for members in members_by_group(world.walkers).values()
         ]
         if not crowd_panels:
             return single_panels
         indices = {walker.id: index for index, walker in enumerate(world.walkers)}
         return sorted([*single_panels, *crowd_panels], key=lambda panel: indices[panel.key.agent])
 
-    def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
+    def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: WorldSnapshot, name: str) -> Panel:
         """Return the panel of a crowd, with the view of the member whose search is drawn."""
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
-        crowd = self._crowd_tracker(branch, members).crowd(world, members)
+        crowd = self._crowd_tracker(branch, members).current_crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
-        drawn_agent = None if branch.timeline.is_being_read else crowd.shown
+        drawn_agent = None if branch.timeline.is_snapshot_pending else crowd.drawn_agent
         drawn_views = _with_timeline_labels(
             branch.timeline, [world.view(walker) for walker in members if walker.id == drawn_agent]
         )
-        view = as_one(world, members[0], crowd)
+        view = crowd_as_walker_view(world, members[0], crowd)
         return Panel(key, world, snapshot, view, name, crowd, next(iter(drawn_views), None))
 
-    def arrange(self, order: Sequence[PanelKey]) -> None:
+    def order_panels(self, order: Sequence[PanelKey]) -> None:
         """Show the panels in this order, followed by all others.
 
         Keys of panels that do not exist at the current tick are kept after the panel that they followed, because a seek
@@ -554,11 +571,11 @@ class Run:
                 self.order.insert(self.order.index(preceding[-1]) + 1 if preceding else 0, key)
         self._panels_cache = None
 
-    def panel_of(self, key: PanelKey) -> int:
+    def panel_index(self, key: PanelKey) -> int:
         """Return the index of a panel in `panels`; 0 if it is not shown."""
         return next((i for i, panel in enumerate(self.panels) if panel.key == key), 0)
 
-    def compared(self, place: int) -> tuple[int, int]:
+    def compared_panel_indices(self, place: int) -> tuple[int, int]:
         """Return the indices of the panels A and B that a heat map A - B compares; equal if there is only one panel.
 
         A is the panel at `place`. B is preferably the same agent in the parent branch of A's branch, else in a child
@@ -568,10 +585,10 @@ class Run:
         index_a = min(place, max(0, count - 1))
         other_indices = [(index_a + i) % count for i in range(1, count)]
         return index_a, min(
-            other_indices, key=lambda b: self._kinship_distance(panels[index_a].key, panels[b].key), default=index_a
+            other_indices, key=lambda b: self._comparison_rank(panels[index_a].key, panels[b].key), default=index_a
         )
 
-    def _kinship_distance(self, a: PanelKey, b: PanelKey) -> int:
+    def _comparison_rank(self, a: PanelKey, b: PanelKey) -> int:
         """Return how unsuitable panel b is for a comparison with a: 0 (same agent in parent branch) to 3."""
         if b.agent != a.agent or b.branch == a.branch:
             return 3
@@ -581,13 +598,13 @@ class Run:
 
     # --- edits of the map -------------------------------------------------------------------------
 
-    def shown_edits(self, panel: PanelKey = FIRST) -> Edits:
+    def recent_edits_of_branch(self, panel: PanelKey = FIRST_PANEL) -> Edits:
         """Return the recently edited cells in a panel's branch, including edits by the script."""
         number, timeline = panel.branch, self.tree[panel.branch].timeline
-        version, edits = self._edits.get(number, (-1, {}))
+        version, edits = self._recent_edits_cache.get(number, (-1, {}))
         if version != timeline.world.grid.version:  # the map has changed since the caching
             edits = self._recent_edits(timeline)
-            self._edits[number] = (timeline.world.grid.version, edits)
+            self._recent_edits_cache[number] = (timeline.world.grid.version, edits)
         return edits
 
     def _recent_edits(self, timeline: Timeline) -> Edits:
@@ -597,13 +614,13 @@ class Run:
         edited: Edits = {}
         for entry in timeline.entries():
             if entry.is_enabled and current_tick - EDIT_SHOWN_TICKS <= entry.tick <= last_applied_tick:
-                for cell in self.cells_of(entry.command):
+                for cell in self.cells_edited_by(entry.command):
                     edited[cell] = (entry.tick, not is_free[cell])
         return edited
 
-    def cells_of(self, command: Command) -> Sequence[int]:
+    def cells_edited_by(self, command: Command) -> Sequence[int]:
         """Return the map cells that a command edits."""
-        return command.drawn(self.world.switches) if isinstance(command, MapEdit) else ()
+        return command.edited_cells(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
 def _with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
@@ -615,7 +632,7 @@ def _with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tu
 # --- creating a run -------------------------------------------------------------------------------
 
 
-def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
+def begin_run(scenario: Scenario, *, most_bytes: int | None = None, told: UserMessages | None = None) -> Run:
     """Return a run at tick 0.
 
     Args:
@@ -623,36 +640,40 @@ def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | Non
         most_bytes: Maximum memory for keyframes; None allows as much as the run itself takes.
         told: Messages to the user, to which the run appends.
     """
-    scenario, problems = with_versions(scenario), list[str]()
-    tree = BranchTree(world_maker(scenario, problems), most_bytes)
+    scenario, problems = with_pinned_versions(scenario), list[str]()
+    tree = BranchTree(world_builder(scenario, problems), most_bytes)
     run = Run(scenario, tree, told=told)
-    run.told.messages += dict.fromkeys(problems)  # without duplicates: the world of tick 0 may be built several times
+    run.user_messages.until_next_edit += dict.fromkeys(
+        problems
+    )  # without duplicates: the world of tick 0 may be built several times
     return run
 
 
-def with_versions(scenario: Scenario) -> Scenario:
+def with_pinned_versions(scenario: Scenario) -> Scenario:
     """Return the scenario with user-defined agents pinned to the current version of their files."""
-    agents = tuple(pinned(config) for config in scenario.agents)
+    agents = tuple(with_pinned_version(config) for config in scenario.agents)
     return scenario if agents == scenario.agents else replace(scenario, agents=agents)
 
 
-def planted(scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: Told | None = None) -> Run:
+def run_from_tree(
+    scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: UserMessages | None = None
+) -> Run:
     """Return a run with an existing tree of branches; those on screen begin to seek to the tick of the front branch."""
     run = Run(scenario, tree, front, shown, told)
     run.begin_seek(run.tick)
     return run
 
 
-def again(state: RunState, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
+def run_from_state(state: RunState, *, most_bytes: int | None = None, told: UserMessages | None = None) -> Run:
     """Return a run restored from a state, with a seek in progress to the tick of that state."""
-    tree = BranchTree.restored(world_maker(state.scenario), state.branches, most_bytes)
-    tree.relink(state.groups)
-    run = planted(state.scenario, tree, state.front, state.shown, told)
-    run.arrange(state.order)
+    tree = BranchTree.from_states(world_builder(state.scenario), state.branches, most_bytes)
+    tree.replace_links(state.groups)
+    run = run_from_tree(state.scenario, tree, state.front, state.shown, told)
+    run.order_panels(state.order)
     return run
 
 
-def world_maker(
+def world_builder(
     scenario: Scenario, problems: list[str] | None = None, *, measures_at_once: bool = False
 ) -> Callable[[], World]:
     """Return a function that builds the world of tick 0, with the instrumentation that panels need.
@@ -660,7 +681,7 @@ def world_maker(
     Args:
         scenario: Scenario to build.
         problems: List to which errors of invalid agents are appended; these agents are left out.
-        measures_at_once: Compute true distances without a limit. By default their search is limited to A_TICK
+        measures_at_once: Compute true distances without a limit. By default their search has MAX_EXPANSIONS_PER_TICK
             expansions in a tick, so that it delays no frame.
     """
 
@@ -669,10 +690,10 @@ def world_maker(
             problems.extend(error.problems)
 
     def make() -> World:
-        world = build_world(scenario, BY_KEY, complain=complain, watched=True)
+        world = build_world(scenario, SPECS_BY_KEY, complain=complain, watched=True)
         if not measures_at_once:  # pictures must be reproducible, so they measure without a limit
             world.clock = time.perf_counter
-            world.measuring.allowance = A_TICK
+            world.optimality.expansion_limit = MAX_EXPANSIONS_PER_TICK
         return world
 
     return make

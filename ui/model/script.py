@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sim import commands
 from sim.commands import Command
-from sim.time.log import Entry
+from sim.time.log import LogEntry
+from ui.model.panel_texts import RunNames
 from ui.model.run import Run
 from ui.model.session import Session
-from ui.model.wording import RunNames
 
 _DUPLICATE_DELAY_TICKS = 10  # ticks between a script entry and its duplicate
 
@@ -18,7 +18,7 @@ _DUPLICATE_DELAY_TICKS = 10  # ticks between a script entry and its duplicate
 class ScriptEntry:
     """Entry of the script: a single log entry, or all log entries of one stroke of the mouse."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
 
     @property
     def id(self) -> int:
@@ -52,24 +52,26 @@ class ScriptEntry:
         return commands.EditCells(tuple(blocked), tuple(freed))
 
 
-def deeds_of(entries: Iterable[Entry]) -> list[ScriptEntry]:
+def script_entries_of(entries: Iterable[LogEntry]) -> list[ScriptEntry]:
     """Return log entries as script entries: the log entries of a stroke are combined into one script entry."""
-    deeds: dict[tuple[int, int, bool], list[Entry]] = {}
+    deeds: dict[tuple[int, int, bool], list[LogEntry]] = {}
     for entry in entries:
         single_id = 0 if entry.stroke else entry.id
         deeds.setdefault((entry.stroke, single_id, entry.is_enabled), []).append(entry)
     return [ScriptEntry(tuple(deed)) for deed in deeds.values()]
 
 
-def deeds(run: Run) -> list[ScriptEntry]:
+def script_entries(run: Run) -> list[ScriptEntry]:
     """Return the script of the front branch: the commands of the scenario and the commands of the user."""
-    return deeds_of(entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.Serve))
+    return script_entries_of(
+        entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.LimitPlanners)
+    )
 
 
 # --- changes of the script, after which the run is recomputed -------------------------------------
 
 
-def move(session: Session, deed: ScriptEntry, by: int) -> None:
+def move_entry(session: Session, deed: ScriptEntry, by: int) -> None:
     """Move a script entry by some ticks; the commands of a stroke keep their distances, and no tick gets negative."""
     with _rewriting_entry(session, deed, "moved in time") as there:
         offset = max(by, -next((entry.tick for entry in there), 0))
@@ -77,31 +79,37 @@ def move(session: Session, deed: ScriptEntry, by: int) -> None:
             session.run.timeline.move(entry.id, entry.tick + offset)
 
 
-def toggle(session: Session, deed: ScriptEntry) -> None:
+def toggle_entry(session: Session, deed: ScriptEntry) -> None:
     with _rewriting_entry(session, deed, "disabled" if deed.is_enabled else "enabled") as there:
         for entry in there:
             session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
 
 
-def delete(session: Session, deed: ScriptEntry) -> None:
+def delete_entry(session: Session, deed: ScriptEntry) -> None:
     with _rewriting_entry(session, deed, "deleted") as there:
         for entry in there:
             session.run.timeline.delete(entry.id)
 
 
-def duplicate(session: Session, deed: ScriptEntry) -> None:
+def duplicate_entry(session: Session, deed: ScriptEntry) -> None:
     """Repeat an entry of the script 10 ticks later."""
     stroke = 0
     with _rewriting_entry(session, deed, "duplicated") as there:
         for entry in there:
-            stroke = session.run.timeline.duplicate(entry.id, entry.tick + _DUPLICATE_DELAY_TICKS, stroke).stroke
+            stroke = session.run.timeline.duplicate_command(
+                entry.id, entry.tick + _DUPLICATE_DELAY_TICKS, stroke
+            ).stroke
 
 
 @contextmanager
-def _rewriting_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[Entry, ...]]:
+def _rewriting_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[LogEntry, ...]]:
     """Yield the log entries of a script entry that still exist; changes inside the block become one undo entry."""
     timeline = session.run.timeline
     known = {entry.id for entry in timeline.entries()}
     there = tuple(entry for entry in deed.entries if entry.id in known)
-    with session.doing(f"{deed.command.say(RunNames(timeline))}: {words}") if there else nullcontext():
+    with (
+        session.combine_actions(f"{deed.command.describe_change(RunNames(timeline))}: {words}")
+        if there
+        else nullcontext()
+    ):
         yield there

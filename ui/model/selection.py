@@ -16,19 +16,24 @@ from ui.model.tools import Point
 
 Mask = npt.NDArray[np.bool_]
 Letters = npt.NDArray[np.uint8]
-Lines = npt.NDArray[np.int32]
+OutlineLines = npt.NDArray[np.int32]
 """Straight lines of an outline, int32[count, 3]: number of the border line, then begin and end along it, in cells."""
 
-LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT = "left and right", "top and bottom", "to the right", "to the left"
+MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_RIGHT, ROTATE_LEFT = (
+    "left and right",
+    "top and bottom",
+    "to the right",
+    "to the left",
+)
 
 
-def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]:
-    """Return an array of cells mirrored, or turned by 90 degrees; `way` is LEFT_RIGHT, TOP_BOTTOM, RIGHT or LEFT."""
-    if way == LEFT_RIGHT:
+def _mirrored_or_rotated(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]:
+    """Return a mirrored or turned array of cells; `way` is MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, RIGHT or LEFT."""
+    if way == MIRROR_LEFT_RIGHT:
         return cells[:, ::-1]
-    if way == TOP_BOTTOM:
+    if way == MIRROR_TOP_BOTTOM:
         return cells[::-1, :]
-    return np.rot90(cells, -1 if way == RIGHT else 1)
+    return np.rot90(cells, -1 if way == ROTATE_RIGHT else 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +45,7 @@ class Selection:
     mask: Mask  # bool[height, width]: whether each cell is selected
 
     @classmethod
-    def within(cls, mask: Mask) -> "Selection | None":
+    def from_mask(cls, mask: Mask) -> "Selection | None":
         """Return the selection of all cells that are True in a mask of the whole map; None if there are none."""
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         if not rows.size:
@@ -49,22 +54,22 @@ class Selection:
         return cls(left, top, mask[top:bottom, left:right].copy())
 
     @classmethod
-    def of(cls, cells: Iterable[Point], grid: Grid) -> "Selection | None":
+    def from_points(cls, cells: Iterable[Point], grid: Grid) -> "Selection | None":
         """Return the selection of those cells (x, y) that are on the map; None if there are none."""
         mask = np.zeros((grid.height, grid.width), np.bool_)
         for x, y in cells:
             if grid.contains(x, y):
                 mask[y, x] = True
-        return cls.within(mask)
+        return cls.from_mask(mask)
 
     @classmethod
-    def of_cells(cls, cells: Sequence[int], grid: Grid) -> "Selection | None":
+    def from_cells(cls, cells: Sequence[int], grid: Grid) -> "Selection | None":
         mask = np.zeros(grid.cells, np.bool_)
         mask[np.asarray(cells, np.int64)] = True
-        return cls.within(mask.reshape(grid.height, grid.width))
+        return cls.from_mask(mask.reshape(grid.height, grid.width))
 
     @classmethod
-    def between(cls, corner: Point, opposite: Point, grid: Grid) -> "Selection | None":
+    def from_corners(cls, corner: Point, opposite: Point, grid: Grid) -> "Selection | None":
         """Return the selection of a rectangle, clipped to the map; None if no cell of it is on the map."""
         (left, right), (top, bottom) = (sorted((corner[i], opposite[i])) for i in (0, 1))
         left, top = max(0, left), max(0, top)
@@ -91,22 +96,22 @@ class Selection:
         size = f"{self.width} x {self.height}"
         return size if self.is_rectangle else f"{self.count:,} cells in {size}"
 
-    def has(self, point: Point) -> bool:
+    def contains_point(self, point: Point) -> bool:
         x, y = point[0] - self.left, point[1] - self.top
         return 0 <= x < self.width and 0 <= y < self.height and bool(self.mask[y, x])
 
     def cells(self, grid: Grid) -> npt.NDArray[np.int32]:
         """Return the selected cells that are on the map, as cell numbers, row by row."""
-        inside = self.clipped(grid)
+        inside = self.clipped_to_map(grid)
         if inside is None:
             return np.empty(0, np.int32)
         ys, xs = np.nonzero(inside.mask)
         return ((ys + inside.top) * grid.width + xs + inside.left).astype(np.int32)
 
-    def clipped(self, grid: Grid) -> "Selection | None":
-        return self if self._is_inside(grid) else Selection.within(self._mask_on_map(grid))
+    def clipped_to_map(self, grid: Grid) -> "Selection | None":
+        return self if self._is_inside_map(grid) else Selection.from_mask(self._mask_on_map(grid))
 
-    def _is_inside(self, grid: Grid) -> bool:
+    def _is_inside_map(self, grid: Grid) -> bool:
         right, bottom = self.left + self.width, self.top + self.height
         return self.left >= 0 and self.top >= 0 and right <= grid.width and bottom <= grid.height
 
@@ -120,18 +125,18 @@ class Selection:
             whole[top:bottom, left:right] = self.mask[rows, columns]
         return whole
 
-    def joined(self, other: "Selection", grid: Grid) -> "Selection | None":
-        return Selection.within(self._mask_on_map(grid) | other._mask_on_map(grid))
+    def union_with(self, other: "Selection", grid: Grid) -> "Selection | None":
+        return Selection.from_mask(self._mask_on_map(grid) | other._mask_on_map(grid))
 
-    def without(self, other: "Selection", grid: Grid) -> "Selection | None":
-        return Selection.within(self._mask_on_map(grid) & ~other._mask_on_map(grid))
+    def difference_from(self, other: "Selection", grid: Grid) -> "Selection | None":
+        return Selection.from_mask(self._mask_on_map(grid) & ~other._mask_on_map(grid))
 
-    def moved(self, dx: int, dy: int) -> "Selection":
+    def moved_by(self, dx: int, dy: int) -> "Selection":
         return Selection(self.left + dx, self.top + dy, self.mask)
 
-    def turned(self, way: str, grid: Grid) -> "Selection | None":
+    def mirrored_or_rotated(self, way: str, grid: Grid) -> "Selection | None":
         """Return the selection mirrored or turned about its centre, moved onto the map; None if it does not fit."""
-        mask = _turned(self.mask, way).astype(np.bool_)
+        mask = _mirrored_or_rotated(self.mask, way).astype(np.bool_)
         height, width = mask.shape
         if width > grid.width or height > grid.height:
             return None
@@ -141,16 +146,16 @@ class Selection:
         return Selection(max(0, min(grid.width - width, left)), max(0, min(grid.height - height, top)), mask)
 
     @cached_property
-    def outline(self) -> tuple[Lines, Lines]:
+    def outline(self) -> tuple[OutlineLines, OutlineLines]:
         """Return the horizontal and the vertical lines of the outline of the selection, in map coordinates."""
         padded = np.pad(self.mask, 1)
         across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # bool[border between two rows, column]: is on the outline
         down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # bool[border between columns, row]: is on the outline
-        return _runs(across, self.top, self.left), _runs(down, self.left, self.top)
+        return _lines_of_runs(across, self.top, self.left), _lines_of_runs(down, self.left, self.top)
 
 
-def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
-    """Return a line (see `Lines`) for each run of consecutive True values in a row of a mask, shifted by offsets."""
+def _lines_of_runs(borders: Mask, line_from: int, run_from: int) -> OutlineLines:
+    """Return a line (see `OutlineLines`) for each run of True values in a row of a mask, shifted by offsets."""
     steps = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     lines, firsts = np.nonzero(steps == 1)
     _, ends = np.nonzero(steps == -1)
@@ -158,14 +163,14 @@ def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class MapPiece:
     """Piece of a map: copied cells with their map letters, independent of the map."""
 
     letters: Letters  # uint8[height, width]: map letter of each cell, as ASCII code
     mask: Mask  # bool[height, width]: cells that belong to the piece
 
     @classmethod
-    def cut(cls, selection: Selection, grid: Grid) -> "Piece":
+    def copy_from_map(cls, selection: Selection, grid: Grid) -> "MapPiece":
         """Return the piece of map in a selection; all selected cells must be on the map."""
         rows = slice(selection.top, selection.top + selection.height)
         columns = slice(selection.left, selection.left + selection.width)
@@ -182,17 +187,20 @@ class Piece:
     def __str__(self) -> str:
         return f"piece of {self.width} x {self.height}"
 
-    def turned(self, way: str) -> "Piece":
-        letters, mask = _turned(self.letters, way).astype(np.uint8), _turned(self.mask, way).astype(np.bool_)
-        return Piece(letters, mask)
+    def mirrored_or_rotated(self, way: str) -> "MapPiece":
+        letters, mask = (
+            _mirrored_or_rotated(self.letters, way).astype(np.uint8),
+            _mirrored_or_rotated(self.mask, way).astype(np.bool_),
+        )
+        return MapPiece(letters, mask)
 
-    def placed(self, left: int, top: int) -> Selection:
+    def selection_at(self, left: int, top: int) -> Selection:
         """Return the selection that the piece covers with its upper left corner at (left, top)."""
         return Selection(left, top, self.mask)
 
     def centred_on(self, point: Point) -> Selection:
         """Return the selection that the piece covers with its centre at a cell."""
-        return self.placed(point[0] - self.width // 2, point[1] - self.height // 2)
+        return self.selection_at(point[0] - self.width // 2, point[1] - self.height // 2)
 
     def letters_at(self, place: Selection, grid: Grid) -> Letters:
         """Return the letters of the piece for the cells of `place` on the map, in the order of `Selection.cells`."""

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from sim.files.disk import read_file, write_atomically
-from sim.files.folders import config_folder
-from sim.files.yaml import Inline, read_yaml, write_yaml
+from sim.files.user_folders import config_folder
+from sim.files.yaml import InlineList, read_yaml, write_yaml
 from sim.params import ConfigError, Param
 from sim.prepared import DISK_MB, MEMORY_MB
 from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
-from ui.model.clock import nearest as nearest_speed
+from ui.model.clock import nearest_speed as nearest_speed
 from ui.model.layers import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
 
-FILE_NAME = "settings.yaml"
-ASIDE_NAME = "settings-before.yaml"
+SETTINGS_FILE_NAME = "settings.yaml"
+BACKUP_FILE_NAME = "settings-before.yaml"
 MAX_RECENT_FILES = 12
-MAX_BYTES = 1 << 20
+MAX_SETTINGS_BYTES = 1 << 20
 SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
 
 THEMES = ("dark", "light")
@@ -38,8 +38,8 @@ UI_SCALE = Param(
     label="Text size",
 )
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
-LINKED = Param("linked_cameras", bool, True, "all panels show the same part of the map", label="Same view")
-TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
+LINKED_CAMERAS = Param("linked_cameras", bool, True, "all panels show the same part of the map", label="Same view")
+SIDEBAR_TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
 SHOWS_MINIMAP = Param("shows_minimap", bool, True, "the whole map, in panels that show a part of it", label="Minimap")
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
@@ -51,21 +51,21 @@ HEAT_COLOURS = Param(
     "cividis suits every kind of colour vision",
     choices=HEAT_COLOUR_NAMES,
 )
-KEYFRAMES = Param(
+KEYFRAME_MB = Param(
     *("keyframe_mb", int, 0, "memory for seeking back; 0: as much as the run itself takes", 0, 1_000_000),
     label="Memory for seeking back, MB",
 )
-PREPARED = Param(
+PREPARED_MB = Param(
     *("prepared_mb", int, MEMORY_MB, "memory for data that agents compute before their runs", 16, 1_000_000),
     label="Memory for prepared data, MB",
 )
-PREPARED_DISK = Param(
+PREPARED_DISK_MB = Param(
     *("prepared_disk_mb", int, DISK_MB, "disk space for such data, kept for the next start; 0: none", 0, 1_000_000),
     label="Disk space for prepared data, MB",
 )
-HEAT_COLOURS_SET = replace(HEAT_COLOURS, name="heat_colours", label="Heat colours")
-HEAT_IS_LOG_SET = replace(HEAT_IS_LOG, name="heat_is_log", label="Logarithmic heat")
-SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
+HEAT_COLOURS_SETTING = replace(HEAT_COLOURS, name="heat_colours", label="Heat colours")
+HEAT_IS_LOG_SETTING = replace(HEAT_IS_LOG, name="heat_is_log", label="Logarithmic heat")
+WINDOW_SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 
 @dataclass
@@ -108,17 +108,17 @@ class Settings:
     def heat_is_log(self, is_log: bool) -> None:
         self.heat = replace(self.heat, is_log=is_log)
 
-    def remember(self, path: str | os.PathLike[str]) -> None:
+    def add_recent_file(self, path: str | os.PathLike[str]) -> None:
         """Put a file at the top of the list of recent files."""
         name = os.path.abspath(path)
         self.recent_files = [name, *(other for other in self.recent_files if other != name)][:MAX_RECENT_FILES]
 
-    def forget(self, path: str | os.PathLike[str]) -> None:
+    def remove_recent_file(self, path: str | os.PathLike[str]) -> None:
         name = os.path.abspath(path)
         self.recent_files = [other for other in self.recent_files if other not in (name, str(path))]
 
     @property
-    def last_folder(self) -> Path:
+    def initial_folder(self) -> Path:
         """Return the first folder of file dialogs: the one set by the user, or the folder of the latest recent file."""
         if self.files_folder and os.path.isdir(self.files_folder):
             return Path(self.files_folder)
@@ -130,7 +130,7 @@ class Settings:
 
 def settings_path() -> Path:
     """Return the path of this user's settings file, whether or not it exists."""
-    return config_folder() / FILE_NAME
+    return config_folder() / SETTINGS_FILE_NAME
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -140,14 +140,14 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
     """Return the settings of this user, and a message if the file could not be read completely."""
     place = path or settings_path()
     try:
-        data = _read(place)
+        data = _read_settings_file(place)
     except (ConfigError, OSError, ValueError) as error:
         return (
             Settings(),
             f"Could not read the settings; using defaults: {_error_on_one_line(error)}{_back_up_settings_file(place)}",
         )
     reader = _SettingsReader(data)
-    settings = reader.settings()
+    settings = reader.read_settings()
     if reader.problems:
         more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
         return settings, f"{place}: {reader.problems[0]}{more}; the default is used{_back_up_settings_file(place)}"
@@ -161,16 +161,16 @@ def _back_up_settings_file(place: Path) -> str:
         Text about the copy, to be appended to a message; empty if it could not be written.
     """
     try:
-        write_atomically(place.with_name(ASIDE_NAME), read_file(place, MAX_BYTES, place.suffix))
+        write_atomically(place.with_name(BACKUP_FILE_NAME), read_file(place, MAX_SETTINGS_BYTES, place.suffix))
     except (ConfigError, OSError):
         return ""
-    return f"; a copy of the old file is kept as {ASIDE_NAME}"
+    return f"; a copy of the old file is kept as {BACKUP_FILE_NAME}"
 
 
-def _read(place: Path) -> Mapping[str, Any]:
+def _read_settings_file(place: Path) -> Mapping[str, Any]:
     if not place.exists():
         return {}
-    data = read_yaml(read_file(place, MAX_BYTES, place.suffix), str(place)).data
+    data = read_yaml(read_file(place, MAX_SETTINGS_BYTES, place.suffix), str(place)).data
     if not isinstance(data, dict):
         raise ConfigError(f"{place}: expected settings, got something else")
     return data
@@ -192,36 +192,36 @@ class _SettingsReader:
         self.data = data
         self.problems: list[str] = []
 
-    def settings(self) -> Settings:
+    def read_settings(self) -> Settings:
         base = Settings()
-        speed = self._value(self.data, SPEED, base.speed)
+        speed = self._read_value(self.data, SPEED, base.speed)
         return replace(
             base,
-            theme=self._value(self.data, THEME, base.theme),
-            ui_scale=self._value(self.data, UI_SCALE, base.ui_scale),
-            layers=self._layers(),
-            heat=self._heat(),
-            linked_cameras=self._value(self.data, LINKED, base.linked_cameras),
+            theme=self._read_value(self.data, THEME, base.theme),
+            ui_scale=self._read_value(self.data, UI_SCALE, base.ui_scale),
+            layers=self._read_layers(),
+            heat=self._read_heat(),
+            linked_cameras=self._read_value(self.data, LINKED_CAMERAS, base.linked_cameras),
             speed=nearest_speed(speed),
-            window_size=self._window_size(base.window_size),
-            sidebar_tab=self._value(self.data, TAB, base.sidebar_tab),
-            shows_sidebar=self._value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
-            shows_minimap=self._value(self.data, SHOWS_MINIMAP, base.shows_minimap),
-            keyframe_mb=self._value(self.data, KEYFRAMES, base.keyframe_mb),
-            prepared_mb=self._value(self.data, PREPARED, base.prepared_mb),
-            prepared_disk_mb=self._value(self.data, PREPARED_DISK, base.prepared_disk_mb),
-            recordings=self._folder("recordings"),
-            files_folder=self._folder("files_folder"),
-            keys=self._valid_keys(),
-            recent_files=self._recent_files(),
-            closed_notes=[name for name in self._part("closed_notes", list) if isinstance(name, str)],
+            window_size=self._read_window_size(base.window_size),
+            sidebar_tab=self._read_value(self.data, SIDEBAR_TAB, base.sidebar_tab),
+            shows_sidebar=self._read_value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
+            shows_minimap=self._read_value(self.data, SHOWS_MINIMAP, base.shows_minimap),
+            keyframe_mb=self._read_value(self.data, KEYFRAME_MB, base.keyframe_mb),
+            prepared_mb=self._read_value(self.data, PREPARED_MB, base.prepared_mb),
+            prepared_disk_mb=self._read_value(self.data, PREPARED_DISK_MB, base.prepared_disk_mb),
+            recordings=self._read_folder("recordings"),
+            files_folder=self._read_folder("files_folder"),
+            keys=self._read_keys(),
+            recent_files=self._read_recent_files(),
+            closed_notes=[name for name in self._read_collection("closed_notes", list) if isinstance(name, str)],
         )
 
-    def _value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
+    def _read_value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
         """Return the value of a setting if it is valid; otherwise add a problem and return the default."""
         if param.name not in data:
             return default
-        return self._parsed_or_default(lambda: param.parse(data[param.name], param.name), default)
+        return self._parsed_or_default(lambda: param.parse_value(data[param.name], param.name), default)
 
     def _parsed_or_default(self, parse: Callable[[], Any], default: Any) -> Any:
         try:
@@ -230,7 +230,7 @@ class _SettingsReader:
             self.problems += error.problems
             return default
 
-    def _part(self, key: str, kind: type) -> Any:
+    def _read_collection(self, key: str, kind: type) -> Any:
         """Return the mapping or list stored under a key; if it has another type, add a problem and return it empty."""
         part = self.data.get(key, kind())
         if isinstance(part, kind):
@@ -238,49 +238,53 @@ class _SettingsReader:
         self.problems.append(f"{key}: expected a {'mapping' if kind is dict else 'list'}")
         return kind()
 
-    def _layers(self) -> dict[str, bool]:
+    def _read_layers(self) -> dict[str, bool]:
         """Return which layers are on (layer -> bool); values that are not Boolean are left out.
 
         Layers that no longer exist are kept; drawing ignores them.
         """
         visible: dict[str, bool] = {}
-        for key, value in self._part("layers", dict).items():
+        for key, value in self._read_collection("layers", dict).items():
             try:
-                visible[str(key)] = bool(Param(f"layers.{key}", bool, True, "").parse(value, f"layers.{key}"))
+                visible[str(key)] = bool(Param(f"layers.{key}", bool, True, "").parse_value(value, f"layers.{key}"))
             except ConfigError as error:
                 self.problems += error.problems
         return visible
 
-    def _heat(self) -> HeatSetting:
+    def _read_heat(self) -> HeatSetting:
         """Return the heat setting, with invalid parts replaced by defaults."""
-        part, base = self._part("heat", dict), HeatSetting()
+        part, base = self._read_collection("heat", dict), HeatSetting()
         return HeatSetting(
-            self._value(part, HEAT_KIND, base.kind),
-            self._value(part, HEAT_IS_LOG, base.is_log),
-            self._value(part, HEAT_COLOURS, base.colours),
+            self._read_value(part, HEAT_KIND, base.kind),
+            self._read_value(part, HEAT_IS_LOG, base.is_log),
+            self._read_value(part, HEAT_COLOURS, base.colours),
         )
 
-    def _valid_keys(self) -> dict[str, str]:
+    def _read_keys(self) -> dict[str, str]:
         """Return the keyboard keys assigned by the user: command id -> keys; unknown commands do no harm."""
-        return {str(c): k for c, k in self._part("keys", dict).items() if isinstance(k, str) and k.isprintable()}
+        return {
+            str(c): k for c, k in self._read_collection("keys", dict).items() if isinstance(k, str) and k.isprintable()
+        }
 
-    def _folder(self, key: str) -> str:
+    def _read_folder(self, key: str) -> str:
         name = self.data.get(key, "")
         if isinstance(name, str) and name.isprintable():
             return name
         self.problems.append(f"{key}: expected the name of a folder")
         return ""
 
-    def _window_size(self, default: tuple[int, int]) -> tuple[int, int]:
-        part = self._part("window_size", list) or list(default)
+    def _read_window_size(self, default: tuple[int, int]) -> tuple[int, int]:
+        part = self._read_collection("window_size", list) or list(default)
         if len(part) != 2:
             self.problems.append("window_size: expected two numbers")
             return default
-        width, height = self._parsed_or_default(lambda: [SIDE.parse(side, "window_size") for side in part], default)
+        width, height = self._parsed_or_default(
+            lambda: [WINDOW_SIDE.parse_value(side, "window_size") for side in part], default
+        )
         return int(width), int(height)
 
-    def _recent_files(self) -> list[str]:
-        names = self._part("recent_files", list)
+    def _read_recent_files(self) -> list[str]:
+        names = self._read_collection("recent_files", list)
         sound = [name for name in names if isinstance(name, str) and name and name.isprintable()]
         return list(dict.fromkeys(sound))[:MAX_RECENT_FILES]
 
@@ -309,7 +313,7 @@ def settings_text(settings: Settings) -> str:
             "heat": {"kind": heat.kind, "is_log": heat.is_log, "colours": heat.colours},
             "linked_cameras": settings.linked_cameras,
             "speed": settings.speed,
-            "window_size": Inline(settings.window_size),
+            "window_size": InlineList(settings.window_size),
             "sidebar_tab": settings.sidebar_tab,
             "shows_sidebar": settings.shows_sidebar,
             "shows_minimap": settings.shows_minimap,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.files.csv_text import Cell, csv_text
+from sim.files.csv_text import CsvCell, format_csv
 from sim.files.disk import write_atomically
 from sim.kernels import log
 from ui.model.columns import COLUMNS
@@ -32,7 +32,7 @@ def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     return _write_csv(path, TICK_COLUMNS, rows)
 
 
-def _tick_table_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
+def _tick_table_rows(session: Session, panel: Panel) -> Iterable[list[CsvCell]]:
     trail, view = session.run.trails[panel.key], panel.view
     width = session.run.world.grid.width
     columns = (
@@ -42,7 +42,7 @@ def _tick_table_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
         np.diff(trail.expanded, prepend=0),
         trail.expanded,
         trail.cost,
-        trail.revisits,
+        trail.total_revisits,
     )
     words = {marks: _mark_words(marks) for marks in np.unique(trail.marks).tolist()}
     rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -61,7 +61,7 @@ def _mark_words(marks: int) -> str:
     return " ".join(word for word, bit in words if marks & bit)
 
 
-def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Path:
+def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[CsvCell]]) -> Path:
     place = with_suffix(path, CSV_SUFFIX)
-    write_atomically(place, csv_text(header, rows).encode("utf-8"))
+    write_atomically(place, format_csv(header, rows).encode("utf-8"))
     return place

@@ -20,7 +20,7 @@ TOOL_NAMES = {
 MAX_BRUSH = 64
 
 
-def line(start: Point, end: Point) -> list[Point]:
+def line_cells(start: Point, end: Point) -> list[Point]:
     """Return the cells of a connected line, including both ends (Bresenham)."""
     (x, y), (end_x, end_y) = start, end
     dx, dy = abs(end_x - x), -abs(end_y - y)
@@ -39,7 +39,7 @@ def line(start: Point, end: Point) -> list[Point]:
     return cells
 
 
-def brush(centre: Point, size: int) -> list[Point]:
+def brush_cells(centre: Point, size: int) -> list[Point]:
     """Return the cells of a disc about `size` cells wide; for size 1, only the centre."""
     if size <= 1:
         return [centre]
@@ -54,20 +54,20 @@ def brush(centre: Point, size: int) -> list[Point]:
     ]
 
 
-def stroke(start: Point, end: Point, size: int) -> list[Point]:
+def stroke_cells(start: Point, end: Point, size: int) -> list[Point]:
     """Return the cells of a brush drawn from one cell to another without gaps."""
     if size <= 1:
-        return line(start, end)
-    return list(dict.fromkeys(cell for point in line(start, end) for cell in brush(point, size)))
+        return line_cells(start, end)
+    return list(dict.fromkeys(cell for point in line_cells(start, end) for cell in brush_cells(point, size)))
 
 
-def rectangle(corner: Point, opposite: Point) -> list[Point]:
+def rectangle_cells(corner: Point, opposite: Point) -> list[Point]:
     left, right = sorted((corner[0], opposite[0]))
     top, bottom = sorted((corner[1], opposite[1]))
     return [(x, y) for y in range(top, bottom + 1) for x in range(left, right + 1)]
 
 
-def flood(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
+def connected_cells(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
     """Return the connected area of free cells, or of blocked ones, that contains the seed; corners do not connect.
 
     Args:
@@ -89,5 +89,5 @@ def flood(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
     return cells
 
 
-def clipped(cells: Iterable[Point], width: int, height: int) -> list[Point]:
+def clipped_to_map(cells: Iterable[Point], width: int, height: int) -> list[Point]:
     return [(x, y) for x, y in cells if 0 <= x < width and 0 <= y < height]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import log
-from sim.time.recorded import Record
+from sim.time.recorded import AgentRecord
 
 
 class Trail:
@@ -16,12 +16,13 @@ class Trail:
     def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
         self._count = 1
-        self._shown: int | None = None  # number of visible entries while an earlier tick is shown; None: all
-        # record that the entries were copied from, and its version (`Record.cuts` counts how often it dropped rows)
-        self._followed_record: tuple[Record, int] | None = None
-        self._width, self._diagonal_cost = grid.width, grid.diagonal
-        self._seen = np.zeros(grid.cells, np.bool_)  # bool[cells]: whether the agent has been on each cell
-        self._seen[start] = True
+        self._shown_count: int | None = None  # number of visible entries while an earlier tick is shown; None: all
+        # record that the entries were copied from, and its version (`AgentRecord.truncation_count` counts how often it
+        # dropped rows)
+        self._followed_record: tuple[AgentRecord, int] | None = None
+        self._width, self._diagonal_cost = grid.width, grid.diagonal_cost
+        self._visited = np.zeros(grid.cells, np.bool_)  # bool[cells]: whether the agent has been on each cell
+        self._visited[start] = True
         self._cells = np.full(1024, start, np.int32)
         self._marks = np.zeros(1024, np.int16)
         self._expanded = np.zeros(1024, np.int64)
@@ -38,9 +39,9 @@ class Trail:
             tick: Tick of the first row; by default the one after the last entry.
         """
         missing = 0 if tick is None else tick - (self.first_tick + self._count - 1)
-        self._make_room(self._count + max(0, missing) + rows.size)
+        self._grow_arrays(self._count + max(0, missing) + rows.size)
         if missing > 0:
-            self._wait(missing)
+            self._append_waiting_ticks(missing)
         old, new = self._count, self._count + rows.size
         self._cells[old:new] = rows.cell
         self._marks[old:new] = rows.marks
@@ -49,24 +50,24 @@ class Trail:
         self._revisit_counts[old:new] = self._revisit_counts[old - 1] + np.cumsum(self._revisit_mask(old, new))
         self._count = new
 
-    def follow(self, record: Record, tick: int) -> None:
+    def update_from_record(self, record: AgentRecord, tick: int) -> None:
         """Append the new rows of a record, and show the entries up to `tick`.
 
         An agent that was idle at `tick` has no entries for the ticks since its last active one. After the record has
         dropped rows, all entries are rebuilt, because the agent may have walked the same cells with other expansions
         and marks.
         """
-        record_version = (record, record.cuts)
+        record_version = (record, record.truncation_count)
         if record_version != self._followed_record:
-            self._seen[:] = False
-            self._seen[self._cells[0]] = True
+            self._visited[:] = False
+            self._visited[self._cells[0]] = True
             self._count, self._followed_record = 1, record_version
         copied_count = self._count - 1
         if copied_count < record.rows.size:
             self.append(record.rows[copied_count:].view(np.recarray))
-        self._shown = 1 + record.rows_before(record.last_active(tick)).size
+        self._shown_count = 1 + record.rows_before(record.activity_end_before(tick)).size
 
-    def _wait(self, ticks: int) -> None:
+    def _append_waiting_ticks(self, ticks: int) -> None:
         """Append entries for ticks in which the agent waited; the arrays must have room for them."""
         old, new = self._count, self._count + ticks
         self._marks[old:new] = 0
@@ -74,7 +75,7 @@ class Trail:
             values[old:new] = values[old - 1]
         self._count = new
 
-    def _make_room(self, needed: int) -> None:
+    def _grow_arrays(self, needed: int) -> None:
         """Double the size of the arrays until they have room for `needed` entries."""
         while needed > self._cells.size:
             for name in ("_cells", "_marks", "_expanded", "_total_costs", "_revisit_counts"):
@@ -95,8 +96,8 @@ class Trail:
         cells = self._cells[old:new]
         first = np.zeros(cells.size, np.bool_)
         first[np.unique(cells, return_index=True)[1]] = True
-        is_new = first & ~self._seen[cells]
-        self._seen[cells] = True
+        is_new = first & ~self._visited[cells]
+        self._visited[cells] = True
         # at the beginning of a trial, the agent is put back on its start cell, which it has visited before
         is_placed = (self._marks[old:new] & log.TRIAL) != 0
         moved: npt.NDArray[np.bool_] = np.diff(self._cells[old - 1 : new]) != 0
@@ -110,7 +111,7 @@ class Trail:
 
     def __len__(self) -> int:
         """Return the number of entries of the trail up to the current tick."""
-        return self._count if self._shown is None else min(self._shown, self._count)
+        return self._count if self._shown_count is None else min(self._shown_count, self._count)
 
     @property
     def cells(self) -> npt.NDArray[np.int32]:
@@ -133,6 +134,6 @@ class Trail:
         return self._total_costs[: len(self)]
 
     @property
-    def revisits(self) -> npt.NDArray[np.int64]:
+    def total_revisits(self) -> npt.NDArray[np.int64]:
         """Return the agent's total number of revisits (moves onto cells visited before) after each tick."""
         return self._revisit_counts[: len(self)]

@@ -5,67 +5,67 @@ This module does not use pygame.
 
 from sim import commands
 from sim.commands import Command, MapEdit
-from sim.time.log import Entry
+from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
-from ui.model.beginning import done_by_hand
 from ui.model.run import Run
+from ui.model.start_over import user_commands
 
-_AGENT_COMMANDS = (commands.AddAgent, commands.RemoveAgent, commands.NameAgent)
-WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch, *_AGENT_COMMANDS)
+_AGENT_COMMANDS = (commands.AddAgent, commands.RemoveAgent, commands.RenameAgent)
+COMMANDS_WORTH_SAVING = (MapEdit, commands.MoveGoal, commands.DefineSwitch, *_AGENT_COMMANDS)
 
-Content = tuple[tuple[int, str, tuple[Entry, ...]], ...]
+RunContent = tuple[tuple[int, str, tuple[LogEntry, ...]], ...]
 """Number, name and commands of each branch."""
 
 
-class Unsaved:
+class UnsavedWork:
     """Comparison of a run with its state when it was last saved; a new run counts as saved.
 
-    `saved` is the content of the run when it was last saved; None if the run counts as never saved.
+    `saved_content` is the content of the run when it was last saved; None if the run counts as never saved.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.saved: Content | None = self._current_content()
+        self.saved_content: RunContent | None = self._current_content()
 
-    def _current_content(self) -> Content:
+    def _current_content(self) -> RunContent:
         return tuple((b.number, b.name, b.timeline.entries()) for b in self._run.tree.branches.values())
 
     def mark_saved(self) -> None:
-        self.saved = self._current_content()
+        self.saved_content = self._current_content()
 
     def mark_unsaved(self) -> None:
         """Mark the run as never saved, for a run restored after a crash."""
-        self.saved = None
+        self.saved_content = None
 
     def mark_map_saved(self) -> None:
         """Mark the run as saved after its map was saved, if the user changed nothing but the map."""
-        if self.is_map_alone:
+        if self.has_only_map_edits:
             self.mark_saved()
 
     @property
-    def is_map_alone(self) -> bool:
+    def has_only_map_edits(self) -> bool:
         """Return whether the user has changed nothing but the map."""
-        done = done_by_hand(self._run.timeline)
+        done = user_commands(self._run.timeline)
         return len(self._run.tree.branches) == 1 and all(isinstance(command, MapEdit) for _, command in done)
 
     @property
-    def is_any(self) -> bool:
+    def has_changes(self) -> bool:
         """Return whether the run differs from its state when it was opened or last saved."""
-        return self.saved != self._current_content()
+        return self.saved_content != self._current_content()
 
     @property
-    def is_worth_asking(self) -> bool:
+    def has_work_worth_saving(self) -> bool:
         """Return whether to ask the user before the run is closed; changes of settings alone do not justify that."""
-        if not self.is_any:
+        if not self.has_changes:
             return False
         branches = self._run.tree.branches.values()
         done = [command for branch in branches for command in _user_commands(branch.timeline)]
-        return self.saved is None or len(branches) > 1 or any(map(_is_worth_asking, done))
+        return self.saved_content is None or len(branches) > 1 or any(map(_is_worth_saving, done))
 
 
-def _is_worth_asking(command: Command) -> bool:
-    told = command.command if isinstance(command, commands.ToGroup) else command
-    return isinstance(told, WORTH_ASKING)
+def _is_worth_saving(command: Command) -> bool:
+    told = command.command if isinstance(command, commands.ApplyToGroup) else command
+    return isinstance(told, COMMANDS_WORTH_SAVING)
 
 
 def _user_commands(timeline: Timeline) -> list[Command]:

@@ -6,64 +6,68 @@ from functools import partial
 import pygame
 
 from sim.walker import WalkerView
-from ui.draw.theme import Colour, mix
-from ui.model import wording
+from ui.draw.theme import Colour, mix_colours
+from ui.model import panel_texts
 from ui.model.crowds import Crowd
-from ui.model.layout import COLUMNS_FROM, HUD, HUD_ROW, TWO_ROWS_BELOW, Box, PanelBoxes
+from ui.model.layout import HUD_HEIGHT, HUD_ROW_HEIGHT, MIN_WIDTH_FOR_COLUMNS, MIN_WIDTH_FOR_ONE_ROW, Box, PanelBoxes
 from ui.model.run import Panel
-from ui.panels import minimap, panel_header, pointing
-from ui.panels.desk import ViewContext
+from ui.panels import highlights, minimap, panel_header
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
 # Milliseconds per tick that a crowd's meter uses as limit if the scenario sets none; typical for pathfinding in games
-GAME_MS = 3.0
-MARK = 12  # radius of the marks of starts, goals and agents on the map, in design units
-FULL_NAMES_FROM = 400  # minimum width of a panel that shows full names of its numbers, not short ones, in design units
+TYPICAL_GAME_MS = 3.0
+MARK_RADIUS = 12  # radius of the marks of starts, goals and agents on the map, in design units
+MIN_WIDTH_FOR_FULL_NAMES = (
+    400  # minimum width of a panel that shows full names of its numbers, not short ones, in design units
+)
 
 
-def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:
+def draw_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     """Draw the header and the numbers of a panel, but not the map between them, which MapView.draw_map draws."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
-    desk.canvas.spot(
-        HitRegion(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.key_of(f"focus_{place + 1}"))
+    desk.canvas.add_hit_region(
+        HitRegion(
+            f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.shortcut_of(f"focus_{place + 1}")
+        )
     )
-    panel_header.draw(desk, boxes.header, panel, place)
+    panel_header.draw_panel_header(desk, boxes.header, panel, place)
     _draw_numbers(desk, boxes, panel)
 
 
-def draw_over(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+def draw_over_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw everything of a panel that covers its map: name of the branch, warnings, and the border of the panel."""
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
     if panel.branch:
-        _draw_branch(desk, boxes, panel)
-    if panel.view.offence is not None:
+        _draw_branch_name(desk, boxes, panel)
+    if panel.view.violation is not None:
         _draw_violation(canvas, boxes.map, panel)
     if panel.crowd is not None and panel.member is not None:
         _draw_shown_member(canvas, boxes.map, panel.member)
-    edge = canvas.palette.accent if is_focused and len(desk.scene.shown_panels) > 1 else canvas.palette.edge
-    canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
+    edge = canvas.palette.accent if is_focused and len(desk.map_view.shown_panels) > 1 else canvas.palette.edge
+    canvas.draw_outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
 
 def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
     """Draw the backgrounds of a panel's header and numbers, with rounded corners."""
     extra = desk.canvas.px(10)
     x, y, width, height = boxes.header
-    desk.canvas.fill((x, y, width, height + extra), desk.palette.surface, 8)
+    desk.canvas.fill_box((x, y, width, height + extra), desk.palette.surface, 8)
     x, y, width, height = boxes.hud
-    if boxes.has_side:
-        desk.canvas.fill((x - extra, y - extra, width + extra, height + extra), desk.palette.surface, 8)
+    if boxes.has_side_hud:
+        desk.canvas.fill_box((x - extra, y - extra, width + extra, height + extra), desk.palette.surface, 8)
     else:
-        desk.canvas.fill((x, y - extra, width, height + extra), desk.palette.surface, 8)
+        desk.canvas.fill_box((x, y - extra, width, height + extra), desk.palette.surface, 8)
 
 
-def _draw_branch(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.px
     room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
-    box = _free_corner(desk, boxes, panel, (room + px(14), px(20)))
-    canvas.fill(box, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
+    box = _free_corner_of_map(desk, boxes, panel, (room + px(14), px(20)))
+    canvas.fill_box(box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.text(
         (box[0] + px(7), box[1] + px(10)),
         panel.branch,
@@ -72,10 +76,10 @@ def _draw_branch(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
         width=room + 1,
         middle=True,
     )
-    canvas.spot(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch}"))
+    canvas.add_hit_region(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch}"))
 
 
-def _free_corner(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
+def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
     """Return the first free corner of the map: upper left, lower left, upper right or lower right.
 
     If no corner is free, return the upper left one.
@@ -96,21 +100,21 @@ def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[
     """
     px, (x, y, width, height) = desk.canvas.px, boxes.map
     # Add one cell to the radius, because the mark of an agent moves gradually from cell to cell between two ticks.
-    radius = px(MARK) + round(desk.scene.camera(panel.key, boxes).zoom)
+    radius = px(MARK_RADIUS) + round(desk.map_view.camera_of_panel(panel.key, boxes).zoom)
     marks = [
         pygame.Rect(at[0] - radius, at[1] - radius, 2 * radius, 2 * radius)
         for cell in (panel.view.start, panel.view.goal, panel.view.position)
-        for at in (pointing.middle_of(desk, panel, boxes, cell),)
+        for at in (highlights.cell_centre_in_window(desk, panel, boxes, cell),)
     ]
-    names = [pygame.Rect(spot.box) for spot in desk.canvas.spots if spot.id.startswith(f"bridge:{panel.key}:")]
-    if panel.view.offence is not None:
+    names = [pygame.Rect(spot.box) for spot in desk.canvas.hit_regions if spot.id.startswith(f"bridge:{panel.key}:")]
+    if panel.view.violation is not None:
         names.append(pygame.Rect(x, y, width, height // 2))
     if panel.crowd is not None and panel.member is not None:
         names.append(pygame.Rect(x, y + height // 2, width, height))
-    if panel.key in {compared.key for compared in desk.scene.compared_panels()}:
+    if panel.key in {compared.key for compared in desk.map_view.compared_panels()}:
         names.append(pygame.Rect(x + width // 2, y, width, height // 2))
-    if minimap.is_wanted(desk, boxes, desk.scene.camera(panel.key, boxes)):
-        side = px(minimap.SIDE + minimap.PAD)
+    if minimap.has_minimap(desk, boxes, desk.map_view.camera_of_panel(panel.key, boxes)):
+        side = px(minimap.MAX_SIDE + minimap.EDGE_DISTANCE)
         names.append(pygame.Rect(x + width - side, y + height - side, side, side))
     return marks + names
 
@@ -120,30 +124,32 @@ def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
 
     The text is at the top of the map, because messages are at the bottom.
     """
-    offence, px = panel.view.offence, canvas.px
+    offence, px = panel.view.violation, canvas.px
     assert offence is not None
     x, y = offence.place
-    text = f"Tick {offence.tick:,}, ({x}, {y}): {offence.what}"
+    text = f"Tick {offence.tick:,}, ({x}, {y}): {offence.description}"
     width = box[2] - px(12)
-    lines = canvas.wrap_lines(text, width - px(16), 13)[:4]
+    lines = canvas.wrap_text(text, width - px(16), 13)[:4]
     height = len(lines) * px(18) + px(12)
     text_box = (box[0] + px(6), box[1] + px(6), width, height)
-    canvas.fill(text_box, mix(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
+    canvas.fill_box(text_box, mix_colours(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
     for number, line in enumerate(lines):
         middle = text_box[1] + px(6) + number * px(18) + px(9)
         canvas.text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
-    canvas.spot(HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.word} and was stopped. {text}"))
+    canvas.add_hit_region(
+        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.state_word} and was stopped. {text}")
+    )
 
 
 def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Draw the name of the agent whose search a crowd's panel shows, in the lower left corner of the map."""
     px = canvas.px
-    text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
-    if not wording.has_arrived(view):
-        text += wording.SO_FAR
+    text = f"{view.label}: {view.state_word}, {panel_texts.ratio_text(view.metrics.suboptimality)} x optimal"
+    if not panel_texts.has_arrived(view):
+        text += panel_texts.SO_FAR
     room = min(canvas.text_width(text, 12), box[2] - px(28))
     name_box = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
-    canvas.fill(name_box, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
+    canvas.fill_box(name_box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.text((name_box[0] + px(7), name_box[1] + px(10)), text, size=12, width=room + 1, middle=True)
 
 
@@ -155,10 +161,10 @@ def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
         return
-    has_two_rows = box[3] >= px(HUD + HUD_ROW)
-    if boxes.has_side:
+    has_two_rows = box[3] >= px(HUD_HEIGHT + HUD_ROW_HEIGHT)
+    if boxes.has_side_hud:
         _draw_number_list(desk, box, panel)
-    elif box[2] >= px(COLUMNS_FROM if has_two_rows else TWO_ROWS_BELOW):
+    elif box[2] >= px(MIN_WIDTH_FOR_COLUMNS if has_two_rows else MIN_WIDTH_FOR_ONE_ROW):
         _draw_number_columns(desk, box, panel)
     else:
         _draw_number_pairs(desk, box, panel)
@@ -171,11 +177,13 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
     left, right = box[0] + px(10), box[0] + box[2] - px(10)
     foot = _draw_foot_meter(desk, panel, (left, y, right - left, box[3] - px(8)))
     middle = y + px(16)
-    for field in _fields(panel):
+    for field in _numbers_of_panel(panel):
         if middle + px(10) > foot:
             return
         number_box = (left, middle - px(10), right - left, px(20))
-        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}"))
+        canvas.add_hit_region(
+            HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}")
+        )
         used = canvas.text(
             (right, middle),
             field.value,
@@ -195,13 +203,13 @@ def _draw_foot_meter(desk: ViewContext, panel: Panel, box: Box) -> int:
     """Draw the meter at the bottom of a box, and return the top of the meter."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    gauge = _gauge_of(desk, panel)
+    gauge = _meter_content(desk, panel)
     if gauge is None:
         return y + height
     top = y + height - px(26)
     canvas.text((x, top), gauge.words, size=12, colour=canvas.palette.dim, width=width)
-    canvas.meter((x, top + px(18), width, px(6)), gauge.share, _gauge_colour(canvas, gauge))
-    canvas.spot(HitRegion(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
+    canvas.draw_meter((x, top + px(18), width, px(6)), gauge.share, _meter_colour(canvas, gauge))
+    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
     return top
 
 
@@ -215,13 +223,13 @@ def _draw_number_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
     top = y + (px(8) if is_tall else px(3))
     right = _draw_meter(desk, panel, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
-    for field in _fields(panel):
+    for field in _numbers_of_panel(panel):
         column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.longest_name, 12), px(46))
         if left + column > right:
-            left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
+            left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW_HEIGHT)
             if top + px(36) > y + height or left + column > right:
                 return
-        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
+        canvas.add_hit_region(HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
         canvas.text((left, top), field.shown_name, size=12, colour=canvas.palette.dim)
         canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_number_colour(canvas, field))
         left += column + px(14)
@@ -237,9 +245,9 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
     rights = [x + width - px(10)] * len(middles)
     rights[0] = _draw_thin_meter(desk, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
-    for field in _fields(panel):
-        shown = field.shown_name if width >= px(FULL_NAMES_FROM) else field.short_name
-        longest = field.longest_name if width >= px(FULL_NAMES_FROM) else shown
+    for field in _numbers_of_panel(panel):
+        shown = field.shown_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else field.short_name
+        longest = field.longest_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else shown
         begin = canvas.text_width(shown, 12) + px(5)
         needed = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value, 12, "mono")
         line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
@@ -247,7 +255,9 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
             continue
         left, middle = lefts[line], middles[line]
         number_box = (left, middle - px(7), needed, px(14))
-        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}"))
+        canvas.add_hit_region(
+            HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}")
+        )
         canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
             (left + begin, middle + px(1)),
@@ -260,11 +270,15 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
         lefts[line] += needed + px(12)
 
 
-def _fields(panel: Panel) -> list[wording.Number]:
-    return wording.hud_fields(panel.view) if panel.crowd is None else wording.crowd_fields(panel.crowd)
+def _numbers_of_panel(panel: Panel) -> list[panel_texts.PanelNumber]:
+    return (
+        panel_texts.agent_panel_numbers(panel.view)
+        if panel.crowd is None
+        else panel_texts.crowd_panel_numbers(panel.crowd)
+    )
 
 
-def _number_colour(canvas: Canvas, field: wording.Number) -> Colour:
+def _number_colour(canvas: Canvas, field: panel_texts.PanelNumber) -> Colour:
     return canvas.palette.warning if field.is_warning else canvas.palette.text
 
 
@@ -272,55 +286,55 @@ def _number_colour(canvas: Canvas, field: wording.Number) -> Colour:
 
 
 @dataclass(frozen=True)
-class _Gauge:
+class _MeterContent:
     """Content of a meter, which is a bar with a text that compares a value with its limit."""
 
     words: str
-    short: str  # shorter version of the text `words`, for narrow panels
+    short_text: str  # shorter version of the text `words`, for narrow panels
     share: float  # value divided by its limit, which is the filled part of the bar; above 1 if the limit is exceeded
     is_warning: bool
     tip: str
 
 
-def _gauge_of(desk: ViewContext, panel: Panel) -> _Gauge | None:
+def _meter_content(desk: ViewContext, panel: Panel) -> _MeterContent | None:
     """Return the content of a panel's meter, or None if there is nothing to measure.
 
     The meter of an agent compares the expansions of the last tick with the budget. The meter of a crowd compares the
     median milliseconds of the last ticks with the limit; it is None if the milliseconds were not measured.
     """
     if panel.crowd is not None:
-        return _milliseconds_gauge(panel, panel.crowd) if panel.crowd.tick_ms else None
+        return _milliseconds_meter_content(panel, panel.crowd) if panel.crowd.tick_ms else None
     view = panel.view
-    used, budget = spent(desk, view)
+    used, budget = expansions_and_budget(desk, view)
     is_warning = used > budget or view.metrics.over_budget > 0
     short = f"{used:,} of {budget:,}"
-    return _Gauge(f"{short} this tick", short, used / budget, is_warning, _meter_tip(view, budget))
+    return _MeterContent(f"{short} this tick", short, used / budget, is_warning, _meter_tooltip(view, budget))
 
 
-def _milliseconds_gauge(panel: Panel, crowd: Crowd) -> _Gauge:
-    limit = panel.world.tick_ms or GAME_MS
+def _milliseconds_meter_content(panel: Panel, crowd: Crowd) -> _MeterContent:
+    limit = panel.world.tick_ms or TYPICAL_GAME_MS
     tip = "Milliseconds per tick of all agents of this crowd together (median of the last ticks), compared with "
     tip += f"{limit:g} ms, "
     tip += "the limit for all crowds" if panel.world.tick_ms else "which games typically spend on pathfinding"
-    words = f"{crowd.median_ms:.1f} / {limit:g} ms"
-    return _Gauge(words, words, crowd.median_ms / limit, crowd.median_ms > limit, tip)
+    words = f"{crowd.median_tick_ms:.1f} / {limit:g} ms"
+    return _MeterContent(words, words, crowd.median_tick_ms / limit, crowd.median_tick_ms > limit, tip)
 
 
-def _gauge_colour(canvas: Canvas, gauge: _Gauge) -> Colour:
+def _meter_colour(canvas: Canvas, gauge: _MeterContent) -> Colour:
     return canvas.palette.warning if gauge.is_warning else canvas.palette.accent
 
 
 def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
     """Draw the meter to the right of the numbers, and return the left edge of the meter."""
-    canvas, gauge = desk.canvas, _gauge_of(desk, panel)
+    canvas, gauge = desk.canvas, _meter_content(desk, panel)
     if gauge is None:
         return right + canvas.px(12)
     width = max(canvas.text_width(gauge.words, 12, "mono"), min(canvas.px(110), panel_width // 5))
     left = right - width
     canvas.text((left, label_y), gauge.words, size=12, face="mono", colour=canvas.palette.dim)
     bar = (left, value_y + canvas.px(6), width, canvas.px(7))
-    canvas.meter(bar, gauge.share, _gauge_colour(canvas, gauge))
-    canvas.spot(HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, gauge.tip))
+    canvas.draw_meter(bar, gauge.share, _meter_colour(canvas, gauge))
+    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, gauge.tip))
     return left
 
 
@@ -330,7 +344,7 @@ def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> 
     Returns:
         Left edge of the text; if no text is drawn, the right edge of the line.
     """
-    canvas, gauge = desk.canvas, _gauge_of(desk, panel)
+    canvas, gauge = desk.canvas, _meter_content(desk, panel)
     px = canvas.px
     x, y, width, height = box
     right = x + width - px(10)
@@ -338,17 +352,19 @@ def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> 
         return right
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
-    canvas.meter(bar, gauge.share, _gauge_colour(canvas, gauge))
-    canvas.spot(HitRegion(f"meter_bar:{panel.key}", bar, None, gauge.tip))
+    canvas.draw_meter(bar, gauge.share, _meter_colour(canvas, gauge))
+    canvas.add_hit_region(HitRegion(f"meter_bar:{panel.key}", bar, None, gauge.tip))
     if width < px(150):
         return right
-    left = right - canvas.text_width(gauge.short, 12, "mono")
-    canvas.text((left, middle), gauge.short, size=12, face="mono", colour=canvas.palette.dim, middle=True)
-    canvas.spot(HitRegion(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tip))
+    left = right - canvas.text_width(gauge.short_text, 12, "mono")
+    canvas.text((left, middle), gauge.short_text, size=12, face="mono", colour=canvas.palette.dim, middle=True)
+    canvas.add_hit_region(
+        HitRegion(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tip)
+    )
     return left
 
 
-def spent(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
+def expansions_and_budget(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
     """Return the number of expansions in the last tick, and the budget of that tick.
 
     In slow motion, only the expansions that are already visible are counted.
@@ -356,12 +372,12 @@ def spent(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
     if not view.rows.size:
         return 0, view.budget
     expanded = int(view.rows[-1].expanded)
-    if desk.player.is_slow_motion and desk.player.reveal is not None:
-        expanded = min(expanded, desk.player.reveal)
+    if desk.player.is_slow_motion and desk.player.slow_motion_expansions is not None:
+        expanded = min(expanded, desk.player.slow_motion_expansions)
     return expanded, view.last_budget
 
 
-def _meter_tip(view: WalkerView, budget: int) -> str:
+def _meter_tooltip(view: WalkerView, budget: int) -> str:
     tip = f"Cells expanded in the last tick, of a budget of {budget:,}"
     if budget != view.budget:
         tip += f"; the next tick has a budget of {view.budget:,}"

@@ -1,16 +1,16 @@
 """Badges "A" and "B" that mark the two panels which the heat map of differences (visits in A minus B) compares."""
 
-from ui.draw.theme import rgb
+from ui.draw.theme import colour_from_hex
 from ui.model.layout import Box
 from ui.widgets.canvas import Canvas
 
-BADGE_COLOURS = {"A": rgb("#A84A00"), "B": rgb("#0B5FA5")}
-BADGE_INK = rgb("#FFFFFF")
+BADGE_COLOURS = {"A": colour_from_hex("#A84A00"), "B": colour_from_hex("#0B5FA5")}
+BADGE_INK = colour_from_hex("#FFFFFF")
 
 
 def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
     """Draw the badge A or B, in the colour of the cells that its panel's agent has visited more often."""
-    canvas.fill(box, BADGE_COLOURS[letter], 4)
+    canvas.fill_box(box, BADGE_COLOURS[letter], 4)
     middle = (box[0] + box[2] // 2, box[1] + box[3] // 2 + canvas.px(1))
     size = 0.65 * box[3] / canvas.scale
     canvas.text(middle, letter, size=size, face="bold", colour=BADGE_INK, align="centre", middle=True)

@@ -14,36 +14,38 @@ import pygame
 
 from sim.kernels import log
 from sim.walker import WalkerView
-from ui.draw.theme import SERIES, mix
-from ui.model import wording
+from ui.draw.theme import SERIES, mix_colours
+from ui.model import panel_texts
 from ui.model.crowds import Crowd
 from ui.model.layout import Box
 from ui.model.run import Panel
-from ui.panels import mark
-from ui.panels.desk import ViewContext
+from ui.panels import panel_mark
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 Values = npt.NDArray[np.float64]
 
-_MAX_POINTS = 40  # maximum number of values of a line that are marked with dots; longer lines have no dots
-GUTTER = 44  # width at the left of a plot for the labels of its grid lines (such as "10,000"), in design units
-LINE_APART = 18  # minimum distance between horizontal grid lines, in design units
-MAX_LINES = 4  # maximum number of horizontal grid lines
-_PAD = 4  # margin inside a plot, in design units
+_MAX_DOTS = 40  # maximum number of values of a line that are marked with dots; longer lines have no dots
+GRID_LABEL_WIDTH = (
+    44  # width at the left of a plot for the labels of its grid lines (such as "10,000"), in design units
+)
+MIN_GRID_LINE_DISTANCE = 18  # minimum distance between horizontal grid lines, in design units
+MAX_GRID_LINES = 4  # maximum number of horizontal grid lines
+_PLOT_PADDING = 4  # margin inside a plot, in design units
 
 
 @dataclass(frozen=True)
-class Chart:
+class TimeChart:
     """Kind of chart: title, function that computes the values of an agent, and format of the values."""
 
     key: str
     title: str
     tip: str
     values: Callable[[ViewContext, Panel], Values]
-    shown: Callable[[float], str]
+    format_value: Callable[[float], str]
     unit: str = "tick"  # unit of the x axis, "tick" or "trial"; an agent has one value per tick or per trial
     first: int = 0  # number of the first tick or trial on the x axis
-    has_points: bool = False  # whether to mark each value with a dot, for charts with few values
+    has_dots: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
 def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
@@ -54,12 +56,12 @@ def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
 
 
 def _trial_cost_ratios(desk: ViewContext, panel: Panel) -> Values:
-    return _ratio_to_optimal(np.array([trial.cost for trial in panel.subject.trials]), panel)
+    return _ratio_to_optimal(np.array([trial.cost for trial in panel.displayed_agent.trials]), panel)
 
 
 def _ratio_to_optimal(cost: Values, panel: Panel) -> Values:
     """Return costs divided by the cost of the cheapest path between the agent's start and goal."""
-    optimal = panel.subject.metrics.optimal
+    optimal = panel.displayed_agent.metrics.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
@@ -67,70 +69,72 @@ def _distance_values(desk: ViewContext, panel: Panel) -> Values:
     session = desk.session
     timeline = session.run.tree[panel.key.branch].timeline
     known, cells = desk.distances_of(panel), session.run.trails[panel.key].cells
-    return known.along(timeline, cells, session.generation, panel.subject.goal)
+    return known.distances_from_cells(timeline, cells, session.generation, panel.displayed_agent.goal)
 
 
-def complete(desk: ViewContext) -> None:
+def complete_all_values(desk: ViewContext) -> None:
     """Compute all missing values of the charts for an export, because each frame computes only a few distances."""
     session = desk.session
     for panel in session.run.panels:
-        if panel.mind is not None:
+        if panel.drawn_agent is not None:
             timeline, cells = session.run.tree[panel.key.branch].timeline, session.run.trails[panel.key].cells
-            desk.distances_of(panel).complete(timeline, cells, session.generation, panel.subject.goal)
+            desk.distances_of(panel).compute_all_distances(
+                timeline, cells, session.generation, panel.displayed_agent.goal
+            )
 
 
-TRIALS = Chart(
+TRIAL_CHART = TimeChart(
     "trials",
     "Cost / optimal by trial",
     "Cost / optimal of each walk from start to goal, for agents that keep what they learned. It falls to 1 when they "
     "converge, but not always steadily",
     _trial_cost_ratios,
-    wording.ratio,
+    panel_texts.ratio_text,
     "trial",
     1,
     True,
 )
 
-CHARTS = (
-    Chart(
+TICK_CHARTS = (
+    TimeChart(
         "cost",
         "Cost / optimal",
         "Cost of the walk so far / optimal cost, by tick",
         _suboptimality_values,
-        wording.ratio,
+        panel_texts.ratio_text,
     ),
-    Chart(
+    TimeChart(
         "distance",
         "Distance to the goal",
         "True distance from the agent to the goal, by tick, on the map as it is now. It rises with back-moves",
         _distance_values,
-        wording.cost,
+        panel_texts.cost_text,
     ),
-    Chart(
+    TimeChart(
         "expansions",
         "Expansions",
         "Cells expanded so far, by tick",
         lambda desk, panel: desk.session.run.trails[panel.key].expanded.astype(np.float64),
-        wording.whole,
+        panel_texts.count_text,
     ),
-    Chart(
+    TimeChart(
         "revisits",
         "Revisits",
         "Moves onto cells that the agent visited before, by tick: flat is good, steep means scrubbing",
-        lambda desk, panel: desk.session.run.trails[panel.key].revisits.astype(np.float64),
-        wording.whole,
+        lambda desk, panel: desk.session.run.trails[panel.key].total_revisits.astype(np.float64),
+        panel_texts.count_text,
     ),
 )
 
 
-def shown_charts(desk: ViewContext) -> list[Chart]:
+def shown_charts(desk: ViewContext) -> list[TimeChart]:
     """Return the charts to draw; the chart of costs by trial is included only if an agent may have several trials."""
-    learns = any(panel.view.most_trials > 1 for panel in desk.session.run.panels)
-    return [*([TRIALS] if learns else []), *CHARTS]
+    learns = any(panel.view.max_trials > 1 for panel in desk.session.run.panels)
+    return [*([TRIAL_CHART] if learns else []), *TICK_CHARTS]
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """Line of one agent in a chart: the agent's values by tick or trial."""
 
     place: int  # index of the agent's panel, which determines the colour of the line
@@ -150,79 +154,80 @@ class Line:
         return value if math.isfinite(value) else None
 
 
-def lines_of(desk: ViewContext, chart: Chart) -> list[Line]:
+def chart_lines(desk: ViewContext, chart: TimeChart) -> list[ChartLine]:
     """Return the lines of a chart, one per panel whose agent has values."""
     lines = []
     for index, panel in enumerate(desk.session.run.panels):
-        if panel.mind is None:
+        if panel.drawn_agent is None:
             continue
         values = chart.values(desk, panel)
         first = desk.session.run.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
         if values.size:
-            lines.append(Line(index, panel.mind.label, first, values))
+            lines.append(ChartLine(index, panel.drawn_agent.label, first, values))
     return lines
 
 
-def whose(panels: Sequence[Panel]) -> list[str]:
+def shown_agent_sentences(panels: Sequence[Panel]) -> list[str]:
     """Return one sentence per crowd, which names the agent of the crowd whose line the charts show."""
     crowds = [panel for panel in panels if panel.crowd is not None]
-    if crowds and all(panel.mind is None for panel in crowds):
+    if crowds and all(panel.drawn_agent is None for panel in crowds):
         return ["Crowds have no line yet: point at an agent, or click one"]
     return [
-        _shown_agent_sentence(panel.crowd, panel.mind)
+        _shown_agent_sentence(panel.crowd, panel.drawn_agent)
         for panel in crowds
-        if panel.crowd is not None and panel.mind is not None
+        if panel.crowd is not None and panel.drawn_agent is not None
     ]
 
 
 def _shown_agent_sentence(crowd: Crowd, shown: WalkerView) -> str:
-    return f"{crowd.name}: line of {shown.label}, which is {'followed' if crowd.picked == shown.id else 'pointed at'}"
+    reason = "followed" if crowd.followed_agent == shown.id else "pointed at"
+    return f"{crowd.name}: line of {shown.label}, which is {reason}"
 
 
 # --- drawing --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Scale:
+class ChartScale:
     """Conversion from ticks (or trials) and values to positions in a plot."""
 
     plot: Box  # rectangle of the plot, in pixels
     first: int  # number of the first tick or trial on the x axis
     last: int  # number of the last tick or trial on the x axis
     top: float  # largest value on the y axis, which begins at 0
-    pad: int  # margin inside the rectangle of the plot, in pixels
+    padding: int  # margin inside the rectangle of the plot, in pixels
 
     def x(self, number: float) -> float:
         x, _, width, _ = self.plot
-        return x + self.pad + (number - self.first) / max(1, self.last - self.first) * (width - 2 * self.pad)
+        return x + self.padding + (number - self.first) / max(1, self.last - self.first) * (width - 2 * self.padding)
 
     def y(self, value: float) -> float:
         _, y, _, height = self.plot
-        return y + height - self.pad - value / self.top * (height - 2 * self.pad)
+        return y + height - self.padding - value / self.top * (height - 2 * self.padding)
 
     def number(self, x: int) -> int:
         """Return the tick or trial at a horizontal position, clamped to the plot."""
         left, _, width, _ = self.plot
-        share = (x - left - self.pad) / max(1, width - 2 * self.pad)
+        share = (x - left - self.padding) / max(1, width - 2 * self.padding)
         return round(self.first + min(1.0, max(0.0, share)) * (self.last - self.first))
 
 
-def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
+def draw_chart(desk: ViewContext, box: Box, chart: TimeChart) -> None:
     """Draw a chart: title, grid, lines of the agents, current tick, and the values at the tick under the pointer."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.px
     canvas.text((x, y), chart.title, size=13, colour=palette.dim)
-    lines = lines_of(desk, chart)
-    plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
-    canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
+    lines = chart_lines(desk, chart)
+    plot = (x + px(GRID_LABEL_WIDTH), y + px(20), width - px(GRID_LABEL_WIDTH), height - px(36))
+    canvas.fill_box(plot, mix_colours(palette.surface, palette.window, 0.7), 5)
     # Let the x axis of a chart by tick end at the same tick as the time line.
     recorded = desk.session.run.end if chart.unit == "tick" else 0
-    scale = scale_of(lines, plot, px(_PAD), recorded)
+    scale = scale_of_lines(lines, plot, px(_PLOT_PADDING), recorded)
     can_seek = chart.unit == "tick" and scale is not None
-    drag = partial(_go_to, desk, scale) if can_seek and scale is not None else None
+    drag = partial(_seek_to_position, desk, scale) if can_seek and scale is not None else None
     tip = chart.tip + (". Click or drag: go to that tick" if can_seek else "")
-    canvas.spot(HitRegion(f"chart:{chart.key}", box, None, tip, drag=drag))
+    canvas.add_hit_region(HitRegion(f"chart:{chart.key}", box, None, tip, drag=drag))
     if scale is None:
         return
     _draw_grid(desk, chart, scale)
@@ -235,10 +240,10 @@ def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
     canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
     canvas.text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
     if canvas.is_hovered(plot):
-        _draw_values(desk, chart, scale, lines)
+        _draw_values_at_pointer(desk, chart, scale, lines)
 
 
-def scale_of(lines: Sequence[Line], plot: Box, pad: int, end: int = 0) -> Scale | None:
+def scale_of_lines(lines: Sequence[ChartLine], plot: Box, pad: int, end: int = 0) -> ChartScale | None:
     """Return the scale of a chart, or None if no value is above 0.
 
     Args:
@@ -251,30 +256,36 @@ def scale_of(lines: Sequence[Line], plot: Box, pad: int, end: int = 0) -> Scale 
     top = max((float(values.max()) for values in finite if values.size), default=0.0)
     if top <= 0:
         return None
-    return Scale(plot, min(line.first for line in lines), max(end, *(line.last for line in lines)), top, pad)
+    return ChartScale(plot, min(line.first for line in lines), max(end, *(line.last for line in lines)), top, pad)
 
 
-def _go_to(desk: ViewContext, scale: Scale, position: tuple[int, int]) -> None:
+def _seek_to_position(desk: ViewContext, scale: ChartScale, position: tuple[int, int]) -> None:
     desk.player.seek(scale.number(position[0]))
 
 
-def _draw_grid(desk: ViewContext, chart: Chart, scale: Scale) -> None:
+def _draw_grid(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> None:
     """Draw horizontal grid lines at round values with labels on the left, as many as the height allows."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = scale.plot
-    ink = mix(palette.surface, palette.edge, 0.8)
-    most = (height - 2 * scale.pad) // px(LINE_APART)
-    for value in round_values(scale.top, max(1, min(MAX_LINES, most))):
+    ink = mix_colours(palette.surface, palette.edge, 0.8)
+    most = (height - 2 * scale.padding) // px(MIN_GRID_LINE_DISTANCE)
+    for value in grid_values(scale.top, max(1, min(MAX_GRID_LINES, most))):
         at = round(scale.y(value))
         pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
         canvas.text(
-            (x - px(5), at), chart.shown(value), size=11, face="mono", colour=palette.dim, align="right", middle=True
+            (x - px(5), at),
+            chart.format_value(value),
+            size=11,
+            face="mono",
+            colour=palette.dim,
+            align="right",
+            middle=True,
         )
-    top = chart.shown(scale.top)
+    top = chart.format_value(scale.top)
     canvas.text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
 
 
-def round_values(top: float, most: int = MAX_LINES) -> list[float]:
+def grid_values(top: float, most: int = MAX_GRID_LINES) -> list[float]:
     """Return round values up to `top`, for grid lines.
 
     The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least `top` / `most`,
@@ -290,19 +301,19 @@ def round_values(top: float, most: int = MAX_LINES) -> list[float]:
     return [int(top / smaller) * smaller]
 
 
-def _draw_line(desk: ViewContext, chart: Chart, scale: Scale, line: Line, below: int) -> None:
+def _draw_line(desk: ViewContext, chart: TimeChart, scale: ChartScale, line: ChartLine, below: int) -> None:
     """Draw the line of an agent; lines drawn later are thinner, so that overlapping lines remain visible."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
     # Draw at most one point per two pixels of width.
-    points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))
+    points = points_of_line(line, scale, most=max(2, (scale.plot[2] - 2 * scale.padding) // 2))
     if len(points) > 1:
         pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.px(1.3 + 1.5 * min(3, below))))
-    if chart.has_points and len(points) <= _MAX_POINTS:
+    if chart.has_dots and len(points) <= _MAX_DOTS:
         for point in points:
             pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.px(2.5)))
 
 
-def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[float, float]]:
+def points_of_line(line: ChartLine, scale: ChartScale, most: int | None = None) -> list[tuple[float, float]]:
     """Return the finite values of an agent's line as positions in the plot, in pixels.
 
     Args:
@@ -316,7 +327,7 @@ def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[f
     return [(scale.x(line.first + i), scale.y(float(line.values[i]))) for i in indices.tolist()]
 
 
-def _draw_values(desk: ViewContext, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
+def _draw_values_at_pointer(desk: ViewContext, chart: TimeChart, scale: ChartScale, lines: Sequence[ChartLine]) -> None:
     """Draw a small box next to the pointer, with the values of all agents at the tick or trial under the pointer."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     number = scale.number(canvas.mouse[0])
@@ -326,13 +337,13 @@ def _draw_values(desk: ViewContext, chart: Chart, scale: Scale, lines: Sequence[
     pygame.draw.line(canvas.surface, palette.accent, (at, y), (at, y + height - 1))
     head = f"{chart.unit} {number:,}"
     wide = max(
-        [canvas.text_width(head, 12)] + [canvas.text_width(chart.shown(v), 12, "mono") + px(24) for _, v in rows]
+        [canvas.text_width(head, 12)] + [canvas.text_width(chart.format_value(v), 12, "mono") + px(24) for _, v in rows]
     )
     wide, high = wide + px(12), px(18) * (1 + len(rows)) + px(6)
     left = at + px(6) if at + px(6) + wide <= x + width else at - px(6) - wide
-    canvas.fill((left, y, wide, high), palette.raised, 4)
+    canvas.fill_box((left, y, wide, high), palette.raised, 4)
     canvas.text((left + px(6), y + px(2)), head, size=12)
     for row, (line, value) in enumerate(rows, 1):
         middle = y + px(11) + row * px(18)
-        end = mark.draw(canvas, left + px(6), middle, line.place)
-        canvas.text((end + px(6), middle), chart.shown(value), size=12, face="mono", middle=True)
+        end = panel_mark.draw_panel_mark(canvas, left + px(6), middle, line.place)
+        canvas.text((end + px(6), middle), chart.format_value(value), size=12, face="mono", middle=True)

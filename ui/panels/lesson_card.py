@@ -2,22 +2,24 @@
 
 from functools import partial
 
-from ui.draw.theme import mix
+from ui.draw.theme import mix_colours
 from ui.model.layout import Box, Layout
 from ui.model.lesson import LessonPlayer
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-BUTTON = 32  # height of a button in design units
-ANSWER_SIDES = 66  # space at both sides of an answer's text, for its number and for "right" or "yours", in design units
+BUTTON_HEIGHT = 32  # height of a button in design units
+ANSWER_SIDE_SPACE = (
+    66  # space at both sides of an answer's text, for its number and for "right" or "yours", in design units
+)
 WIDTH, MARGIN = 560, 12  # width and margin in design units of the card that is drawn if there is no sidebar
 
 
-def _nothing() -> None:
+def _ignore_click() -> None:
     """Do nothing. As callback of a hit region, it catches clicks that must not reach the map below."""
 
 
-def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
+def draw_lesson_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     """Draw heading, text and question of the current step in a box, and return the bottom of what was drawn."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
@@ -27,34 +29,38 @@ def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     )
     canvas.text((x, y), playing.lesson.title, size=15, face="bold", width=width - used - px(8))
     y += px(26)
-    canvas.meter((x, y, width, px(4)), (playing.place + 1) / count, palette.accent)
+    canvas.draw_meter((x, y, width, px(4)), (playing.place + 1) / count, palette.accent)
     y += px(14)
-    y += canvas.wrapped((x, y, width, height), playing.step.text, size=14) + px(10)
+    y += canvas.draw_wrapped_text((x, y, width, height), playing.step.text, size=14) + px(10)
     if playing.step.question is not None:
         y = _draw_question(desk, x, y, width, playing)
-    if playing.is_on_its_way(desk.session):
-        y += canvas.wrapped((x, y, width, height), f"Running to tick {playing.tick:,} ...", size=12, colour=palette.dim)
+    if playing.is_before_step(desk.session):
+        y += canvas.draw_wrapped_text(
+            (x, y, width, height), f"Running to tick {playing.tick:,} ...", size=12, colour=palette.dim
+        )
     return y + px(4)
 
 
-def foot_height(desk: ViewContext) -> int:
+def buttons_height(desk: ViewContext) -> int:
     """Return the height in pixels of the row of buttons below a lesson's step."""
-    return desk.canvas.px(BUTTON + 6)
+    return desk.canvas.px(BUTTON_HEIGHT + 6)
 
 
 def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> int:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
     assert question is not None
-    for line in canvas.wrap_lines(question.text, width, 14, "bold"):
+    for line in canvas.wrap_text(question.text, width, 14, "bold"):
         canvas.text((x, y), line, size=14, face="bold")
         y += px(20)
     y += px(6)
     for index, answer in enumerate(question.answers):
         y = _draw_answer(desk, x, y, width, playing, index, answer) + px(6)
-    if playing.answered is not None:
-        word = "Yes. " if playing.answered == question.right else "No. "
-        y += canvas.wrapped((x, y, width, px(400)), word + question.because, size=14, colour=palette.text) + px(10)
+    if playing.chosen_answer is not None:
+        word = "Yes. " if playing.chosen_answer == question.right else "No. "
+        y += canvas.draw_wrapped_text(
+            (x, y, width, px(400)), word + question.because, size=14, colour=palette.text
+        ) + px(10)
     return y
 
 
@@ -66,22 +72,22 @@ def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
     assert question is not None
-    lines = canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)
+    lines = canvas.wrap_text(answer, width - px(ANSWER_SIDE_SPACE), 13)
     box = (x, y, width, len(lines) * px(19) + px(10))
-    is_open = playing.answered is None
+    is_open = playing.chosen_answer is None
     spot = HitRegion(
         f"lesson:answer:{index}",
         box,
-        partial(playing.answer, index),
+        partial(playing.choose_answer, index),
         "Choose this answer",
-        desk.key_of(f"answer_{index + 1}"),
+        desk.shortcut_of(f"answer_{index + 1}"),
     )
-    is_hovered = is_open and canvas.spot(spot)
+    is_hovered = is_open and canvas.add_hit_region(spot)
     is_right = not is_open and index == question.right
-    is_given = index == playing.answered
+    is_given = index == playing.chosen_answer
     tone = palette.arrived if is_right else palette.warning if is_given else None
     ground = palette.hover if is_hovered else palette.raised
-    canvas.fill(box, mix(palette.surface, tone, 0.25) if tone else ground, 6)
+    canvas.fill_box(box, mix_colours(palette.surface, tone, 0.25) if tone else ground, 6)
     sign = "right" if is_right else "yours" if is_given else ""
     canvas.text((x + px(10), y + px(5)), f"{index + 1}", size=12, face="mono", colour=palette.dim)
     for line in lines:
@@ -92,64 +98,64 @@ def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
     return box[1] + box[3]
 
 
-def draw_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> None:
+def draw_lesson_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> None:
     canvas, px = desk.canvas, desk.canvas.px
     third = (width - px(12)) // 3
-    is_running = playing.is_on_its_way(desk.session)
-    can_go_on = is_running or not (playing.waits_for_answer or playing.is_last)
+    is_running = playing.is_before_step(desk.session)
+    can_go_on = is_running or not (playing.waits_for_answer or playing.is_last_step)
     buttons = (
         ("lesson_back", "Back", playing.place > 0, False),
         ("lesson_next", "Skip" if is_running else "Next", can_go_on, can_go_on),
-        ("lesson_end", "End", True, playing.is_last),
+        ("lesson_end", "End", True, playing.is_last_step),
     )
     for index, (command, label, is_possible, is_main) in enumerate(buttons):
-        box = (x + index * (third + px(6)), y, third, px(BUTTON))
-        action = partial(desk.run, command) if is_possible else _nothing
-        canvas.button(
+        box = (x + index * (third + px(6)), y, third, px(BUTTON_HEIGHT))
+        action = partial(desk.run, command) if is_possible else _ignore_click
+        canvas.draw_button(
             f"lesson:{command}",
             box,
             label,
             action,
-            tip=desk.tip_of(command) if is_possible else _why_not(playing, command),
-            key=desk.key_of(command),
+            tip=desk.tooltip_of(command) if is_possible else _disabled_reason(playing, command),
+            key=desk.shortcut_of(command),
             is_on=is_main,
             colour=None if is_possible else desk.palette.dim,
         )
 
 
-def _why_not(playing: LessonPlayer, command: str) -> str:
+def _disabled_reason(playing: LessonPlayer, command: str) -> str:
     if command == "lesson_back":
         return "This is the first step"
     return "Choose an answer first" if playing.waits_for_answer else "This is the last step"
 
 
-def draw_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
+def draw_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
     """Draw the lesson's step as a card at the bottom of the maps, for windows without a sidebar."""
     canvas, px = desk.canvas, desk.canvas.px
     if not plan.panels:
         return
     width = min(px(WIDTH), plan.size[0] - 2 * px(MARGIN))
     inner = width - 2 * px(MARGIN)
-    height = min(_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
+    height = min(_card_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
     foot = plan.transport[1] or plan.size[1]
     box = ((plan.size[0] - width) // 2, max(px(MARGIN), foot - height - px(MARGIN)), width, height)
-    canvas.fill(box, desk.palette.surface, 8)
-    canvas.outline(box, desk.palette.accent, 8)
-    canvas.spot(HitRegion("lesson:card", box, _nothing))
+    canvas.fill_box(box, desk.palette.surface, 8)
+    canvas.draw_outline(box, desk.palette.accent, 8)
+    canvas.add_hit_region(HitRegion("lesson:card", box, _ignore_click))
     left = box[0] + px(MARGIN)
-    bottom = draw_step(desk, (left, box[1] + px(MARGIN), inner, height), playing)
-    draw_buttons(desk, left, bottom, inner, playing)
+    bottom = draw_lesson_step(desk, (left, box[1] + px(MARGIN), inner, height), playing)
+    draw_lesson_buttons(desk, left, bottom, inner, playing)
 
 
-def _height(desk: ViewContext, width: int, playing: LessonPlayer) -> int:
+def _card_height(desk: ViewContext, width: int, playing: LessonPlayer) -> int:
     canvas, px = desk.canvas, desk.canvas.px
-    lines = len(canvas.wrap_lines(playing.step.text, width, 14)) * px(14 * 1.45)
+    lines = len(canvas.wrap_text(playing.step.text, width, 14)) * px(14 * 1.45)
     question = playing.step.question
     if question is not None:
-        lines += len(canvas.wrap_lines(question.text, width, 14, "bold")) * px(20) + px(6)
+        lines += len(canvas.wrap_text(question.text, width, 14, "bold")) * px(20) + px(6)
         for answer in question.answers:
-            lines += len(canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)) * px(19) + px(16)
-        if playing.answered is not None:
-            lines += len(canvas.wrap_lines("Yes. " + question.because, width, 14)) * px(14 * 1.45) + px(10)
-    running = px(20) if playing.is_on_its_way(desk.session) else 0
-    return lines + running + px(26 + 14 + 10 + 4 + BUTTON + 6) + 2 * px(MARGIN)
+            lines += len(canvas.wrap_text(answer, width - px(ANSWER_SIDE_SPACE), 13)) * px(19) + px(16)
+        if playing.chosen_answer is not None:
+            lines += len(canvas.wrap_text("Yes. " + question.because, width, 14)) * px(14 * 1.45) + px(10)
+    running = px(20) if playing.is_before_step(desk.session) else 0
+    return lines + running + px(26 + 14 + 10 + 4 + BUTTON_HEIGHT + 6) + 2 * px(MARGIN)

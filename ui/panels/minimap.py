@@ -6,34 +6,34 @@ from dataclasses import dataclass, field
 
 import pygame
 
-from ui.draw.thumb import thumbnail
+from ui.draw.thumb import draw_thumbnail
 from ui.model.camera import Camera
-from ui.model.keys import PanelKey
 from ui.model.layout import Box, PanelBoxes
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-SIDE, PAD = 130, 24
+MAX_SIDE, EDGE_DISTANCE = 130, 24
 """Maximum side of a minimap and its distance from the edges, in design units.
 
 The distance leaves room for the arrows at the edges of the map, which point to objects out of view.
 """
 
-MIN_ROOM = 280
+MIN_MAP_SIDE = 280
 """Minimum width and height of a map with a minimap, in design units; a minimap would hide much of a smaller map."""
 
-AGAIN_S = 0.25
+MIN_REDRAW_INTERVAL_S = 0.25
 """Minimum seconds between two redraws of a minimap while the map changes; each takes milliseconds on a large map."""
 
-Shows = tuple[int, int, int]
+MinimapKey = tuple[int, int, int]
 """Cache key of a minimap: branch, start and goal."""
 
-Go = Callable[[PanelKey, float, float], None]
+CentreOnPoint = Callable[[PanelKey, float, float], None]
 """Callback that centres a panel on a point of the map, given in cells."""
 
 
-def _nothing() -> None:
+def _ignore_press() -> None:
     """Do nothing. As callback of a press on a minimap, it keeps the press away from the map below."""
 
 
@@ -42,73 +42,79 @@ class _CachedPicture:
     """Cached picture of a minimap, with the inputs from which it was drawn."""
 
     picture: pygame.Surface
-    look: object  # cache key of the appearance: theme, size in pixels, and generation counter of the session
+    appearance_key: object  # cache key of the appearance: theme, size in pixels, and generation counter of the session
     version: int  # version counter of the map's cells at the time of drawing
     at: float  # time of drawing, in seconds of time.monotonic()
 
 
 @dataclass
-class Minimap:
+class MinimapDrawer:
     """Minimaps of all panels, with a cache of their pictures."""
 
-    kept: dict[Shows, _CachedPicture] = field(default_factory=dict)
+    kept: dict[MinimapKey, _CachedPicture] = field(default_factory=dict)
     # Whether a minimap was redrawn in this frame; at most one is, and other outdated minimaps wait for later frames
     _has_redrawn: bool = False
 
-    def draw(self, desk: ViewContext, go: Go) -> None:
+    def draw(self, desk: ViewContext, go: CentreOnPoint) -> None:
         """Draw a minimap in every panel that needs one, and drop the cached pictures of all others."""
-        panels = desk.scene.panels()
+        panels = desk.map_view.panels_with_boxes()
         self._has_redrawn = False
         for panel, boxes in panels:
-            camera = desk.scene.camera(panel.key, boxes)
-            if is_wanted(desk, boxes, camera):
-                self._draw_one(desk, panel, boxes, camera, go)
-        for gone in self.kept.keys() - {shows(panel) for panel, _ in panels}:
+            camera = desk.map_view.camera_of_panel(panel.key, boxes)
+            if has_minimap(desk, boxes, camera):
+                self._draw_minimap(desk, panel, boxes, camera, go)
+        for gone in self.kept.keys() - {minimap_key(panel) for panel, _ in panels}:
             del self.kept[gone]
 
-    def _draw_one(self, desk: ViewContext, panel: Panel, boxes: PanelBoxes, camera: Camera, go: Go) -> None:
+    def _draw_minimap(
+        self, desk: ViewContext, panel: Panel, boxes: PanelBoxes, camera: Camera, go: CentreOnPoint
+    ) -> None:
         canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-        picture = self._picture(desk, panel)
+        picture = self._cached_picture(desk, panel)
         width, height = picture.get_size()
         left, top, room_x, room_y = boxes.map
-        box = (left + room_x - width - px(PAD), top + room_y - height - px(PAD), width, height)
+        box = (left + room_x - width - px(EDGE_DISTANCE), top + room_y - height - px(EDGE_DISTANCE), width, height)
         canvas.surface.blit(picture, box[:2])
-        canvas.outline((box[0] - 1, box[1] - 1, width + 2, height + 2), palette.edge, 0, 1.5)
-        pygame.draw.rect(canvas.surface, palette.casing_dark, _part(desk, box, boxes, camera).inflate(2, 2), px(3))
-        pygame.draw.rect(canvas.surface, palette.accent, _part(desk, box, boxes, camera), max(1, px(1.5)))
-        if panel.mind is not None:
-            x, y = panel.snapshot.grid.xy(panel.mind.position)
-            map_width, map_height = desk.scene.map_size
+        canvas.draw_outline((box[0] - 1, box[1] - 1, width + 2, height + 2), palette.edge, 0, 1.5)
+        pygame.draw.rect(
+            canvas.surface, palette.casing_dark, _visible_part_rect(desk, box, boxes, camera).inflate(2, 2), px(3)
+        )
+        pygame.draw.rect(canvas.surface, palette.accent, _visible_part_rect(desk, box, boxes, camera), max(1, px(1.5)))
+        if panel.drawn_agent is not None:
+            x, y = panel.snapshot.grid.xy(panel.drawn_agent.position)
+            map_width, map_height = desk.map_view.map_size
             dot = (box[0] + round((x + 0.5) * width / map_width), box[1] + round((y + 0.5) * height / map_height))
             pygame.draw.circle(canvas.surface, palette.casing_dark, dot, px(4))
             pygame.draw.circle(canvas.surface, palette.agent, dot, px(3))
 
         def drag(position: tuple[int, int]) -> None:
             x, y = ((at - first) / side for at, first, side in zip(position, box[:2], (width, height), strict=True))
-            map_width, map_height = desk.scene.map_size
+            map_width, map_height = desk.map_view.map_size
             go(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
-        tip = desk.worded("The whole map: click or drag to move the view; {key:fit} shows the whole map")
-        canvas.spot(HitRegion(f"minimap:{panel.key}", box, _nothing, tip, desk.key_of("minimap"), drag=drag))
+        tip = desk.with_shortcuts("The whole map: click or drag to move the view; {key:fit} shows the whole map")
+        canvas.add_hit_region(
+            HitRegion(f"minimap:{panel.key}", box, _ignore_press, tip, desk.shortcut_of("minimap"), drag=drag)
+        )
 
-    def _picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:
-        grid, side, now = panel.snapshot.grid, desk.canvas.px(SIDE), time.monotonic()
-        look, key = (desk.palette.name, side, desk.session.generation), shows(panel)
+    def _cached_picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:
+        grid, side, now = panel.snapshot.grid, desk.canvas.px(MAX_SIDE), time.monotonic()
+        look, key = (desk.palette.name, side, desk.session.generation), minimap_key(panel)
         kept = self.kept.get(key)
-        is_old = kept is not None and kept.version != grid.version and now - kept.at > AGAIN_S
-        if kept is None or kept.look != look or (is_old and not self._has_redrawn):
-            picture = thumbnail(grid, panel.view.start, panel.view.goal, (side, side), desk.palette)
+        is_old = kept is not None and kept.version != grid.version and now - kept.at > MIN_REDRAW_INTERVAL_S
+        if kept is None or kept.appearance_key != look or (is_old and not self._has_redrawn):
+            picture = draw_thumbnail(grid, panel.view.start, panel.view.goal, (side, side), desk.palette)
             kept = self.kept[key] = _CachedPicture(picture, look, grid.version, now)
             self._has_redrawn = True
         return kept.picture
 
 
-def shows(panel: Panel) -> Shows:
+def minimap_key(panel: Panel) -> MinimapKey:
     """Return the cache key of a panel's minimap; panels with the same key share one picture."""
     return panel.key.branch, panel.view.start, panel.view.goal
 
 
-def is_wanted(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
+def has_minimap(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
     """Return whether a panel has a minimap.
 
     It has one if part of its map is out of view, the map is large enough, and the user has not hidden minimaps. Panels
@@ -117,15 +123,15 @@ def is_wanted(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
     if desk.is_picture or not desk.settings.shows_minimap:
         return False
     width, height = boxes.map[2:]
-    map_width, map_height = desk.scene.map_size
-    has_room = min(width, height) >= desk.canvas.px(MIN_ROOM)
+    map_width, map_height = desk.map_view.map_size
+    has_room = min(width, height) >= desk.canvas.px(MIN_MAP_SIDE)
     return has_room and (width / camera.zoom < map_width * 0.98 or height / camera.zoom < map_height * 0.98)
 
 
-def _part(desk: ViewContext, box: Box, boxes: PanelBoxes, camera: Camera) -> pygame.Rect:
+def _visible_part_rect(desk: ViewContext, box: Box, boxes: PanelBoxes, camera: Camera) -> pygame.Rect:
     """Return the part of the map that a panel shows, as a rectangle on its minimap in window pixels."""
-    map_width, map_height = desk.scene.map_size
-    (x0, y0), (x1, y1) = camera.to_map(0, 0), camera.to_map(boxes.map[2], boxes.map[3])
+    map_width, map_height = desk.map_view.map_size
+    (x0, y0), (x1, y1) = camera.px_to_map(0, 0), camera.px_to_map(boxes.map[2], boxes.map[3])
     sx, sy = box[2] / map_width, box[3] / map_height
     shown = pygame.Rect(box[0] + x0 * sx, box[1] + y0 * sy, max(3, (x1 - x0) * sx), max(3, (y1 - y0) * sy))
     return shown.clip(pygame.Rect(box))

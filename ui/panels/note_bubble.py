@@ -3,11 +3,11 @@
 import pygame
 
 from ui.draw import marks
-from ui.model.layout import Box, PanelBoxes, contains
-from ui.model.notes import Note
+from ui.model.layout import Box, PanelBoxes, box_contains
+from ui.model.notes import TutorialNote
 from ui.model.run import Panel
-from ui.panels import pointing
-from ui.panels.desk import ViewContext
+from ui.panels import highlights
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 # Width, minimum width and padding of the bubble, and height of a line of text, in design units
@@ -19,37 +19,37 @@ class NoteBubble:
 
     def __init__(self) -> None:
         # (note, rectangle of the map, whether the bubble was at the bottom of the map) in the last frame
-        self._side: tuple[Note, Box, bool] | None = None
+        self._last_edge: tuple[TutorialNote, Box, bool] | None = None
 
-    def draw(self, desk: ViewContext, note: Note) -> None:
+    def draw(self, desk: ViewContext, note: TutorialNote) -> None:
         """Draw a note at the upper or lower edge of the map, whichever is farther from the target of the note.
 
         The note stays at that edge while its target moves, until it would cover the target. A note that would cover
         most of a small map is drawn outside the map.
         """
-        found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
-        target = _target(desk, *found, note) if found is not None else None
+        found = next((p for p in desk.map_view.panels_with_boxes() if p[0].view.label == note.points_at.agent), None)
+        target = _target_position(desk, *found, note) if found is not None else None
         if found is None or target is None:
             return
-        pointing.draw(desk, (note.points_at,))
+        highlights.draw_highlights(desk, (note.points_at,))
         around = found[1].map
-        ring = pointing.radius(desk, *found)
+        ring = highlights.ring_radius(desk, *found)
         is_low = self._is_at_bottom(note, around, target)
-        box = _place(desk, around, note.text, is_low)
+        box = _note_box(desk, around, note.text, is_low)
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
-            self._side = note, around, not is_low
-            box = _place(desk, around, note.text, not is_low)
+            self._last_edge = note, around, not is_low
+            box = _note_box(desk, around, note.text, not is_low)
         # Draw the line to the target only inside the map, because outside it would cross other parts of the window.
-        if contains(around, target) and contains(around, box[:2]):
+        if box_contains(around, target) and box_contains(around, box[:2]):
             _draw_line(desk, box, target, ring)
         _draw_bubble(desk, box, note)
 
-    def _is_at_bottom(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
+    def _is_at_bottom(self, note: TutorialNote, around: Box, target: tuple[int, int]) -> bool:
         """Return whether to draw a note at the bottom of the map; a note that is already on screen keeps its edge."""
-        if self._side is None or self._side[:2] != (note, around):
+        if self._last_edge is None or self._last_edge[:2] != (note, around):
             _, top, _, height = around
-            self._side = note, around, target[1] < top + height // 2 or target[1] > top + height
-        return self._side[2]
+            self._last_edge = note, around, target[1] < top + height // 2 or target[1] > top + height
+        return self._last_edge[2]
 
 
 def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) -> None:
@@ -60,36 +60,38 @@ def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) 
     if way.length() <= ring:
         return
     end = pygame.Vector2(target) + way * (ring / way.length())
-    for colour, thick in ((marks.casing_of(desk.palette, desk.palette.accent), 3), (desk.palette.accent, 1)):
+    for colour, thick in ((marks.casing_colour_for(desk.palette, desk.palette.accent), 3), (desk.palette.accent, 1)):
         pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.px(thick))
 
 
-def _draw_bubble(desk: ViewContext, box: Box, note: Note) -> None:
+def _draw_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
-    canvas.fill(box, palette.surface, 8)
-    canvas.outline(box, palette.accent, 8, 1.5)
+    canvas.fill_box(box, palette.surface, 8)
+    canvas.draw_outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it will not appear again"
-    is_hovered = canvas.spot(HitRegion("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
-    for i, line in enumerate(_lines(desk, note.text, width)):
+    is_hovered = canvas.add_hit_region(
+        HitRegion("note", box, lambda: desk.run("cancel"), close, desk.shortcut_of("cancel"))
+    )
+    for i, line in enumerate(_wrapped_note(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if is_hovered else palette.dim
     foot = y + height - px(PAD + 14)
     canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
     canvas.text(
         (x + width - px(PAD), foot),
-        f"{key}: got it" if (key := desk.key_of("cancel")) else "got it",
+        f"{key}: got it" if (key := desk.shortcut_of("cancel")) else "got it",
         size=12,
         colour=ink,
         align="right",
     )
 
 
-def _lines(desk: ViewContext, text: str, width: int) -> list[str]:
-    return desk.canvas.wrap_lines(desk.worded(text), width - 2 * desk.canvas.px(PAD), 13)
+def _wrapped_note(desk: ViewContext, text: str, width: int) -> list[str]:
+    return desk.canvas.wrap_text(desk.with_shortcuts(text), width - 2 * desk.canvas.px(PAD), 13)
 
 
-def _place(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
+def _note_box(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
     """Return the rectangle of a note: on the map, or if the map is too small, at the bottom of the sidebar.
 
     If there is no sidebar either, the rectangle is to the left or right of the map.
@@ -97,7 +99,7 @@ def _place(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
     px = desk.canvas.px
     left, top, room, height = around
     width = min(px(WIDTH), room - 2 * px(PAD))
-    note_height = _height(desk, text, width)
+    note_height = _note_height(desk, text, width)
     if width >= px(MIN_WIDTH) and note_height <= height // 3:
         return (
             left + (room - width) // 2,
@@ -105,19 +107,19 @@ def _place(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
             width,
             note_height,
         )
-    if desk.scene.layout.sidebar is None:
-        return _beside(desk, around, text)
-    left, top, room, height = desk.scene.layout.sidebar
-    note_height = _height(desk, text, room)
+    if desk.map_view.layout.sidebar is None:
+        return _note_box_beside_map(desk, around, text)
+    left, top, room, height = desk.map_view.layout.sidebar
+    note_height = _note_height(desk, text, room)
     return left, top + height - note_height, room, note_height
 
 
-def _height(desk: ViewContext, text: str, width: int) -> int:
+def _note_height(desk: ViewContext, text: str, width: int) -> int:
     px = desk.canvas.px
-    return len(_lines(desk, text, width)) * px(LINE) + px(LINE) + 2 * px(PAD)
+    return len(_wrapped_note(desk, text, width)) * px(LINE) + px(LINE) + 2 * px(PAD)
 
 
-def _beside(desk: ViewContext, around: Box, text: str) -> Box:
+def _note_box_beside_map(desk: ViewContext, around: Box, text: str) -> Box:
     """Return the rectangle of a note to the right of a small map, or to its left if there is more room."""
     px, window = desk.canvas.px, desk.canvas.surface.get_width()
     left, top, room, _ = around
@@ -125,13 +127,13 @@ def _beside(desk: ViewContext, around: Box, text: str) -> Box:
     is_right = window - right >= left
     width = min(px(WIDTH), (window - right if is_right else left) - 2 * px(PAD))
     x = right if is_right else left - px(PAD) - width
-    return x, top + px(PAD), width, _height(desk, text, width)
+    return x, top + px(PAD), width, _note_height(desk, text, width)
 
 
-def _target(desk: ViewContext, panel: Panel, boxes: PanelBoxes, note: Note) -> tuple[int, int] | None:
+def _target_position(desk: ViewContext, panel: Panel, boxes: PanelBoxes, note: TutorialNote) -> tuple[int, int] | None:
     """Return the position in the window that the note points at; None if that position is not on screen."""
-    cells = pointing.cells_of(panel, note.points_at)
+    cells = highlights.highlighted_cells(panel, note.points_at)
     if cells:
-        return pointing.middle_of(desk, panel, boxes, cells[0])
-    spot = pointing.number_spot(desk, panel, note.points_at)
+        return highlights.cell_centre_in_window(desk, panel, boxes, cells[0])
+    spot = highlights.highlighted_number_region(desk, panel, note.points_at)
     return (spot.box[0] + spot.box[2] // 2, spot.box[1]) if spot is not None else None

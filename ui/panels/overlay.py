@@ -8,28 +8,30 @@ import pygame
 
 from ui.draw.theme import Colour
 from ui.model.layout import Box, Layout
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas
 
 TOOLTIP_DELAY_S = 0.5  # seconds that the pointer must rest on a control before the tooltip of the control appears
-CORNER = 16  # side of the squares of pixels saved under a dialog's corners in design units, above any corner radius
+SAVED_CORNER_SIDE = (
+    16  # side of the squares of pixels saved under a dialog's corners in design units, above any corner radius
+)
 
 
 def draw_messages(desk: ViewContext, plan: Layout) -> None:
     """Draw the latest messages that have not expired over the maps, never over numbers, headers or bars."""
-    texts = desk.state.messages.current(desk.session.history.deeds)
+    texts = desk.state.messages.current_texts(desk.session.history.action_count)
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     left, top, width, height = message_area(plan)
     bottom = top + height - px(10)
     for index, text in enumerate(reversed(texts)):
-        lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
+        lines = canvas.wrap_text(text, min(px(720), width - px(60)), 14)
         wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
         high = len(lines) * px(20) + px(14)
         if index and bottom - high < top + height * 2 // 3:  # leave out older messages, so that the map stays visible
             return
         box = (left + (width - wide) // 2, bottom - high, wide, high)
-        canvas.fill(box, palette.text, 8)
+        canvas.fill_box(box, palette.text, 8)
         for i, line in enumerate(lines):
             canvas.text((box[0] + px(14), box[1] + px(7) + i * px(20)), line, size=14, colour=palette.surface)
         bottom = box[1] - px(6)
@@ -39,10 +41,10 @@ def has_overlay(desk: ViewContext) -> bool:
     """Return whether an overlay, such as a message or a menu, may cover cached regions other than its own."""
     state = desk.state
     return bool(
-        state.messages.current(desk.session.history.deeds)
+        state.messages.current_texts(desk.session.history.action_count)
         or state.menu is not None
         or state.lesson is not None
-        or (state.notes is not None and state.notes.shown is not None)
+        or (state.notes is not None and state.notes.shown_note is not None)
         or desk.canvas.focus_id
         or desk.canvas.held is not None
     )
@@ -56,7 +58,7 @@ def message_area(plan: Layout) -> Box:
     if not plan.panels:
         foot = plan.transport[1] or plan.size[1]
         return 0, 0, plan.size[0], foot
-    if plan.panels[-1].has_side:
+    if plan.panels[-1].has_side_hud:
         return plan.panels[-1].map
     left = min(panel.whole[0] for panel in plan.panels)
     right = max(panel.whole[0] + panel.whole[2] for panel in plan.panels)
@@ -64,7 +66,7 @@ def message_area(plan: Layout) -> Box:
     return left, top, right - left, height
 
 
-def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
+def dim_window(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
     """Dim the window behind a dialog.
 
     Args:
@@ -92,7 +94,7 @@ def _dim_layer(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return veil
 
 
-class Corners:
+class SavedCorners:
     """Pixels of the window under the corners of dialogs, saved to restore them in the next frame.
 
     The rounded corners of a dialog are partly transparent. While the window rests, its pixels are kept from frame to
@@ -119,7 +121,7 @@ class Corners:
                     if piece.width and piece.height:
                         self._saved_pixels.append((surface.subsurface(piece).copy(), piece.topleft))
 
-    def put_back(self, surface: pygame.Surface) -> None:
+    def restore_pixels(self, surface: pygame.Surface) -> None:
         """Restore the pixels that were saved under the dialogs' corners in the last frame."""
         for piece, position in self._saved_pixels:
             surface.blit(piece, position)
@@ -141,10 +143,10 @@ class Tooltip:
         if hovered_id != self._hovered_id or not hovered_id:
             self._hovered_id, self._hovered_since_s = hovered_id, now
         elif spot is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
-            self.box = canvas.tooltip(spot)
+            self.box = canvas.draw_tooltip(spot)
 
 
-def panel_area(plan: Layout) -> Box:
+def area_of_panels(plan: Layout) -> Box:
     """Return the area of the window between the bars and the sidebar, in which the panels are laid out."""
     top = plan.top_bar[3]
     right_bar = plan.sidebar or plan.sidebar_handle
@@ -154,16 +156,16 @@ def panel_area(plan: Layout) -> Box:
 def draw_no_agents(desk: ViewContext, box: Box) -> None:
     """Draw a hint and the button "Add an agent" in the area of the panels, because there is no agent."""
     canvas = desk.canvas
-    canvas.fill(box, desk.palette.window)
+    canvas.fill_box(box, desk.palette.window)
     x, y = box[0] + box[2] // 2, box[1] + box[3] // 2
     canvas.text((x, y - canvas.px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
     width = canvas.px(220)
-    canvas.button(
+    canvas.draw_button(
         "empty:add_agent",
         (x - width // 2, y, width, canvas.px(34)),
         "Add an agent",
         partial(desk.run, "add_agent"),
-        key=desk.key_of("add_agent"),
+        key=desk.shortcut_of("add_agent"),
         shows_key=True,
-        tip=desk.tip_of("add_agent"),
+        tip=desk.tooltip_of("add_agent"),
     )

@@ -7,35 +7,41 @@ from itertools import accumulate
 
 import pygame
 
-from agents.warm import CROWD
+from agents.warm_up import CROWD_KIND
 from sim.agent_api import Status
 from sim.params import Param, Value
 from sim.walker import WalkerView
-from ui.draw.theme import Colour, mix
-from ui.model import agent_edits, turning, wording
-from ui.model.crowds import state_of
-from ui.model.keys import PanelKey
-from ui.model.layout import HEADER, HEADER_ROW, Box
+from ui.draw.theme import Colour, mix_colours
+from ui.model import adjust, agent_edits, panel_texts
+from ui.model.crowds import arrival_text
+from ui.model.layout import HEADER_HEIGHT, HEADER_ROW_HEIGHT, Box
+from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
-from ui.panels import mark
-from ui.panels.desk import ViewContext
+from ui.panels import panel_mark
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-ICON, ICON_GAP, ICONS = 20, 2, 2  # side of an icon button and gap between them in design units, and number of buttons
-PREPARING = "preparing"
+ICON_SIDE, ICON_GAP, ICON_COUNT = (
+    20,
+    2,
+    2,
+)  # side of an icon button and gap between them in design units, and number of buttons
+PREPARING_STATE = "preparing"
 _PREPARING_TIP = "The agent's kernels are being compiled, which happens only once; all agents wait"
 _CROWD_TIP = "All agents of this crowd: find, sort or follow one"
-STATE_PAD = 16  # padding left and right (together) of the text in the chip with the agent's state, in design units
+STATE_PADDING = 16  # padding left and right (together) of the text in the chip with the agent's state, in design units
 STATE_GAP = 8  # gap to the left of the chip with the agent's state, in design units
 NAME_GAP = 7  # gap to the right of the agent's name, in design units
-MIN_NAME = 24  # minimum width of a shortened name in design units; a narrower name is left out as unrecognisable
+MIN_NAME_WIDTH = 24  # minimum width of a shortened name in design units; a narrower name is left out as unrecognisable
 # Minimum width in design units of a shortened name if chips next to the name distinguish the agent from others
-MIN_LABEL = 40
-MAX_LABEL = 110  # maximum width in design units that is reserved for a name before buttons get the remaining width
+MIN_LABEL_WIDTH = 40
+MAX_LABEL_WIDTH = (
+    110  # maximum width in design units that is reserved for a name before buttons get the remaining width
+)
 
 
 @dataclass(frozen=True)
-class _Chip:
+class _HeaderChip:
     """Budget or parameter of an agent, shown in its header."""
 
     spot_id: str
@@ -45,10 +51,10 @@ class _Chip:
     tip: str
     key: str = ""
     is_on: bool = True
-    tells_apart: bool = False  # whether the value in this chip distinguishes the agent from another agent
+    is_distinguishing: bool = False  # whether the value in this chip distinguishes the agent from another agent
 
 
-def draw(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
+def draw_panel_header(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
     """Draw mark, name, parameters, state and buttons: in one row, or in two if the panel is narrow and high.
 
     The state is always visible, and nothing moves when it changes: space is reserved for the longest state. Next in
@@ -58,17 +64,17 @@ def draw(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
     """
     canvas = desk.canvas
     x, y, width, height = box
-    px, row = canvas.px, canvas.px(HEADER)
+    px, row = canvas.px, canvas.px(HEADER_HEIGHT)
     right = x + width - px(8)
-    left = mark.draw(canvas, x + px(9), y + row // 2, place) + px(7)
+    left = panel_mark.draw_panel_mark(canvas, x + px(9), y + row // 2, place) + px(7)
     is_pointed = canvas.is_hovered(box)
     if height > row:
-        _draw_two_rows(desk, panel, (x + px(9), left, right), (y, row), is_pointed)
+        _draw_header_in_two_rows(desk, panel, (x + px(9), left, right), (y, row), is_pointed)
     else:
-        _draw_one_row(desk, panel, (left, right), (y, row), is_pointed)
+        _draw_header_in_one_row(desk, panel, (left, right), (y, row), is_pointed)
 
 
-def _draw_two_rows(
+def _draw_header_in_two_rows(
     desk: ViewContext, panel: Panel, places: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
 ) -> None:
     """Draw name and buttons in the first row, parameters and state in the second.
@@ -82,16 +88,16 @@ def _draw_two_rows(
         is_pointed: Whether the pointer is over the header.
     """
     canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
-    below, chips = middle + px(HEADER_ROW), _chips(desk, panel)
-    chips_width = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
-    fits_long = margin + chips_width + px(STATE_GAP) + _max_state_width(desk, panel, wording.LONG_STATES) <= right
-    words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
+    below, chips = middle + px(HEADER_ROW_HEIGHT), _header_chips(desk, panel)
+    chips_width = sum(_chip_width(canvas, chip) for chip in chips if chip.is_distinguishing)
+    fits_long = margin + chips_width + px(STATE_GAP) + _max_state_width(desk, panel, panel_texts.LONG_STATES) <= right
+    words = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
     # Draw chips that distinguish the agent, but do not fit into the second row, next to the name or instead of it.
-    if chips and chips[0].tells_apart and _shares_name(desk, panel):
-        chips_width = _distinguishing_width(desk, panel, chips, right - left, right)
-        icons = _icon_capacity(desk, right - left - chips_width - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
+    if chips and chips[0].is_distinguishing and _shares_name_with_other_agent(desk, panel):
+        chips_width = _width_for_distinguishing_chips(desk, panel, chips, right - left, right)
+        icons = _icon_capacity(desk, right - left - chips_width - px(MIN_NAME_WIDTH + NAME_GAP)) if is_pointed else 0
         right = _draw_icons(desk, right, middle, panel, icons)
         _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - chips_width, row), right, middle)
         return
@@ -99,7 +105,7 @@ def _draw_two_rows(
     _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
 
 
-def _draw_one_row(
+def _draw_header_in_one_row(
     desk: ViewContext, panel: Panel, ends: tuple[int, int], row: tuple[int, int], is_pointed: bool
 ) -> None:
     """Draw name, parameters, state and buttons in one row.
@@ -112,17 +118,17 @@ def _draw_one_row(
         is_pointed: Whether the pointer is over the header.
     """
     canvas, px, middle, (left, right) = desk.canvas, desk.canvas.px, row[0] + row[1] // 2, ends
-    chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
-    short = _max_state_width(desk, panel, wording.SHORT_STATES)
+    chips, name = _header_chips(desk, panel), _label_width(canvas, panel.view)
+    short = _max_state_width(desk, panel, panel_texts.SHORT_STATES)
     free = right - left - short - px(STATE_GAP)
-    chips_width = _distinguishing_width(desk, panel, chips, free, min(name, px(MAX_LABEL)))
+    chips_width = _width_for_distinguishing_chips(desk, panel, chips, free, min(name, px(MAX_LABEL_WIDTH)))
     icons = _icon_count(desk, panel, free - chips_width, is_pointed)
     are_icons_last = icons == _icon_count(desk, panel, free - chips_width, False)
-    free -= chips_width + icons * px(ICON + ICON_GAP)
+    free -= chips_width + icons * px(ICON_SIDE + ICON_GAP)
     if are_icons_last:
         right = _draw_icons(desk, right, middle, panel, icons)
-    fits_long = name + _max_state_width(desk, panel, wording.LONG_STATES) - short <= free
-    words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
+    fits_long = name + _max_state_width(desk, panel, panel_texts.LONG_STATES) - short <= free
+    words = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
     if not are_icons_last:  # draw buttons that appear on hover in the name's place, so that the state does not move
         right = _draw_icons(desk, right, middle, panel, icons)
@@ -130,7 +136,9 @@ def _draw_one_row(
     _draw_chips(canvas, chips, left, right, middle)
 
 
-def _distinguishing_width(desk: ViewContext, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
+def _width_for_distinguishing_chips(
+    desk: ViewContext, panel: Panel, chips: list[_HeaderChip], free: int, name: int
+) -> int:
     """Return the width to reserve for the chips that distinguish the agent from the others.
 
     The chips are placed next to the name. If another agent has the same name and there is no room for name and chips,
@@ -143,18 +151,20 @@ def _distinguishing_width(desk: ViewContext, panel: Panel, chips: list[_Chip], f
         free: Width available for name and chips, in pixels.
         name: Width of the name, in pixels.
     """
-    widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.tells_apart]
-    if not _shares_name(desk, panel):
-        return _fitting_width(widths, free - name)
-    return _fitting_width(widths, free - desk.canvas.px(MIN_LABEL)) or _fitting_width(widths, free)
+    widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.is_distinguishing]
+    if not _shares_name_with_other_agent(desk, panel):
+        return _longest_fitting_prefix_width(widths, free - name)
+    return _longest_fitting_prefix_width(
+        widths, free - desk.canvas.px(MIN_LABEL_WIDTH)
+    ) or _longest_fitting_prefix_width(widths, free)
 
 
-def _fitting_width(widths: list[int], room: int) -> int:
+def _longest_fitting_prefix_width(widths: list[int], room: int) -> int:
     """Return the total width of the longest prefix of `widths` that fits into `room`."""
     return max((total for total in accumulate(widths) if total <= room), default=0)
 
 
-def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middle: int) -> list[_Chip]:
+def _draw_chips(canvas: Canvas, chips: list[_HeaderChip], left: int, right: int, middle: int) -> list[_HeaderChip]:
     """Draw the chips that fit between `left` and `right`, and return the chips that do not fit."""
     for number, chip in enumerate(chips):
         if left + _chip_width(canvas, chip) > right:
@@ -163,13 +173,13 @@ def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middl
     return []
 
 
-def _shares_name(desk: ViewContext, panel: Panel) -> bool:
+def _shares_name_with_other_agent(desk: ViewContext, panel: Panel) -> bool:
     """Return whether another agent has the same name but differs in what its chips show."""
     view, others = panel.view, (other.view for other in desk.session.run.panels if other.key != panel.key)
-    return any(other.label == view.label and _parameters(other) != _parameters(view) for other in others)
+    return any(other.label == view.label and _chip_values(other) != _chip_values(view) for other in others)
 
 
-def _parameters(view: WalkerView) -> tuple[str, int, Mapping[str, Value]]:
+def _chip_values(view: WalkerView) -> tuple[str, int, Mapping[str, Value]]:
     return view.spec.key, view.budget, view.params
 
 
@@ -185,17 +195,22 @@ def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tupl
     """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
     room = right - left - canvas.px(NAME_GAP)
-    if room < min(canvas.px(MIN_NAME), canvas.text_width(view.label, 15, "bold")):
+    if room < min(canvas.px(MIN_NAME_WIDTH), canvas.text_width(view.label, 15, "bold")):
         return left
     end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
-    if not wording.names_algorithm(view) and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right:
+    if (
+        not panel_texts.has_algorithm_in_label(view)
+        and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right
+    ):
         end += canvas.px(NAME_GAP)
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
     click = "Click: list its agents" if panel.crowd else "Click: rename"
-    tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: change the algorithm"
-    act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
-    key, name_box = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
-    canvas.spot(HitRegion(f"name:{panel.key}", name_box, act, tip, key, wheel=partial(_change_algorithm, desk, panel)))
+    tip = f"{panel_texts.label_with_algorithm(view)}: {view.spec.summary} {click}, wheel: change the algorithm"
+    act = partial(desk.open_agent_editor if panel.crowd else desk.open_rename_dialog, panel.key)
+    key, name_box = desk.shortcut_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
+    canvas.add_hit_region(
+        HitRegion(f"name:{panel.key}", name_box, act, tip, key, on_wheel=partial(_change_algorithm, desk, panel))
+    )
     return end + canvas.px(NAME_GAP)
 
 
@@ -203,33 +218,35 @@ def _icon_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) ->
     """Return the number of icon buttons to draw in the header.
 
     Usually the buttons get the space that the name leaves. While the pointer is over the header, the name may be
-    shortened to MIN_LABEL to make room for buttons, or replaced by a single button.
+    shortened to MIN_LABEL_WIDTH to make room for buttons, or replaced by a single button.
     """
     px = desk.canvas.px
-    usual = _icon_capacity(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL)))
+    usual = _icon_capacity(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL_WIDTH)))
     if not is_pointed:
         return usual
-    return max(usual, _icon_capacity(desk, room - px(MIN_LABEL)), min(1, _icon_capacity(desk, room)))
+    return max(usual, _icon_capacity(desk, room - px(MIN_LABEL_WIDTH)), min(1, _icon_capacity(desk, room)))
 
 
 def _icon_capacity(desk: ViewContext, room: int) -> int:
     """Return the number of icon buttons that fit into a width; 0 in pictures, which have no buttons."""
-    return 0 if desk.is_picture else min(ICONS, max(0, room // desk.canvas.px(ICON + ICON_GAP)))
+    return 0 if desk.is_picture else min(ICON_COUNT, max(0, room // desk.canvas.px(ICON_SIDE + ICON_GAP)))
 
 
 def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count: int) -> int:
     """Draw the first `count` icon buttons right-aligned, and return the right edge of the space to their left."""
-    edit = partial(desk.edit_agent, panel.key)
+    edit = partial(desk.open_agent_editor, panel.key)
     icons = (
         ("edit", "dots", edit, _CROWD_TIP if panel.crowd else "Agent and all its parameters", "edit_agent"),
-        _last_icon(desk, panel),
+        _last_icon_spec(desk, panel),
     )
     for name, shape, action, tip, command in reversed(icons[:count]):
-        right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.key_of(command))
+        right = _draw_icon_button(
+            desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.shortcut_of(command)
+        )
     return right
 
 
-def _last_icon(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
+def _last_icon_spec(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
     """Return the button at the right end: it removes the agent, or in a maximised panel shows all panels again.
 
     A maximised panel has no button to remove the agent, because users would click the cross to leave this view.
@@ -237,23 +254,23 @@ def _last_icon(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None
     if desk.state.is_maximised:
         return "restore", "restore", partial(desk.run, "maximise"), "Show all panels", "maximise"
     tip = "Remove this crowd" if panel.crowd else "Remove this agent"
-    return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "remove_agent"
+    return "remove", "close", partial(agent_edits.remove_agent, desk.session, panel.key), tip, "remove_agent"
 
 
 def _change_algorithm(desk: ViewContext, panel: Panel, step: int) -> None:
-    turning.turn_kind(desk.session, panel.key, -step)
+    adjust.step_agent_kind(desk.session, panel.key, -step)
 
 
-def _icon(
+def _draw_icon_button(
     desk: ViewContext, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
     """Draw a small icon button whose right edge is `right`, and return the right edge for the next button."""
     canvas = desk.canvas
-    side = canvas.px(ICON)
+    side = canvas.px(ICON_SIDE)
     box = (right - side, middle - side // 2, side, side)
-    is_hovered = canvas.spot(HitRegion(spot_id, box, action, tip, key))
+    is_hovered = canvas.add_hit_region(HitRegion(spot_id, box, action, tip, key))
     if is_hovered:
-        canvas.fill(box, canvas.palette.hover, 5)
+        canvas.fill_box(box, canvas.palette.hover, 5)
     ink = canvas.palette.text if is_hovered else canvas.palette.dim
     centre_x, centre_y = box[0] + side // 2, middle
     if shape == "dots":
@@ -306,24 +323,24 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     return palette.accent
 
 
-def _state(desk: ViewContext, panel: Panel) -> str:
+def _shown_state(desk: ViewContext, panel: Panel) -> str:
     is_waiting = panel.view.spec.key in desk.state.preparing or (
-        panel.crowd is not None and CROWD in desk.state.preparing
+        panel.crowd is not None and CROWD_KIND in desk.state.preparing
     )
-    return PREPARING if is_waiting else panel.view.state_word
+    return PREPARING_STATE if is_waiting else panel.view.state_word
 
 
 def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
-    state = _state(desk, panel)
-    word = state if words is wording.LONG_STATES else wording.short_state(state)
+    state = _shown_state(desk, panel)
+    word = state if words is panel_texts.LONG_STATES else panel_texts.short_state(state)
     return word + (", stale" if panel.view.agent.is_stale else "")
 
 
 def _max_state_width(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
     """Return the width in pixels that the chip needs for the longest of the given states and the current state."""
     canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
-    possible = words if crowd is None else (state_of(crowd.numbers.count, crowd.numbers.count),)
-    return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PAD)
+    possible = words if crowd is None else (arrival_text(crowd.numbers.count, crowd.numbers.count),)
+    return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PADDING)
 
 
 def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
@@ -333,22 +350,22 @@ def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: 
         Left edge of the width that is reserved for the longest state.
     """
     canvas, text = desk.canvas, _state_text(desk, panel, words)
-    room = min(canvas.text_width(text, 12), right - left - canvas.px(STATE_PAD))
+    room = min(canvas.text_width(text, 12), right - left - canvas.px(STATE_PADDING))
     if room <= 0:
         return right
-    height, width = canvas.px(20), room + canvas.px(STATE_PAD)
+    height, width = canvas.px(20), room + canvas.px(STATE_PADDING)
     box = (right - width, middle - height // 2, width, height)
     colour = state_colour(canvas, panel.view)
-    canvas.fill(box, mix(canvas.palette.surface, colour, 0.16), 10)
+    canvas.fill_box(box, mix_colours(canvas.palette.surface, colour, 0.16), 10)
     canvas.text(
         (box[0] + width // 2, middle), text, size=12, colour=colour, align="centre", width=room + 1, middle=True
     )
-    tip = _PREPARING_TIP if _state(desk, panel) == PREPARING else _state_tip(panel.view)
-    canvas.spot(HitRegion(f"state:{panel.key}", box, None, tip))
+    tip = _PREPARING_TIP if _shown_state(desk, panel) == PREPARING_STATE else _state_tooltip(panel.view)
+    canvas.add_hit_region(HitRegion(f"state:{panel.key}", box, None, tip))
     return max(left, right - _max_state_width(desk, panel, words))
 
 
-def _state_tip(view: WalkerView) -> str:
+def _state_tooltip(view: WalkerView) -> str:
     if view.status is Status.NO_PATH:
         return "The agent has proved that no path exists on this map; it waits for a change that may open one"
     over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
@@ -356,64 +373,66 @@ def _state_tip(view: WalkerView) -> str:
     return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
-def _chips(desk: ViewContext, panel: Panel) -> list[_Chip]:
+def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
     """Return budget and parameters as chips; chips that distinguish this agent from the others are first."""
     view, key = panel.view, panel.key
     others = [other.view for other in desk.session.run.panels if other.key != key]
     alike = [other for other in others if other.spec.key == view.spec.key]
     chips = [
-        _Chip(
+        _HeaderChip(
             f"chip:{key}:budget",
             f"k {view.budget:,}",
-            partial(desk.edit_agent, key),
-            partial(turning.turn_budget, desk.session, key),
+            partial(desk.open_agent_editor, key),
+            partial(adjust.step_agent_budget, desk.session, key),
             f"Budget: {view.budget:,} expansions per tick. Wheel: change it for this agent",
-            desk.key_of("raise_budget"),
-            tells_apart=any(other.budget != view.budget for other in others),
+            desk.shortcut_of("raise_budget"),
+            is_distinguishing=any(other.budget != view.budget for other in others),
         )
     ]
     for param in view.spec.params:
         value = view.params[param.name]
         chips.append(
-            _Chip(
+            _HeaderChip(
                 f"chip:{key}:{param.name}",
-                wording.param_chip(param, value),
+                panel_texts.param_text(param, value),
                 partial(_change_by_click, desk, key, param),
-                partial(_step, desk, key, param),
-                _param_tip(param, value),
-                desk.key_of("raise_weight") if param.name == "weight" else "",
+                partial(_step_param, desk, key, param),
+                _param_tooltip(param, value),
+                desk.shortcut_of("raise_weight") if param.name == "weight" else "",
                 is_on=value is not False,
-                tells_apart=any(other.params.get(param.name) != value for other in alike),
+                is_distinguishing=any(other.params.get(param.name) != value for other in alike),
             )
         )
-    return sorted(chips, key=lambda chip: not chip.tells_apart)
+    return sorted(chips, key=lambda chip: not chip.is_distinguishing)
 
 
-def _step(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
-    turning.turn_param(desk.session, key, param, step)
+def _step_param(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
+    adjust.step_param(desk.session, key, param, step)
 
 
 def _change_by_click(desk: ViewContext, key: PanelKey, param: Param) -> None:
     """Handle a click on a parameter's chip: toggle a boolean, select the next choice, or open the agent editor."""
-    if not turning.flip_param(desk.session, key, param):
-        desk.edit_agent(key)
+    if not adjust.toggle_param(desk.session, key, param):
+        desk.open_agent_editor(key)
 
 
-def _param_tip(param: Param, value: Value) -> str:
+def _param_tooltip(param: Param, value: Value) -> str:
     how = "Click: edit, wheel: change" if param.kind in (int, float) else "Click: change"
     return f"{param.name.replace('_', ' ')} = {param.text(value)}: {param.help}. {how}"
 
 
-def _chip_width(canvas: Canvas, chip: _Chip) -> int:
+def _chip_width(canvas: Canvas, chip: _HeaderChip) -> int:
     return canvas.text_width(chip.label, 12, "mono") + canvas.px(14)
 
 
-def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
+def _draw_chip(canvas: Canvas, chip: _HeaderChip, left: int, middle: int) -> int:
     """Draw one chip and return the left edge of the next chip."""
     width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
     box = (left, middle - height // 2, width, height)
-    is_hovered = canvas.spot(HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
-    canvas.fill(box, canvas.palette.hover if is_hovered else canvas.palette.raised, 5)
-    ink = canvas.palette.text if chip.is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
+    is_hovered = canvas.add_hit_region(
+        HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, on_wheel=chip.wheel)
+    )
+    canvas.fill_box(box, canvas.palette.hover if is_hovered else canvas.palette.raised, 5)
+    ink = canvas.palette.text if chip.is_on else mix_colours(canvas.palette.dim, canvas.palette.surface, 0.35)
     canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)
     return left + width + canvas.px(4)

@@ -7,20 +7,25 @@ import numpy.typing as npt
 import pygame
 
 from sim.time.recorded import MarkKind
-from ui.draw.theme import Colour, mix
+from ui.draw.theme import Colour, mix_colours
 from ui.model import script
 from ui.model.layout import Box
+from ui.model.panel_texts import RunNames
 from ui.model.script import ScriptEntry
 from ui.model.session import Session
-from ui.model.wording import RunNames
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_HANDLES = 60  # maximum number of edits with a handle to drag them; if there are more, only the latest ones have one
-LEGEND, LEGEND_FROM = 16, 46  # height of the legend, and minimum height of a time line with a legend, in design units
-CLICK_REACH = 0.004  # a drag over less than this fraction of the time line counts as a click, because hands shake
+MAX_EDIT_HANDLES = (
+    60  # maximum number of edits with a handle to drag them; if there are more, only the latest ones have one
+)
+LEGEND_HEIGHT, MIN_HEIGHT_WITH_LEGEND = (
+    16,
+    46,
+)  # height of the legend, and minimum height of a time line with a legend, in design units
+MAX_CLICK_SHARE = 0.004  # a drag over less than this fraction of the time line counts as a click, because hands shake
 
-NAMES = {
+MARK_NAMES = {
     MarkKind.EDIT: "edit",
     MarkKind.RESTART: "restart",
     MarkKind.BACK_MOVE: "back-move",
@@ -29,49 +34,51 @@ NAMES = {
 }
 
 
-def colour_of(desk: ViewContext, kind: MarkKind) -> Colour:
+def mark_colour(desk: ViewContext, kind: MarkKind) -> Colour:
     palette = desk.palette
     return {
         MarkKind.EDIT: palette.warning,
         MarkKind.RESTART: palette.arrived,
-        MarkKind.BACK_MOVE: mix(palette.warning, palette.surface, 0.35),
+        MarkKind.BACK_MOVE: mix_colours(palette.warning, palette.surface, 0.35),
         MarkKind.NO_PATH: palette.text,
         MarkKind.ARRIVAL: palette.accent,
     }[kind]
 
 
-def draw(desk: ViewContext, box: Box) -> None:
+def draw_time_line(desk: ViewContext, box: Box) -> None:
     """Draw the time line as a bar with marks of events, and below the bar the legend of the marks."""
     session = desk.session
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     x, y, width, height = box
-    end = end_of(desk)
+    end = last_tick(desk)
     bar = (x + px(8), y + px(14), width - px(16), px(12))
     desk.state.time_bar = bar
-    canvas.fill(bar, palette.raised, 4)
+    canvas.fill_box(bar, palette.raised, 4)
     here = bar[0] + round(bar[2] * session.tick / end)
-    canvas.fill((bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix(palette.raised, palette.accent, 0.45), 4)
-    _draw_export(desk, bar, end)
+    canvas.fill_box(
+        (bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix_colours(palette.raised, palette.accent, 0.45), 4
+    )
+    _draw_export_range(desk, bar, end)
     _draw_marks(desk, session, bar, end)
-    _draw_handle(desk, here, bar)
-    canvas.spot(
+    _draw_tick_handle(desk, here, bar)
+    canvas.add_hit_region(
         HitRegion(
             "scrubber",
             (x, y, width, px(34)),
             None,
             f"Tick {session.tick:,} of {_recorded_text(desk, end)}: drag to go to any tick",
-            desk.keys_of("step_back", "step"),
-            drag=partial(_drag, desk, bar, end),
-            wheel=lambda step: desk.player.seek(session.tick + step),
+            desk.shortcuts_of("step_back", "step"),
+            drag=partial(_seek_by_drag, desk, bar, end),
+            on_wheel=lambda step: desk.player.seek(session.tick + step),
         )
     )
     _draw_edit_handles(desk, bar, end)
-    if height >= px(LEGEND_FROM):
-        _draw_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND)), width - px(16), end)
+    if height >= px(MIN_HEIGHT_WITH_LEGEND):
+        _draw_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND_HEIGHT)), width - px(16), end)
 
 
-def end_of(desk: ViewContext) -> int:
+def last_tick(desk: ViewContext) -> int:
     """Return the last tick of the time line: the end of the run or the current tick, but at least 1."""
     return max(desk.session.run.end, desk.session.tick, 1)
 
@@ -88,20 +95,24 @@ def _recorded_text(desk: ViewContext, end: int) -> str:
 def tick_at(desk: ViewContext, x: int) -> int:
     """Return the tick at a horizontal position in the window, by the position of the time line in the last frame."""
     left, _, width, _ = desk.state.time_bar
-    return round(end_of(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
+    return round(last_tick(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
 
 
 def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
     """Add a handle for each edit of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
-    for deed in script.deeds(session.run)[-MAX_HANDLES:]:
+    for deed in script.script_entries(session.run)[-MAX_EDIT_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
-        tip = f"{deed.command.say(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
+        tip = (
+            f"{deed.command.describe_change(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
+        )
         drop = partial(_drop_edit, desk, deed)
-        canvas.spot(HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_drag_edit, desk, deed.id), drop=drop))
-    if desk.state.carried_deed is not None:
-        tick = desk.state.carried_deed[1]
+        canvas.add_hit_region(
+            HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_drag_edit, desk, deed.id), on_drop=drop)
+        )
+    if desk.state.dragged_script_entry is not None:
+        tick = desk.state.dragged_script_entry[1]
         at, size, top = bar[0] + round(bar[2] * tick / end), px(7), bar[1] - px(3)
         ink = desk.palette.accent
         pygame.draw.polygon(canvas.surface, ink, [(at - size, top - size), (at + size, top - size), (at, top + px(2))])
@@ -109,19 +120,19 @@ def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
 
 
 def _drag_edit(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> None:
-    desk.state.carried_deed = (deed_id, tick_at(desk, position[0]))
+    desk.state.dragged_script_entry = (deed_id, tick_at(desk, position[0]))
 
 
 def _drop_edit(desk: ViewContext, deed: ScriptEntry) -> None:
     """Move a dragged edit to the tick where it was dropped; after a click without a drag, seek to the edit's tick."""
-    carried, desk.state.carried_deed = desk.state.carried_deed, None
-    if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
+    carried, desk.state.dragged_script_entry = desk.state.dragged_script_entry, None
+    if carried is None or abs(carried[1] - deed.tick) <= last_tick(desk) * MAX_CLICK_SHARE:
         desk.player.seek(deed.tick)
     else:
-        script.move(desk.session, deed, carried[1] - deed.tick)
+        script.move_entry(desk.session, deed, carried[1] - deed.tick)
 
 
-def _drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> None:
+def _seek_by_drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> None:
     share = (position[0] - bar[0]) / max(1, bar[2])
     desk.player.seek(round(end * min(1.0, max(0.0, share))))
 
@@ -139,10 +150,10 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
         ticks = marks["tick"][marks["kind"] == kind]
         is_marked = np.zeros(width + 1, np.bool_)
         is_marked[np.minimum(np.round(ticks / end * width).astype(np.int64), width)] = True
-        ink = colour_of(desk, kind)
+        ink = mark_colour(desk, kind)
         if kind in (MarkKind.RESTART, MarkKind.BACK_MOVE):
             inset, thick = 0 if kind is MarkKind.RESTART else height // 3, max(1, px(1.5))
-            for first, last in _adjacent_runs(is_marked):
+            for first, last in _marked_column_ranges(is_marked):
                 left = x + first - (thick - 1) // 2
                 surface.fill(ink, (left, y + inset, last - first + thick, height - 2 * inset))
             continue
@@ -157,7 +168,7 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
                 pygame.draw.circle(surface, ink, (column, y + height // 2), px(4))
 
 
-def _adjacent_runs(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _marked_column_ranges(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return (first column, last column) of each sequence of adjacent marked pixel columns.
 
     Adjacent marks are drawn as one rectangle, which is fast even if a crowd makes back-moves in almost every tick.
@@ -166,7 +177,7 @@ def _adjacent_runs(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _draw_export(desk: ViewContext, bar: Box, end: int) -> None:
+def _draw_export_range(desk: ViewContext, bar: Box, end: int) -> None:
     """Draw the range of ticks that is marked for export: brackets at its ends, and a line below the bar."""
     canvas, px, state = desk.canvas, desk.canvas.px, desk.state
     if state.mark_in is None and state.mark_out is None:
@@ -174,13 +185,13 @@ def _draw_export(desk: ViewContext, bar: Box, end: int) -> None:
     first, last = state.mark_in or 0, end if state.mark_out is None else state.mark_out
     left, right = (bar[0] + round(bar[2] * min(tick, end) / end) for tick in (min(first, last), max(first, last)))
     top, high, ink = bar[1] - px(3), bar[3] + px(8), desk.palette.arrived
-    canvas.fill((left, bar[1] + bar[3] + px(2), max(px(2), right - left), px(3)), ink)
+    canvas.fill_box((left, bar[1] + bar[3] + px(2), max(px(2), right - left), px(3)), ink)
     for x, way in ((left, 1), (right, -1)):
-        canvas.fill((x - px(1), top, px(2), high), ink)
-        canvas.fill((min(x, x + way * px(5)), top, px(5), px(2)), ink)
+        canvas.fill_box((x - px(1), top, px(2), high), ink)
+        canvas.fill_box((min(x, x + way * px(5)), top, px(5), px(2)), ink)
 
 
-def _draw_handle(desk: ViewContext, here: int, bar: Box) -> None:
+def _draw_tick_handle(desk: ViewContext, here: int, bar: Box) -> None:
     canvas = desk.canvas
     px = canvas.px
     ink = desk.palette.text
@@ -193,10 +204,10 @@ def _draw_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -> Non
     px = canvas.px
     left = x
     for kind in MarkKind:
-        needed = canvas.text_width(NAMES[kind], 12) + px(30)
+        needed = canvas.text_width(MARK_NAMES[kind], 12) + px(30)
         if left + needed > x + width - px(90):
             break
-        pygame.draw.circle(canvas.surface, colour_of(desk, kind), (left + px(4), y + px(9)), px(4))
-        canvas.text((left + px(13), y), NAMES[kind], size=12, colour=desk.palette.dim)
+        pygame.draw.circle(canvas.surface, mark_colour(desk, kind), (left + px(4), y + px(9)), px(4))
+        canvas.text((left + px(13), y), MARK_NAMES[kind], size=12, colour=desk.palette.dim)
         left += needed
     canvas.text((x + width, y), _recorded_text(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right")

@@ -8,25 +8,25 @@ import pygame
 from ui.model.layout import Box
 from ui.model.lesson import LessonPlayer
 from ui.panels import code_card, lesson_card, tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
-from ui.widgets.scrolling import MIN_THUMB, ScrollBar
+from ui.widgets.scrolling import MIN_THUMB_HEIGHT, ScrollBar
 
-SCROLLS = 15  # width in design units that is kept free at the right, so that no text touches the scroll bar
+SCROLL_BAR_SPACE = 15  # width in design units that is kept free at the right, so that no text touches the scroll bar
 TABS = (
-    ("layers", "Layers", tab_layers.draw),
-    ("edit", "Edit", tab_edit.draw),
-    ("inspect", "Inspect", tab_inspect.draw),
-    ("compare", "Compare", tab_compare.draw),
-    ("time", "Time", tab_time.draw),
+    ("layers", "Layers", tab_layers.draw_layers_tab),
+    ("edit", "Edit", tab_edit.draw_edit_tab),
+    ("inspect", "Inspect", tab_inspect.draw_inspect_tab),
+    ("compare", "Compare", tab_compare.draw_compare_tab),
+    ("time", "Time", tab_time.draw_time_tab),
 )
 
 
 def draw(desk: ViewContext, box: Box) -> None:
     canvas, palette = desk.canvas, desk.palette
-    canvas.fill(box, palette.surface, 8)
-    canvas.outline(box, palette.edge, 8)
-    box = _draw_code(desk, box)
+    canvas.fill_box(box, palette.surface, 8)
+    canvas.draw_outline(box, palette.edge, 8)
+    box = _draw_pseudocode(desk, box)
     x, y, width, height = box
     px = canvas.px
     if desk.state.lesson is not None:
@@ -40,36 +40,40 @@ def draw(desk: ViewContext, box: Box) -> None:
         tab = (round(left), y, round(canvas.text_width(name, 13, "bold") + gap) - 1, tab_height)
         _draw_tab(desk, tab, key, name)
         left += canvas.text_width(name, 13, "bold") + gap
-    canvas.hline(x + px(1), y + tab_height, width - px(2))
+    canvas.draw_horizontal_line(x + px(1), y + tab_height, width - px(2))
     key = desk.settings.sidebar_tab
     draw_tab = next(function for name, _, function in TABS if name == key)
-    _draw_body(desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)), key, draw_tab)
+    _draw_scrolling_content(
+        desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)), key, draw_tab
+    )
 
 
-def draw_handle(desk: ViewContext, box: Box) -> None:
+def draw_sidebar_handle(desk: ViewContext, box: Box) -> None:
     """Draw the strip that shows the hidden sidebar again; its arrow points where the sidebar will open."""
     canvas, palette = desk.canvas, desk.palette
     command = f"tab_{desk.settings.sidebar_tab}"
     tip = "Show the sidebar"
-    is_hovered = canvas.spot(HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.key_of(command)))
-    canvas.fill(box, palette.hover if is_hovered else palette.surface, 5)
-    canvas.outline(box, palette.edge, 5)
+    is_hovered = canvas.add_hit_region(
+        HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.shortcut_of(command))
+    )
+    canvas.fill_box(box, palette.hover if is_hovered else palette.surface, 5)
+    canvas.draw_outline(box, palette.edge, 5)
     x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.px(4)
     arrow = [(x + arm // 2, y - arm), (x - arm // 2, y), (x + arm // 2, y + arm)]
     pygame.draw.lines(canvas.surface, palette.text, False, arrow, max(2, canvas.px(2)))
 
 
-def _draw_code(desk: ViewContext, box: Box) -> Box:
+def _draw_pseudocode(desk: ViewContext, box: Box) -> Box:
     """In slow motion, draw the focused agent's pseudocode at the bottom of a box; return the rest of the box."""
-    found = code_card.reading_of(desk)
+    found = code_card.panel_and_pseudocode(desk)
     if found is None:
         return box
     panel, reading = found
     x, y, width, height = box
-    code_height = min(code_card.height_of(desk, reading), height * 2 // 3)
+    code_height = min(code_card.card_height(desk, reading), height * 2 // 3)
     code_box = (x, y + height - code_height, width, code_height)
-    with desk.canvas.clipped(code_box):
-        code_card.draw(desk, code_box, panel, reading)
+    with desk.canvas.clipped_to(code_box):
+        code_card.draw_pseudocode(desk, code_box, panel, reading)
     return x, y, width, height - code_height
 
 
@@ -78,14 +82,16 @@ def _draw_tab(desk: ViewContext, box: Box, key: str, name: str) -> None:
     x, y, width, height = box
     is_chosen = desk.settings.sidebar_tab == key
     command = f"tab_{key}"
-    tip = "Hide the sidebar" if is_chosen else desk.tip_of(command)
-    is_hovered = canvas.spot(HitRegion(command, box, partial(desk.run, command), tip, desk.key_of(command)))
+    tip = "Hide the sidebar" if is_chosen else desk.tooltip_of(command)
+    is_hovered = canvas.add_hit_region(
+        HitRegion(command, box, partial(desk.run, command), tip, desk.shortcut_of(command))
+    )
     ink = palette.text if is_chosen or is_hovered else palette.dim
     face = "bold" if is_chosen else "sans"
     canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)
     if is_chosen:
         bar = canvas.px(2)
-        canvas.fill((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
+        canvas.fill_box((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
 
 
 def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
@@ -94,45 +100,45 @@ def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
     After an answer, scroll to the end of the text, where the explanation is.
     """
     x, y, width, height = box
-    foot, key = lesson_card.foot_height(desk), f"lesson {playing.place}"
-    step = partial(lesson_card.draw_step, playing=playing)
-    bottom = _draw_body(desk, (x, y, width, height - foot), key, step)
-    if playing.is_reason_new:
+    foot, key = lesson_card.buttons_height(desk), f"lesson {playing.place}"
+    step = partial(lesson_card.draw_lesson_step, playing=playing)
+    bottom = _draw_scrolling_content(desk, (x, y, width, height - foot), key, step)
+    if playing.has_new_reason:
         desk.state.sidebar_scroll[key] = desk.state.sidebar_hidden
-        playing.is_reason_new = False
+        playing.has_new_reason = False
     gap = desk.canvas.px(11)
-    lesson_card.draw_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
+    lesson_card.draw_lesson_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
 
 
-def _draw_body(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:
+def _draw_scrolling_content(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:
     """Draw the chosen tab or a lesson's step in a box, scrolled if it is higher than the box, and return its bottom."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    canvas.spot(HitRegion("sidebar", box, None, wheel=partial(scroll, desk, key)))
+    canvas.add_hit_region(HitRegion("sidebar", box, None, on_wheel=partial(scroll_tab, desk, key)))
     offset = desk.state.sidebar_scroll.get(key, 0)
-    inner = (x + px(11), y + px(8) - offset, width - px(11 + SCROLLS), height - px(16))
-    with canvas.clipped(box, scrolls=True):
+    inner = (x + px(11), y + px(8) - offset, width - px(11 + SCROLL_BAR_SPACE), height - px(16))
+    with canvas.clipped_to(box, scrolls=True):
         bottom = draw_tab(desk, inner)
     hidden = max(0, bottom + offset + px(8) - (y + height))
     desk.state.sidebar_hidden = hidden
-    desk.state.sidebar_scroll[key] = min(offset + _pixels_to_focus(desk, box, offset), hidden)
+    desk.state.sidebar_scroll[key] = min(offset + _scroll_distance_to_focus(desk, box, offset), hidden)
     if hidden:
         _draw_scroll_bar(desk, key, box, offset, hidden)
     return bottom
 
 
-def _pixels_to_focus(desk: ViewContext, box: Box, offset: int) -> int:
+def _scroll_distance_to_focus(desk: ViewContext, box: Box, offset: int) -> int:
     """Return how many pixels to scroll so that a control that has just got the keyboard focus is visible."""
     canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
     last_focus, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
-    control_box = canvas.scrolled.get(canvas.focus_id or "")
+    control_box = canvas.scrolled_boxes.get(canvas.focus_id or "")
     if control_box is None or canvas.focus_id == last_focus:
         return 0
     above, below = control_box[1] - margin - y, control_box[1] + control_box[3] + margin - (y + height)
     return max(below, 0) if above >= 0 else max(above, -offset)
 
 
-def scroll(desk: ViewContext, key: str, steps: int) -> None:
+def scroll_tab(desk: ViewContext, key: str, steps: int) -> None:
     """Scroll a tab by a number of wheel steps, positive to scroll up."""
     moved = desk.state.sidebar_scroll.get(key, 0) - steps * desk.canvas.px(48)
     desk.state.sidebar_scroll[key] = max(0, min(desk.state.sidebar_hidden, moved))
@@ -146,8 +152,8 @@ def _draw_scroll_bar(desk: ViewContext, key: str, box: Box, offset: int, hidden:
     right, strip = x + width - canvas.px(1), canvas.px(ScrollBar.WIDTH)
 
     def drag(position: tuple[int, int]) -> None:
-        bar.centre_on(position[1] - y, canvas.px(MIN_THUMB))
+        bar.centre_thumb_on(position[1] - y, canvas.px(MIN_THUMB_HEIGHT))
         desk.state.sidebar_scroll[key] = round(bar.position)
 
-    canvas.spot(HitRegion("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))
+    canvas.add_hit_region(HitRegion("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))
     bar.paint(canvas, right, y)

@@ -8,11 +8,11 @@ from ui.widgets.canvas import Canvas, HitRegion
 _BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28  # widths of a button and of the value, and height, in design units
 
 
-def width(canvas: Canvas) -> int:
+def stepper_width(canvas: Canvas) -> int:
     return 2 * canvas.px(_BUTTON_WIDTH) + canvas.px(_VALUE_WIDTH)
 
 
-def draw(
+def draw_stepper(
     canvas: Canvas,
     spot_id: str,
     right_top: tuple[int, int],
@@ -34,9 +34,11 @@ def draw(
     """
     px = canvas.px
     side, middle, height = px(_BUTTON_WIDTH), px(_VALUE_WIDTH), px(_HEIGHT)
-    left, y = right_top[0] - width(canvas), right_top[1]
-    canvas.button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
+    left, y = right_top[0] - stepper_width(canvas), right_top[1]
+    canvas.draw_button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
     box = (left + side, y, middle, height)
-    canvas.spot(HitRegion(spot_id, box, None, tip, key, wheel=step))
+    canvas.add_hit_region(HitRegion(spot_id, box, None, tip, key, on_wheel=step))
     canvas.text((box[0] + middle // 2, y + height // 2), text, size=13, face="mono", align="centre", middle=True)
-    canvas.button(f"{spot_id}:more", (left + side + middle, y, side, height), "+", partial(step, 1), tip=tip, key=key)
+    canvas.draw_button(
+        f"{spot_id}:more", (left + side + middle, y, side, height), "+", partial(step, 1), tip=tip, key=key
+    )

@@ -5,37 +5,39 @@ from itertools import accumulate
 
 from sim.measures import MEASURE_BY_KEY, OPTIONAL, Measure
 from sim.walker import WalkerView
-from ui.model import turning, wording
+from ui.model import adjust, panel_texts
 from ui.model.layout import Box
 from ui.model.run import Panel
-from ui.panels import charts, mark, stepper
-from ui.panels.desk import ViewContext
+from ui.panels import charts, panel_mark, stepper
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-COLUMNS = ("suboptimality", "back_moves", "revisits", "expansions")
+TABLE_MEASURES = ("suboptimality", "back_moves", "revisits", "expansions")
 """Keys of the measures shown in the sidebar."""
 
 COLUMN_GAP = 10  # gap between two columns of the table, in design units
 
-WHOSE = 36  # height in design units of two lines of text, which say whose line a crowd has in the charts
+SHOWN_AGENT_TEXT_HEIGHT = (
+    36  # height in design units of two lines of text, which say whose line a crowd has in the charts
+)
 
 
-def draw(desk: ViewContext, box: Box) -> int:
+def draw_compare_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, height = box
     px = desk.canvas.px
     y = _draw_table(desk, x, y, width)
-    y = _draw_reference(desk, x, y, width)
+    y = _draw_optimal_cost(desk, x, y, width)
     third = (width - px(12)) // 3
     buttons = (("compare_table", "All numbers"), ("export_csv", "Export CSV"), ("save_charts", "Charts ..."))
     for i, (command, label) in enumerate(buttons):
-        desk.canvas.button(
+        desk.canvas.draw_button(
             f"compare:{command}",
             (x + i * (third + px(6)), y, third, px(28)),
             label,
-            desk.doer_of(command),
-            tip=desk.tip_of(command),
-            key=desk.key_of(command),
+            desk.command_callback(command),
+            tip=desk.tooltip_of(command),
+            key=desk.shortcut_of(command),
         )
     y += px(38)
     y = _draw_trials(desk, x, y, width)
@@ -44,16 +46,16 @@ def draw(desk: ViewContext, box: Box) -> int:
     room = box[1] + height - y
     each = max(px(84), min(px(150), room // len(shown)))
     for chart in shown:
-        charts.draw(desk, (x, y, width, each - px(8)), chart)
+        charts.draw_chart(desk, (x, y, width, each - px(8)), chart)
         y += each
     return y - px(8)
 
 
 def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw one sentence per crowd that says which agent of the crowd the charts show."""
-    for text in charts.whose(desk.session.run.panels):
-        box = (x, y, width, desk.canvas.px(WHOSE))
-        y += desk.canvas.wrapped(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
+    for text in charts.shown_agent_sentences(desk.session.run.panels):
+        box = (x, y, width, desk.canvas.px(SHOWN_AGENT_TEXT_HEIGHT))
+        y += desk.canvas.draw_wrapped_text(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
     return y
 
 
@@ -68,27 +70,27 @@ def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
         "Walks from start to goal of agents that learn. Each walk uses what the earlier walks learned; they end when "
         "nothing new is learned"
     )
-    keys = f"{desk.key_of('more_trials')}, {desk.key_of('fewer_trials')}"
-    stepper.draw(
+    keys = f"{desk.shortcut_of('more_trials')}, {desk.shortcut_of('fewer_trials')}"
+    stepper.draw_stepper(
         canvas, "trials", (x + width, y), f"{desk.session.run.world.trials:,}", partial(_change_trials, desk), tip, keys
     )
     return y + px(38)
 
 
 def _change_trials(desk: ViewContext, step: int) -> None:
-    desk.tell(turning.turn_trials(desk.session, step))
+    desk.show_message_until_edit(adjust.step_trials(desk.session, step))
 
 
 def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the table; columns are as wide as their numbers, and names get the remaining width."""
     canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.run.panels
-    columns = [_Column(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in COLUMNS]
-    rights = _ends([column.width for column in columns], px(COLUMN_GAP), x + width)
+    columns = [_MeasureColumn(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in TABLE_MEASURES]
+    rights = _right_edges([column.width for column in columns], px(COLUMN_GAP), x + width)
     names_end = rights[0] - columns[0].width - px(COLUMN_GAP)
     for right, column in zip(rights, columns, strict=True):
         canvas.text((right, y), column.heading, size=12, colour=desk.palette.dim, align="right")
         head = (right - column.width, y, column.width, px(18))
-        canvas.spot(HitRegion(f"column:{column.measure.key}", head, None, column.measure.words))
+        canvas.add_hit_region(HitRegion(f"column:{column.measure.key}", head, None, column.measure.words))
     y += px(21)
     for index, panel in enumerate(panels):
         _draw_row_start(desk, panel, index, (x, y, width, px(22)), names_end)
@@ -100,48 +102,48 @@ def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 def _draw_row_start(desk: ViewContext, panel: Panel, index: int, row: Box, names_end: int) -> None:
     x, y = row[:2]
-    left = mark.draw(desk.canvas, x, y + desk.canvas.px(10), index) + desk.canvas.px(5)
+    left = panel_mark.draw_panel_mark(desk.canvas, x, y + desk.canvas.px(10), index) + desk.canvas.px(5)
     desk.canvas.text((left, y), panel.view.label, size=13, width=max(0, names_end - left))
-    tip = f"{wording.full_name(panel.view)}: {panel.view.state_word}"
+    tip = f"{panel_texts.label_with_algorithm(panel.view)}: {panel.view.state_word}"
     if panel.crowd is not None:
-        tip += f"; {wording.crowd_costs(panel.crowd, panel.view.metrics.suboptimality)}"
-    desk.canvas.spot(HitRegion(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
+        tip += f"; {panel_texts.crowd_costs_text(panel.crowd, panel.view.metrics.suboptimality)}"
+    desk.canvas.add_hit_region(HitRegion(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
 
 
-class _Column:
+class _MeasureColumn:
     """Column of the table: a measure of all agents as text, and the width of the column in pixels."""
 
     def __init__(self, canvas: Canvas, measure: Measure, views: list[WalkerView]) -> None:
-        self.measure, self.heading = measure, _heading(measure)
-        self.values = [_value(measure, view) for view in views]
+        self.measure, self.heading = measure, _column_heading(measure)
+        self.values = [_value_text(measure, view) for view in views]
         widths = (canvas.text_width(value, 12, "mono") for value in self.values)
         self.width = max([canvas.text_width(self.heading, 12), *widths])
 
 
-def _heading(measure: Measure) -> str:
+def _column_heading(measure: Measure) -> str:
     return (measure.panel.short or measure.panel.name) if measure.panel else measure.title.lower()
 
 
-def _value(measure: Measure, view: WalkerView) -> str:
-    return wording.in_form(measure, measure.panel.form if measure.panel else OPTIONAL, view.metrics)
+def _value_text(measure: Measure, view: WalkerView) -> str:
+    return panel_texts.measure_text(measure, measure.panel.number_format if measure.panel else OPTIONAL, view.metrics)
 
 
-def _ends(widths: list[int], gap: int, right: int) -> list[int]:
+def _right_edges(widths: list[int], gap: int, right: int) -> list[int]:
     """Return the right edges of the table's columns; the last column ends at `right`."""
     before = accumulate(reversed(widths[1:]), lambda end, wide: end - wide - gap, initial=right)
     return list(before)[::-1]
 
 
-def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_optimal_cost(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the optimal cost by which the agents' costs are divided, and the optimal cost that a problem list states."""
     canvas = desk.canvas
-    if all(panel.view.has_own_ends for panel in desk.session.run.panels):
+    if all(panel.view.has_own_start_or_goal for panel in desk.session.run.panels):
         text = "optimal: each agent's start to its goal"
         canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
         return y + canvas.px(24)
     optimal = desk.session.run.world.optimal
     listed = desk.session.run.scenario.listed_optimal
-    text = f"optimal {wording.cost(optimal)}" if optimal < float("inf") else "no path from start to goal"
+    text = f"optimal {panel_texts.cost_text(optimal)}" if optimal < float("inf") else "no path from start to goal"
     if listed is not None:
         text += f", listed {listed:g}"
     if desk.session.run.world.grid.version:

@@ -3,11 +3,11 @@
 from functools import partial
 
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE
-from ui.model import turning
+from ui.model import adjust
 from ui.model.layout import Box
 from ui.model.tools import MAX_BRUSH, SELECT, TOOL_NAMES
-from ui.panels import bridges, selection_tab, stepper
-from ui.panels.desk import ViewContext
+from ui.panels import selection_section, stepper, switch_names
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 _PAINTING_HELP = (
@@ -20,17 +20,17 @@ _SELECTING_HELP = (
 )
 
 
-def draw(desk: ViewContext, box: Box) -> int:
+def draw_edit_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     y = _draw_tools(desk, x, y, width)
-    y = selection_tab.draw(desk, x, y, width)
-    y = _draw_history(desk, x, y, width)
+    y = selection_section.draw_selection_buttons(desk, x, y, width)
+    y = _draw_undo_buttons(desk, x, y, width)
     y = _draw_switches(desk, x, y, width)
-    y = _draw_changes(desk, x, y, width)
-    y = _draw_tick_ms(desk, x, y, width)
+    y = _draw_random_changes(desk, x, y, width)
+    y = _draw_tick_time_limit(desk, x, y, width)
     y = _draw_movement(desk, x, y, width)
-    return _draw_rules(desk, x, y, width)
+    return _draw_map_and_mouse_help(desk, x, y, width)
 
 
 def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
@@ -38,13 +38,13 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
     px = canvas.px
     height = px(28)
     label = "Edit mode: on" if desk.state.is_editing else "Edit mode: off"
-    canvas.button(
+    canvas.draw_button(
         "edit_mode",
         (x, y, width, height),
         label,
         partial(desk.run, "edit_mode"),
         is_on=desk.state.is_editing,
-        key=desk.key_of("edit_mode"),
+        key=desk.shortcut_of("edit_mode"),
         shows_key=True,
         tip="In edit mode, letter keys choose tools. The mouse edits in both modes",
     )
@@ -53,25 +53,25 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
     for i, (tool, name) in enumerate(TOOL_NAMES.items()):
         button_box = (x + (i % 2) * (half + px(6)), y + (i // 2) * (height + px(6)), half, height)
         command = f"tool_{tool}"
-        canvas.button(
+        canvas.draw_button(
             command,
             button_box,
             name,
             partial(desk.state.choose_tool, tool),
             is_on=desk.state.tool == tool,
-            key=desk.key_of(command),
+            key=desk.shortcut_of(command),
             shows_key=desk.state.is_editing,
-            tip=desk.tip_of(command) + " (the key works in edit mode)",
+            tip=desk.tooltip_of(command) + " (the key works in edit mode)",
         )
-    canvas.button(
+    canvas.draw_button(
         "hand",
         (x, y + 3 * (height + px(6)), half, height),
         "Hand",
         partial(desk.run, "hand"),
         is_on=desk.state.has_hand,
-        key=desk.key_of("hand"),
+        key=desk.shortcut_of("hand"),
         shows_key=True,
-        tip=desk.tip_of("hand"),
+        tip=desk.tooltip_of("hand"),
     )
     y += 4 * (height + px(6)) + px(4)
     return y if desk.state.tool == SELECT else _draw_brush(desk, x, y, width)
@@ -88,34 +88,38 @@ def _draw_brush(desk: ViewContext, x: int, y: int, width: int) -> int:
     def drag_to(new_share: float) -> None:
         desk.state.set_brush(1 + round(new_share * (MAX_BRUSH - 1)))
 
-    canvas.slider(
+    canvas.draw_slider(
         "brush",
         (x, y, width, px(20)),
         share**0.5,
         lambda s: drag_to(s * s),
         lambda step: desk.state.set_brush(desk.state.brush + step),
         "Brush size in cells",
-        desk.keys_of("smaller_brush", "larger_brush"),
+        desk.shortcuts_of("smaller_brush", "larger_brush"),
     )
     return y + px(30)
 
 
-def _draw_history(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
     history = desk.session.history
     for i, (command, label, count) in enumerate(
-        (("undo", "Undo", len(history.done)), ("redo", "Redo", len(history.undone)), ("clear_edits", "Clear edits", 0))
+        (
+            ("undo", "Undo", len(history.done)),
+            ("redo", "Redo", len(history.undone_entries)),
+            ("clear_edits", "Clear edits", 0),
+        )
     ):
         shown = f"{label} {count}" if count else label
-        canvas.button(
+        canvas.draw_button(
             command,
             (x + i * (third + px(6)), y, third, px(28)),
             shown,
-            desk.doer_of(command),
-            tip=desk.tip_of(command),
-            key=desk.key_of(command),
+            desk.command_callback(command),
+            tip=desk.tooltip_of(command),
+            key=desk.shortcut_of(command),
         )
     return y + px(40)
 
@@ -126,23 +130,23 @@ def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
         return y
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
-    y = desk.heading(x, y, "Switches")
+    y = desk.draw_heading(x, y, "Switches")
     desk.state.pointed_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
-        key = desk.key_of(f"switch_{i + 1}")
-        is_hovered = canvas.spot(
+        key = desk.shortcut_of(f"switch_{i + 1}")
+        is_hovered = canvas.add_hit_region(
             HitRegion(
                 f"switch:{name}",
                 row,
-                partial(bridges.flip, desk, name),
+                partial(switch_names.flip_switch, desk, name),
                 f"{'Free' if is_blocked else 'Block'} {name}",
                 key,
             )
         )
         if is_hovered:
             desk.state.pointed_switch = name
-        canvas.fill(row, palette.hover if is_hovered else palette.raised, 6)
+        canvas.fill_box(row, palette.hover if is_hovered else palette.raised, 6)
         middle = y + px(14)
         canvas.text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
         canvas.text(
@@ -160,50 +164,58 @@ def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
     return y + px(6)
 
 
-def _draw_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_random_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the controls of random changes of the map as in the papers: on or off, percentage of cells, interval."""
     canvas = desk.canvas
     px = canvas.px
     changes = desk.session.run.world.random_changes
     is_on = changes.rate > 0
-    y = desk.heading(x, y, "Random changes")
-    gap, each = px(8), stepper.width(canvas)
+    y = desk.draw_heading(x, y, "Random changes")
+    gap, each = px(8), stepper.stepper_width(canvas)
     wide = width - 2 * (each + gap)
-    canvas.button(
+    canvas.draw_button(
         "random_changes",
         (x, y, wide, px(28)),
         "on" if is_on else "off",
         partial(desk.run, "random_changes"),
         is_on=is_on,
-        tip=desk.tip_of("random_changes"),
-        key=desk.key_of("random_changes"),
+        tip=desk.tooltip_of("random_changes"),
+        key=desk.shortcut_of("random_changes"),
     )
     rate = changes.rate if is_on else desk.state.change_rate
-    turn_rate = partial(turning.turn_change_rate, desk.session, desk.state)
-    turn_interval = partial(turning.turn_change_interval, desk.session, desk.state)
+    turn_rate = partial(adjust.step_change_rate, desk.session, desk.state)
+    turn_interval = partial(adjust.step_change_interval, desk.session, desk.state)
     right = x + wide + gap + each
-    stepper.draw(canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Percentage of cells that each change affects")
+    stepper.draw_stepper(
+        canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Percentage of cells that each change affects"
+    )
     every = changes.every if is_on else desk.state.change_interval
     right += gap + each
-    stepper.draw(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two changes")
+    stepper.draw_stepper(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two changes")
     return y + px(40)
 
 
-def _draw_tick_ms(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_tick_time_limit(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the control for the time limit per tick in milliseconds, which all agents share as in a game."""
     canvas, limit = desk.canvas, desk.session.run.world.tick_ms
     px = canvas.px
-    y = desk.heading(x, y, "Milliseconds per tick, all agents together")
+    y = desk.draw_heading(x, y, "Milliseconds per tick, all agents together")
     tip = (
         "Agents plan one after another until this time is spent; the others wait. The measured times are kept in the "
         "script, so this run can be replayed exactly, but a run that starts over will be different"
     )
-    turn = partial(turning.turn_tick_ms, desk.session)
-    stepper.draw(canvas, "tick_ms", (x + stepper.width(canvas), y), f"{limit:g}" if limit else "off", turn, tip)
+    turn = partial(adjust.step_tick_ms, desk.session)
+    stepper.draw_stepper(
+        canvas, "tick_ms", (x + stepper.stepper_width(canvas), y), f"{limit:g}" if limit else "off", turn, tip
+    )
     if limit:
         words = "not reproducible"
         canvas.text(
-            (x + stepper.width(canvas) + px(10), y + px(14)), words, size=12, colour=desk.palette.warning, middle=True
+            (x + stepper.stepper_width(canvas) + px(10), y + px(14)),
+            words,
+            size=12,
+            colour=desk.palette.warning,
+            middle=True,
         )
     return y + px(40)
 
@@ -222,29 +234,35 @@ def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
     canvas.text((x + width, y), "starts over at tick 0", size=12, colour=desk.palette.dim, align="right")
-    y = desk.heading(x, y, "Movement")
+    y = desk.draw_heading(x, y, "Movement")
     options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
-    y = canvas.segments("rule", (x, y, width, px(28)), options, movement.rule, partial(turning.set_rule, desk.session))
-    if movement.has_diagonals:
+    y = canvas.draw_segments(
+        "rule", (x, y, width, px(28)), options, movement.rule, partial(adjust.set_movement_rule, desk.session)
+    )
+    if movement.has_diagonal_moves:
         y += px(6)
         tip = "Cost of a diagonal move; a straight move costs 1"
-        turn = partial(turning.turn_diagonal, desk.session)
-        stepper.draw(canvas, "diagonal", (x + stepper.width(canvas), y), f"{movement.diagonal:.4g}", turn, tip)
-        words = (x + stepper.width(canvas) + px(10), y + px(14))
+        turn = partial(adjust.step_diagonal_cost, desk.session)
+        stepper.draw_stepper(
+            canvas, "diagonal", (x + stepper.stepper_width(canvas), y), f"{movement.diagonal:.4g}", turn, tip
+        )
+        words = (x + stepper.stepper_width(canvas) + px(10), y + px(14))
         canvas.text(words, "cost of a diagonal move", size=12, colour=desk.palette.dim, middle=True)
         y += px(28)
     return y + px(12)
 
 
-def _draw_rules(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_map_and_mouse_help(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw a text with name, size and movement rule of the map, and with help for editing by mouse."""
     grid = desk.session.run.world.grid
     canvas = desk.canvas
-    canvas.hline(x, y, width)
+    canvas.draw_horizontal_line(x, y, width)
     text = (
         f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.words}.\n"
         f"{_SELECTING_HELP if desk.state.tool == SELECT else _PAINTING_HELP} "
         "Alt+click or {key:pin_cell}: pin a cell in the inspector. Drag the start or the goal to move it."
     )
     y += canvas.px(8)
-    return y + canvas.wrapped((x, y, width, canvas.px(400)), desk.worded(text), size=12, colour=desk.palette.dim)
+    return y + canvas.draw_wrapped_text(
+        (x, y, width, canvas.px(400)), desk.with_shortcuts(text), size=12, colour=desk.palette.dim
+    )

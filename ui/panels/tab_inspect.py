@@ -7,28 +7,37 @@ import numpy as np
 from sim import coverage
 from sim.agent_api import AgentView
 from sim.kernels import search as kernels
-from sim.prepared import Prepared
-from ui.draw.layers.records import cells_of, records_of
-from ui.draw.layers.regions import shown_regions
-from ui.model.cell_values import values_of
+from sim.prepared import PreparedData
+from ui.draw.layers.records import cells_of_record, records_of_agent
+from ui.draw.layers.regions import regions_at_level
+from ui.model.cell_values import search_values_of_cell
 from ui.model.layout import Box
+from ui.model.panel_texts import PENDING_VALUE
 from ui.model.run import Panel
-from ui.model.wording import NOT_YET
-from ui.panels import mark, why_line
-from ui.panels.desk import ViewContext
+from ui.panels import last_move_text, panel_mark
+from ui.panels.view_context import ViewContext
 
-LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
+TERRAIN_NAMES = {
+    ".": "free",
+    "G": "grass",
+    "S": "swamp",
+    "B": "free",
+    "W": "water",
+    "T": "trees",
+    "@": "wall",
+    "O": "wall",
+}
 
 
-def draw(desk: ViewContext, box: Box) -> int:
+def draw_inspect_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     canvas, palette = desk.canvas, desk.palette
     cell = desk.inspected_cell()
     if cell is None:
-        hint = canvas.wrapped(
+        hint = canvas.draw_wrapped_text(
             box,
-            desk.worded(
+            desk.with_shortcuts(
                 "Point at a cell of the map to see what every agent knows about it. {key:pin_cell} or Alt+click pins "
                 "the cell; {key:cursor_right} shows and moves the cell cursor."
             ),
@@ -38,23 +47,23 @@ def draw(desk: ViewContext, box: Box) -> int:
         y += hint + canvas.px(6)
     else:
         y = _draw_cell(desk, x, y, width, cell)
-    level = desk.scene.layers.region_level
+    level = desk.map_view.layers.region_level
     for index, panel in enumerate(desk.session.run.panels):
         facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
-        y = _draw_agent(desk, (x, y, width), panel, index, facts)
+        y = _draw_agent_section(desk, (x, y, width), panel, index, facts)
     return y
 
 
 def _have_own_goals(desk: ViewContext) -> bool:
-    return any(panel.subject.goal != panel.world.goal for panel in desk.session.run.panels)
+    return any(panel.displayed_agent.goal != panel.world.goal for panel in desk.session.run.panels)
 
 
 def _distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
     """Return [(name, value)] with the true distance to the agent's goal; [] if all agents have the same goal."""
-    if not _have_own_goals(desk) or panel.mind is None:
+    if not _have_own_goals(desk) or panel.drawn_agent is None:
         return []
     distance = desk.true_distance(panel, cell)
-    return [("true distance", NOT_YET if distance is None else _number(distance))]
+    return [("true distance", PENDING_VALUE if distance is None else _number_text(distance))]
 
 
 def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
@@ -68,35 +77,37 @@ def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
     y += px(28)
     letter = chr(grid.terrain[cy, cx])
     was = chr(grid.original[cy, cx])
-    terrain = LETTERS[letter] + (f", was {LETTERS[was]}" if was != letter else "")
-    y = _pair(desk, x, y, width, "terrain", f"{terrain} ({letter})")
-    y = _pair(
+    terrain = TERRAIN_NAMES[letter] + (f", was {TERRAIN_NAMES[was]}" if was != letter else "")
+    y = _draw_name_and_value(desk, x, y, width, "terrain", f"{terrain} ({letter})")
+    y = _draw_name_and_value(
         desk,
         x,
         y,
         width,
         "legal moves",
-        f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonals else 4}",
+        f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonal_moves else 4}",
     )
     if not _have_own_goals(desk):
-        distance = desk.session.run.timeline.true_distance(cell) if grid.is_free(cell) else math.inf
-        y = _pair(desk, x, y, width, "true distance to goal", NOT_YET if distance is None else _number(distance))
+        distance = desk.session.run.timeline.poll_distance(cell) if grid.is_free(cell) else math.inf
+        y = _draw_name_and_value(
+            desk, x, y, width, "true distance to goal", PENDING_VALUE if distance is None else _number_text(distance)
+        )
     return y + px(6)
 
 
 def _cell_source_text(desk: ViewContext) -> str:
     if desk.state.pinned is not None:
-        return "pinned" if desk.is_picture else desk.worded("pinned; {key:cancel} unpins")
-    return desk.worded(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")
+        return "pinned" if desk.is_picture else desk.with_shortcuts("pinned; {key:cancel} unpins")
+    return desk.with_shortcuts(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")
 
 
-def _pair(desk: ViewContext, x: int, y: int, width: int, name: str, value: str) -> int:
+def _draw_name_and_value(desk: ViewContext, x: int, y: int, width: int, name: str, value: str) -> int:
     desk.canvas.text((x, y), name, size=13, colour=desk.palette.dim)
     desk.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
     return y + desk.canvas.px(20)
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return "none" if math.isinf(value) else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
@@ -113,7 +124,7 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
     facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
     facts += _database_facts(view.agent, cell, level)
     if view.agent.learned is not None and view.agent.learned.h[cell] > 0.0:
-        facts.append(("learned h", _number(float(view.agent.learned.h[cell]))))
+        facts.append(("learned h", _number_text(float(view.agent.learned.h[cell]))))
     search = view.agent.search
     if search is None:
         return facts
@@ -121,16 +132,16 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
         facts.append(("expanded", f"{int(search.heat[cell]):,} x"))
     if not kernels.is_known(search, cell):
         return [("list", "unknown"), *facts]
-    g, h, f = values_of(panel.snapshot, view, cell)
-    parent = int(kernels.parent(grid.ground, search, cell))
+    g, h, f = search_values_of_cell(panel.snapshot, view, cell)
+    parent = int(kernels.parent_of(grid.ground, search, cell))
     came_from = "root" if parent < 0 else "({}, {})".format(*grid.xy(parent))
     where = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"
     return [
         ("list", where),
         ("parent", came_from),
-        ("g", _number(g)),
-        ("h", _number(h)),
-        ("f", _number(f)),
+        ("g", _number_text(g)),
+        ("h", _number_text(h)),
+        ("f", _number_text(f)),
         *facts,
     ]
 
@@ -142,25 +153,25 @@ def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, 
         facts.append(("depth", str(int(agent.depths[cell]))))
     if agent.contours is not None and agent.contours[cell]:
         facts.append(("contour", f"f <= {agent.contours[cell]:.2f}"))
-    regions = shown_regions(agent, level)
+    regions = regions_at_level(agent, level)
     if regions is not None and regions.of_cell[cell] >= 0:
         facts.append((f"region, level {regions.level}", str(int(regions.of_cell[cell]))))
-    records = records_of(agent)
+    records = records_of_agent(agent)
     if records is not None:
         passing = int(np.count_nonzero(records.tables.cells == cell))
         facts += [("records", str(passing))] if passing else []
-        ends = [(c, cells_of(records, c.record)) for c in agent.candidates]
+        ends = [(c, cells_of_record(records, c.record)) for c in agent.candidates]
         facts += [(f"record {c.record}", c.verdict) for c, chain in ends if cell in (chain[0], chain[-1])]
     return facts
 
 
-def data_lines(agent: AgentView) -> list[str]:
+def prepared_data_sentences(agent: AgentView) -> list[str]:
     """Return sentences about an agent's prepared data: its size, the cost of building it, and its expected coverage."""
-    lines = [_data_line(data) for data in agent.prepared if data.build_expansions]
-    return [*lines, *_coverage_lines(agent)]
+    lines = [_prepared_data_sentence(data) for data in agent.prepared if data.build_expansions]
+    return [*lines, *_coverage_sentences(agent)]
 
 
-def _coverage_lines(agent: AgentView) -> list[str]:
+def _coverage_sentences(agent: AgentView) -> list[str]:
     """Return [sentence] that says how many records of an agent's database are expected to fit a random problem.
 
     Return [] for an agent without such a database.
@@ -170,20 +181,23 @@ def _coverage_lines(agent: AgentView) -> list[str]:
         return []
     share = percent / 100.0
     fits = f"{agent.numbers['expected fits']:,.1f}"
-    return [f"{share:.1%} of pairs can be climbed: about {fits} records fit a random problem; {coverage.wish(share)}"]
+    return [
+        f"{share:.1%} of pairs can be climbed: about {fits} records fit a random problem; "
+        f"{coverage.describe_recommended_records(share)}"
+    ]
 
 
-def _data_line(data: Prepared) -> str:
+def _prepared_data_sentence(data: PreparedData) -> str:
     took = "" if data.build_ms is None else f", {data.build_ms:,.0f} ms"
-    kept = f"; {_size(data.disk_bytes)} on disk" if data.disk_bytes else ""
-    return f"{data.kind}: {_size(data.bytes)}, built with {data.build_expansions:,} expansions{took}{kept}"
+    kept = f"; {_size_text(data.disk_bytes)} on disk" if data.disk_bytes else ""
+    return f"{data.kind}: {_size_text(data.size_in_bytes)}, built with {data.build_expansions:,} expansions{took}{kept}"
 
 
-def _size(count: int) -> str:
+def _size_text(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
 
 
-def _draw_agent(
+def _draw_agent_section(
     desk: ViewContext, row: tuple[int, int, int], panel: Panel, index: int, facts: list[tuple[str, str]]
 ) -> int:
     """Draw the section of one agent and return the bottom of the section.
@@ -197,14 +211,14 @@ def _draw_agent(
     """
     canvas, palette, (x, y, width) = desk.canvas, desk.palette, row
     px = canvas.px
-    canvas.hline(x, y, width)
+    canvas.draw_horizontal_line(x, y, width)
     y += px(6)
-    left = mark.draw(canvas, x, y + px(9), index) + px(6)
+    left = panel_mark.draw_panel_mark(canvas, x, y + px(9), index) + px(6)
     canvas.text((left, y + px(9)), panel.view.label, size=13, face="bold", width=x + width - left, middle=True)
-    y = why_line.draw(desk, x, y + px(21), width, panel)
-    for line in data_lines(panel.view.agent):
+    y = last_move_text.draw_last_move_text(desk, x, y + px(21), width, panel)
+    for line in prepared_data_sentences(panel.view.agent):
         box = (x, y, width, canvas.surface.get_height())
-        y += canvas.wrapped(box, line, size=12, colour=palette.dim) + px(2)
+        y += canvas.draw_wrapped_text(box, line, size=12, colour=palette.dim) + px(2)
     half = width // 2
     for i, (name, value) in enumerate(facts):
         left = x + (i % 2) * (half + px(6))

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sim.abstraction import ABSTRACTION, highest
+from sim.abstraction import ABSTRACTION, top_level_of
 from ui.draw import legend
 from ui.draw.layers import LAYERS, Layer
 from ui.draw.theme import HEAT_MAPS
-from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_names
+from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_panel_names
 from ui.model.layout import Box
-from ui.panels import badges, meanings
-from ui.panels.desk import ViewContext
+from ui.panels import badges, map_legend
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-KEEP = "Use for every file"
+KEEP_VIEW_LABEL = "Use for every file"
 
-HEAT_TIPS = {
+HEAT_TOOLTIPS = {
     "off": "No heat map",
     "scrub": "Scrubbing only: how often the agent revisited each cell or made a back-move onto it",
     "visits": "How often the agent visited each cell; a dot: once",
@@ -28,7 +28,7 @@ HEAT_TIPS = {
     "the next panel. Orange: more visits in A, blue: more in B",
 }
 
-NO_HEAT = {
+EMPTY_HEAT_REASONS = {
     "scrub": "There is no agent",
     "visits": "There is no agent",
     "expansions": "No search has started yet",
@@ -39,99 +39,99 @@ NO_HEAT = {
 }
 """Reasons for an empty heat map, by its kind."""
 
-OTHERS = "Not used by these agents"
+UNUSED_LAYERS_HEADING = "Not used by these agents"
 
-HIDDEN_HEAT = "Slow motion shows the search instead"
-CROWD_HEAT = "Crowds show only visits; click an agent"
+HIDDEN_HEAT_REASON = "Slow motion shows the search instead"
+CROWD_HEAT_REASON = "Crowds show only visits; click an agent"
 
 
-def draw(desk: ViewContext, box: Box) -> int:
+def draw_layers_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, height = box
     px = desk.canvas.px
     heat_height = px(150)
-    shown = desk.scene.agent_layers
+    shown = desk.map_view.agent_layers
     row = min(px(24), max(px(19), (height - heat_height) // (len(shown) + 1)))
-    y = _draw_rows(desk, (x, y, width, row), shown) + px(6)
-    desk.canvas.hline(x, y, width)
+    y = _draw_layer_rows(desk, (x, y, width, row), shown) + px(6)
+    desk.canvas.draw_horizontal_line(x, y, width)
     y = _draw_heat(desk, (x, y + px(8), width, heat_height))
     if not desk.is_default_view():
-        y = _draw_keep(desk, (x, y, width, px(25)))
-    y = meanings.draw(desk, (x, y, width, box[1] + height - y))
-    return _draw_others(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
+        y = _draw_keep_view_button(desk, (x, y, width, px(25)))
+    y = map_legend.draw_legend(desk, (x, y, width, box[1] + height - y))
+    return _draw_unused_layers(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
 
 
-def _draw_keep(desk: ViewContext, box: Box) -> int:
+def _draw_keep_view_button(desk: ViewContext, box: Box) -> int:
     """Draw the button that stores the present view as the user's default, and return the top of the next section."""
     px = desk.canvas.px
-    desk.canvas.button(
+    desk.canvas.draw_button(
         "keep_view",
         box,
-        KEEP,
+        KEEP_VIEW_LABEL,
         partial(desk.run, "keep_view"),
-        tip=desk.tip_of("keep_view"),
-        key=desk.key_of("keep_view"),
+        tip=desk.tooltip_of("keep_view"),
+        key=desk.shortcut_of("keep_view"),
         size=12,
     )
     return box[1] + box[3] + px(8)
 
 
-def _draw_others(desk: ViewContext, box: Box, layers: Sequence[Layer]) -> int:
+def _draw_unused_layers(desk: ViewContext, box: Box, layers: Sequence[Layer]) -> int:
     """Draw the layers that do not apply to any agent on screen, and return the bottom of their list."""
     if not layers:
         return box[1]
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, row = box
-    canvas.hline(x, y, width)
-    canvas.text((x, y + px(8)), OTHERS, size=12, face="bold", colour=desk.palette.dim, width=width)
-    return _draw_rows(desk, (x, y + px(30), width, row), layers)
+    canvas.draw_horizontal_line(x, y, width)
+    canvas.text((x, y + px(8)), UNUSED_LAYERS_HEADING, size=12, face="bold", colour=desk.palette.dim, width=width)
+    return _draw_layer_rows(desk, (x, y + px(30), width, row), layers)
 
 
-def _draw_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> int:
+def _draw_layer_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> int:
     """Draw one row per layer and return the bottom of the last row."""
     px = desk.canvas.px
     x, y, width, row = first
     for layer in layers:
-        _draw_row(desk, (x, y, width, row), layer)
+        _draw_layer_row(desk, (x, y, width, row), layer)
         y += row
-        if layer.key == "regions" and desk.scene.layers.shows(layer) and (top := highest_level(desk)):
-            _draw_level(desk, (x + px(56), y, width - px(56), row), top)
+        if layer.key == "regions" and desk.map_view.layers.is_layer_on(layer) and (top := highest_level(desk)):
+            _draw_level_slider(desk, (x + px(56), y, width - px(56), row), top)
             y += row
     return y
 
 
-def _draw_row(desk: ViewContext, box: Box, layer: Layer) -> None:
+def _draw_layer_row(desk: ViewContext, box: Box, layer: Layer) -> None:
     canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    is_on, command = desk.scene.layers.shows(layer), f"layer_{layer.key}"
-    key = desk.key_of(command)
-    canvas.check_box(f"layer:{layer.key}", box, is_on, partial(desk.run, command), tip=layer.legend, key=key)
+    is_on, command = desk.map_view.layers.is_layer_on(layer), f"layer_{layer.key}"
+    key = desk.shortcut_of(command)
+    canvas.draw_check_box(f"layer:{layer.key}", box, is_on, partial(desk.run, command), tip=layer.legend, key=key)
     swatch = (x + px(24), middle - px(7), px(22), px(14))
-    legend.legend_swatch(canvas.surface, swatch, layer, desk.palette, desk.scene.scale)
+    legend.draw_layer_swatch(canvas.surface, swatch, layer, desk.palette, desk.map_view.scale)
     canvas.text((x + px(53), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
     canvas.text((x + width, middle), key, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True)
 
 
 def highest_level(desk: ViewContext) -> int:
     """Return the highest abstraction level of all agents on screen; 0 if no agent has an abstraction."""
-    prepared = (data for panel in desk.scene.shown_panels for data in panel.view.agent.prepared)
-    return max((highest(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
+    prepared = (data for panel in desk.map_view.shown_panels for data in panel.view.agent.prepared)
+    return max((top_level_of(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
 
 
-def _draw_level(desk: ViewContext, box: Box, top: int) -> None:
+def _draw_level_slider(desk: ViewContext, box: Box, top: int) -> None:
     """Draw the slider for the abstraction level whose regions are drawn: each agent's own level, or one for all."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    level = min(desk.scene.layers.region_level, top)
+    level = min(desk.map_view.layers.region_level, top)
 
     def choose(chosen: int) -> None:
-        desk.scene.layers.region_level = max(0, min(top, chosen))
+        desk.map_view.layers.region_level = max(0, min(top, chosen))
 
     words = f"level {level}" if level else "agent's level"
     used = px(84)
     canvas.text((x, y + height // 2), words, size=12, colour=desk.palette.dim, middle=True, width=used)
-    canvas.slider(
+    canvas.draw_slider(
         "region_level",
         (x + used, y, width - used, height),
         level / top,
@@ -146,43 +146,47 @@ def _draw_heat(desk: ViewContext, box: Box) -> int:
     canvas = desk.canvas
     x, y, width, _ = box
     px = canvas.px
-    heat = desk.scene.layers.heat
+    heat = desk.map_view.layers.heat
     canvas.text((x, y), "Heat", size=12, face="bold", colour=desk.palette.dim)
     _draw_heat_options(desk, x, y, width)
     y += px(22)
-    options = [(kind, HEAT_NAMES[kind], HEAT_TIPS[kind]) for kind in HEAT_KINDS]
-    y = canvas.segments("heat", (x, y, width, px(25)), options, heat.kind, desk.scene.layers.show_heat) + px(8)
+    options = [(kind, HEAT_NAMES[kind], HEAT_TOOLTIPS[kind]) for kind in HEAT_KINDS]
+    y = canvas.draw_segments(
+        "heat", (x, y, width, px(25)), options, heat.kind, desk.map_view.layers.set_heat_kind
+    ) + px(8)
     if heat.kind == "off":
         return y + px(2)
-    if not meanings.hot_panels(desk):
-        canvas.text((x, y), _why_not(desk, heat.kind), size=12, colour=desk.palette.dim, width=width)
+    if not map_legend.heat_map_count(desk):
+        canvas.text((x, y), _empty_heat_reason(desk, heat.kind), size=12, colour=desk.palette.dim, width=width)
         return y + px(26)
-    _draw_bar(desk, (x, y, width, px(12)))
+    _draw_heat_colour_bar(desk, (x, y, width, px(12)))
     y += px(38)
     if heat.kind == "difference":
-        _draw_compared(desk, (x, y, width, px(16)))
+        _draw_compared_names(desk, (x, y, width, px(16)))
         y += px(22)
     return y + px(6)
 
 
-def _why_not(desk: ViewContext, kind: str) -> str:
+def _empty_heat_reason(desk: ViewContext, kind: str) -> str:
     """Return the reason why no panel shows a heat map although one is chosen."""
-    if desk.scene.hides_heat:
-        return HIDDEN_HEAT
-    has_crowd = any(panel.crowd is not None for panel in desk.scene.shown_panels)
-    return CROWD_HEAT if has_crowd else NO_HEAT[kind]
+    if desk.map_view.is_heat_hidden:
+        return HIDDEN_HEAT_REASON
+    has_crowd = any(panel.crowd is not None for panel in desk.map_view.shown_panels)
+    return CROWD_HEAT_REASON if has_crowd else EMPTY_HEAT_REASONS[kind]
 
 
 def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
     """Draw the heat map's scale (linear or log) and the name of its colours; a click on either switches to the next."""
     canvas = desk.canvas
-    heat = desk.scene.layers.heat
+    heat = desk.map_view.layers.heat
     right = x + width
     for command, word in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
         used = canvas.text_width(word, 12)
         spot_box = (right - used, y - canvas.px(2), used, canvas.px(18))
-        is_hovered = canvas.spot(
-            HitRegion(command, spot_box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
+        is_hovered = canvas.add_hit_region(
+            HitRegion(
+                command, spot_box, partial(desk.run, command), desk.tooltip_of(command), desk.shortcut_of(command)
+            )
         )
         canvas.text(
             (right, y), word, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"
@@ -190,40 +194,42 @@ def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
         right -= used + canvas.px(12)
 
 
-def _draw_bar(desk: ViewContext, box: Box) -> None:
+def _draw_heat_colour_bar(desk: ViewContext, box: Box) -> None:
     """Draw the heat map's colour bands with the values of the first and last band; all panels share the scale."""
-    canvas, scale = desk.canvas, desk.scene.heat_scale
+    canvas, scale = desk.canvas, desk.map_view.heat_scale
     x, y, width, height = box
-    colours = scale.colours(desk.palette)
+    colours = scale.band_colours(desk.palette)
     count = len(colours)
     for i, (colour, label) in enumerate(zip(colours, scale.labels, strict=True)):
         left, right = x + i * width // count, x + (i + 1) * width // count
-        canvas.fill((left, y, right - left, height), colour)
-        canvas.spot(HitRegion(f"band:{i}", (left, y, right - left, height), None, label))
+        canvas.fill_box((left, y, right - left, height), colour)
+        canvas.add_hit_region(HitRegion(f"band:{i}", (left, y, right - left, height), None, label))
     below = y + height + canvas.px(4)
-    canvas.text((x, below), scale.lowest, size=12, face="mono", colour=desk.palette.dim)
+    canvas.text((x, below), scale.lowest_label, size=12, face="mono", colour=desk.palette.dim)
     canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=desk.palette.dim, align="right")
     canvas.text(
         (x + width // 2, below),
-        meanings.HEAT_UNITS[desk.scene.layers.heat.kind],
+        map_legend.HEAT_UNITS[desk.map_view.layers.heat.kind],
         size=12,
         colour=desk.palette.dim,
         align="centre",
     )
 
 
-def _draw_compared(desk: ViewContext, box: Box) -> None:
+def _draw_compared_names(desk: ViewContext, box: Box) -> None:
     """Draw the names of the panels A and B, each to the right of its badge.
 
     If one name is short, the other name gets the remaining width.
     """
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    names = compared_names(*desk.scene.compared_panels())
+    names = compared_panel_names(*desk.map_view.compared_panels())
     minus = " - "
     room = width - 2 * (height + px(5)) - canvas.text_width(minus, 12)
     needed = [canvas.text_width(name, 12) for name in names]
-    canvas.spot(HitRegion("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}"))
+    canvas.add_hit_region(
+        HitRegion("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}")
+    )
     for letter, name, other in zip("AB", names, reversed(needed), strict=True):
         badges.draw_badge(canvas, (x, y, height, height), letter)
         x += height + px(5)
@@ -232,14 +238,14 @@ def _draw_compared(desk: ViewContext, box: Box) -> None:
             x += canvas.text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
 
 
-def next_heat(desk: ViewContext) -> None:
+def show_next_heat_map(desk: ViewContext) -> None:
     """Show the next kind of heat map in all panels, or no heat map after the last kind."""
     kinds = list(HEAT_KINDS)
-    desk.scene.layers.show_heat(kinds[(kinds.index(desk.scene.layers.heat.kind) + 1) % len(kinds)])
+    desk.map_view.layers.set_heat_kind(kinds[(kinds.index(desk.map_view.layers.heat.kind) + 1) % len(kinds)])
 
 
-def next_colours(desk: ViewContext) -> None:
+def use_next_heat_colours(desk: ViewContext) -> None:
     """Show heat maps in the next of the available sets of colours."""
     names = HEAT_MAPS
-    after = names[(names.index(desk.scene.layers.heat.colours) + 1) % len(names)]
-    desk.scene.layers.heat = replace(desk.scene.layers.heat, colours=after)
+    after = names[(names.index(desk.map_view.layers.heat.colours) + 1) % len(names)]
+    desk.map_view.layers.heat = replace(desk.map_view.layers.heat, colours=after)

@@ -3,16 +3,16 @@
 from functools import partial
 
 from sim.time.branches import Branch
-from ui.draw.theme import mix
+from ui.draw.theme import mix_colours
 from ui.model import branching, script
 from ui.model.layout import Box
+from ui.model.panel_texts import RunNames
 from ui.model.script import ScriptEntry
 from ui.model.session import Session
-from ui.model.wording import RunNames
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_DEEDS = 200  # maximum number of listed lines of the script; of a longer script, the latest lines are listed
+MAX_SCRIPT_LINES = 200  # maximum number of listed lines of the script; of a longer script, the latest lines are listed
 BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),
@@ -23,20 +23,20 @@ BUTTONS = (
 )
 
 
-def draw(desk: ViewContext, box: Box) -> int:
+def draw_time_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     session = desk.session
-    y = desk.heading(x, y, "Branches")
-    for depth, branch in tree_order(session):
-        y = _draw_branch(desk, session, x, y, width, branch, depth)
-    y = _draw_buttons(desk, x, y + desk.canvas.px(6), width)
-    y = _draw_divergence(desk, session, x, y, width)
-    y = desk.heading(x, y, "Script of edits")
+    y = desk.draw_heading(x, y, "Branches")
+    for depth, branch in branches_in_tree_order(session):
+        y = _draw_branch_row(desk, session, x, y, width, branch, depth)
+    y = _draw_branch_buttons(desk, x, y + desk.canvas.px(6), width)
+    y = _draw_divergence_warning(desk, session, x, y, width)
+    y = desk.draw_heading(x, y, "Script of edits")
     return _draw_script(desk, session, x, y, width)
 
 
-def tree_order(session: Session) -> list[tuple[int, Branch]]:
+def branches_in_tree_order(session: Session) -> list[tuple[int, Branch]]:
     """Return (depth, branch) of all branches: parents before their children, siblings in order of creation."""
     found: list[tuple[int, Branch]] = []
 
@@ -51,7 +51,9 @@ def tree_order(session: Session) -> list[tuple[int, Branch]]:
     return found + [(0, b) for b in session.run.tree.branches.values() if b.number not in listed]
 
 
-def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
+def _draw_branch_row(
+    desk: ViewContext, session: Session, x: int, y: int, width: int, branch: Branch, depth: int
+) -> int:
     """Draw the row of a branch: check box, name, and the tick at which the branch left its parent.
 
     Returns:
@@ -62,27 +64,27 @@ def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int
     row = (x, y, width, px(26))
     is_focused = branch.number == session.run.front
     is_shown = branch.number in session.run.shown
-    is_hovered = canvas.spot(
+    is_hovered = canvas.add_hit_region(
         HitRegion(
             f"branch:{branch.number}",
             row,
-            partial(branching.show, session, branch.number),
+            partial(branching.show_branch, session, branch.number),
             f"Show and focus {branch.name}",
-            desk.key_of("next_branch"),
+            desk.shortcut_of("next_branch"),
         )
     )
     if is_focused or is_hovered:
-        canvas.fill(row, mix(palette.surface, palette.accent, 0.22) if is_focused else palette.hover, 5)
+        canvas.fill_box(row, mix_colours(palette.surface, palette.accent, 0.22) if is_focused else palette.hover, 5)
     left = x + px(6) + min(depth, 6) * px(12)
     eye = (left, y + px(3), px(20), px(20))
-    toggle = partial(branching.hide if is_shown else branching.show, session)
-    canvas.check_box(
+    toggle = partial(branching.hide_branch if is_shown else branching.show_branch, session)
+    canvas.draw_check_box(
         f"show_branch:{branch.number}",
         eye,
         is_shown,
         partial(toggle, branch.number),
         tip="Show or hide this branch",
-        key=desk.key_of("hide_branch"),
+        key=desk.shortcut_of("hide_branch"),
     )
     at = f"at {branch.at:,}" if branch.parent is not None else ""
     at_width = canvas.text_width(at, 12, "mono") if at else 0
@@ -100,43 +102,43 @@ def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int
     return y + px(28)
 
 
-def _draw_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
     for i, (command, label) in enumerate(BUTTONS):
         button_box = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
-        canvas.button(
+        canvas.draw_button(
             f"time:{command}",
             button_box,
             label,
-            desk.doer_of(command),
-            tip=desk.tip_of(command),
-            key=desk.key_of(command),
+            desk.command_callback(command),
+            tip=desk.tooltip_of(command),
+            key=desk.shortcut_of(command),
             size=12.5,
         )
     y += 2 * px(32)
-    canvas.button(
+    canvas.draw_button(
         "time:worst_block",
         (x, y, width, px(27)),
         "Find the worst block ...",
         partial(desk.run, "worst_block"),
-        tip=desk.tip_of("worst_block"),
-        key=desk.key_of("worst_block"),
+        tip=desk.tooltip_of("worst_block"),
+        key=desk.shortcut_of("worst_block"),
         shows_key=True,
         size=12.5,
     )
     return y + px(38)
 
 
-def _draw_divergence(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
+def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     """Draw a warning if the run differs from the saved run (other digests), and return the top of the next section."""
-    tick = session.run.timeline.diverged
+    tick = session.run.timeline.divergence_tick
     if tick is None:
         return y
     canvas = desk.canvas
     box = (x, y, width, canvas.px(28))
-    canvas.fill(box, mix(desk.palette.surface, desk.palette.warning, 0.2), 6)
+    canvas.fill_box(box, mix_colours(desk.palette.surface, desk.palette.warning, 0.2), 6)
     canvas.text(
         (x + canvas.px(8), y + canvas.px(14)),
         f"DIVERGED at tick {tick:,}",
@@ -145,7 +147,7 @@ def _draw_divergence(desk: ViewContext, session: Session, x: int, y: int, width:
         colour=desk.palette.warning,
         middle=True,
     )
-    canvas.spot(
+    canvas.add_hit_region(
         HitRegion(
             "diverged",
             box,
@@ -161,13 +163,13 @@ def _draw_divergence(desk: ViewContext, session: Session, x: int, y: int, width:
 
 def _draw_script(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    deeds = script.deeds(session.run)
-    complaints = session.run.timeline.complaints()
+    deeds = script.script_entries(session.run)
+    complaints = session.run.timeline.rejection_reasons()
     if not deeds:
         hint = "No edits yet. Every edit of the run is listed here. You can switch it off, move it to another tick, "
         hint += "repeat or delete it; the run is then recomputed."
-        return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
-    for deed in deeds[-MAX_DEEDS:]:
+        return y + canvas.draw_wrapped_text((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
+    for deed in deeds[-MAX_SCRIPT_LINES:]:
         complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
         y = _draw_script_line(desk, session, x, y, width, deed, complaint)
     return y
@@ -184,15 +186,15 @@ def _draw_script_line(
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     ink = palette.warning if complaint else None if deed.is_enabled else palette.dim
-    canvas.check_box(
+    canvas.draw_check_box(
         f"deed:{deed.id}",
         (x, y, px(20), px(20)),
         deed.is_enabled,
-        partial(script.toggle, session, deed),
+        partial(script.toggle_entry, session, deed),
         tip="Switch this edit on or off",
     )
-    text = deed.command.say(RunNames(session.run.timeline))
-    canvas.spot(
+    text = deed.command.describe_change(RunNames(session.run.timeline))
+    canvas.add_hit_region(
         HitRegion(
             f"deed_text:{deed.id}",
             (x + px(24), y, width - px(24), px(20)),
@@ -211,15 +213,15 @@ def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: in
     canvas = desk.canvas
     px = canvas.px
     actions = (
-        ("-10", partial(script.move, session, deed, -10), "Ten ticks earlier"),
-        ("-1", partial(script.move, session, deed, -1), "One tick earlier"),
-        ("+1", partial(script.move, session, deed, 1), "One tick later"),
-        ("+10", partial(script.move, session, deed, 10), "Ten ticks later"),
-        ("repeat", partial(script.duplicate, session, deed), "Repeat this edit ten ticks later"),
-        ("delete", partial(script.delete, session, deed), "Delete this edit from the script"),
+        ("-10", partial(script.move_entry, session, deed, -10), "Ten ticks earlier"),
+        ("-1", partial(script.move_entry, session, deed, -1), "One tick earlier"),
+        ("+1", partial(script.move_entry, session, deed, 1), "One tick later"),
+        ("+10", partial(script.move_entry, session, deed, 10), "Ten ticks later"),
+        ("repeat", partial(script.duplicate_entry, session, deed), "Repeat this edit ten ticks later"),
+        ("delete", partial(script.delete_entry, session, deed), "Delete this edit from the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)
-        canvas.button(f"deed:{deed.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
+        canvas.draw_button(f"deed:{deed.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
         x += width + px(4)
     return y + px(20)

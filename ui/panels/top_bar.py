@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from functools import partial
 
-from sim.movement import USUAL
+from sim.movement import DEFAULT_MOVEMENT
 from ui.model.layout import Box
-from ui.panels.desk import ViewContext
+from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 BUTTONS = (
@@ -19,13 +19,13 @@ BUTTONS = (
 )
 """Command and label of each button, from right to left."""
 
-DROPPED_FIRST = ("theme", "generate", "record", "gallery", "save_session", "help")
+DROP_ORDER = ("theme", "generate", "record", "gallery", "save_session", "help")
 """Commands in the order in which their buttons are left out of a narrow window.
 
 The keyboard shortcuts on the buttons are left out before any button; the button Open is always shown.
 """
 
-MIN_TITLE = 90  # minimum width that the buttons leave for the title of the file, in design units
+MIN_TITLE_WIDTH = 90  # minimum width that the buttons leave for the title of the file, in design units
 
 
 def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
@@ -40,11 +40,11 @@ def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | Non
     canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
-    canvas.fill(box, desk.palette.surface)
-    canvas.hline(x, y + height - 1, width)
+    canvas.fill_box(box, desk.palette.surface)
+    canvas.draw_horizontal_line(x, y + height - 1, width)
     left = x + px(14)
     left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
-    right = _draw_buttons(desk, left, x + width - px(10), middle)
+    right = _draw_top_buttons(desk, left, x + width - px(10), middle)
     right = indicator(right, middle) if indicator else right
     _draw_title(desk, left, right - px(12), box)
 
@@ -57,36 +57,40 @@ def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
     caption = desk.session.run.scenario.caption
     title = desk.session.run.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
     movement = desk.session.run.world.grid.movement
-    kept = 0 if movement == USUAL else canvas.text_width(movement.rule) + px(14)
+    kept = 0 if movement == DEFAULT_MOVEMENT else canvas.text_width(movement.rule) + px(14)
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - kept))
     about = partial(desk.run, "about") if caption else None
-    tip = f"{title}\n{desk.tip_of('about')}: click to read the whole text" if caption else title
-    key = desk.key_of("about") if caption else ""
-    canvas.spot(HitRegion("title", (left, y, used, height), about, tip, key))
+    tip = f"{title}\n{desk.tooltip_of('about')}: click to read the whole text" if caption else title
+    key = desk.shortcut_of("about") if caption else ""
+    canvas.add_hit_region(HitRegion("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
-    left = _draw_movement(desk, left, right, box)
-    left = _draw_divergence(desk, left, right, box)
+    left = _draw_movement_rule(desk, left, right, box)
+    left = _draw_divergence_warning(desk, left, right, box)
     if caption and used and right - left > px(108):
         title_box = (left, y, right - left, height)
-        ink = desk.palette.text if canvas.spot(HitRegion("caption", title_box, about, tip, key)) else desk.palette.dim
+        ink = (
+            desk.palette.text
+            if canvas.add_hit_region(HitRegion("caption", title_box, about, tip, key))
+            else desk.palette.dim
+        )
         text = " ".join(caption.split())
         canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
 
 
-def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
+def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw the movement rule if it is not the default rule; if there is no room for its description, draw its name."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
-    if movement == USUAL:
+    if movement == DEFAULT_MOVEMENT:
         return left
     words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
     text_pos = (left, box[1] + box[3] // 2)
     used = canvas.text(text_pos, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
     tip = f"Movement: {movement.words}. Click to change it; the run then starts over"
-    canvas.spot(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
+    canvas.add_hit_region(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
     return left + used + canvas.px(14)
 
 
-def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
+def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw a warning if the open run differs from the saved run."""
     canvas, found = desk.canvas, desk.session.run.timeline.divergence
     if found is None:
@@ -102,29 +106,32 @@ def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
         width=max(0, right - left),
     )
     who = f": {', '.join(found.agents)}" if found.agents else ""
-    tip = f"The replay does not match the saved run{who}. The digest was {found.was}, now it is {found.now}"
-    canvas.spot(HitRegion("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip))
+    digests = f"The digest was {found.recorded_digest}, now it is {found.replayed_digest}"
+    tip = f"The replay does not match the saved run{who}. {digests}"
+    canvas.add_hit_region(
+        HitRegion("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip)
+    )
     return left + used + canvas.px(14)
 
 
-def _draw_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
+def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
     """Draw the buttons of the bar that fit, right-aligned, and return the left edge of the leftmost button."""
     canvas = desk.canvas
     height = canvas.px(28)
-    buttons, has_keys = _fitting(desk, right - left - canvas.px(MIN_TITLE))
+    buttons, has_keys = _buttons_fitting_into(desk, right - left - canvas.px(MIN_TITLE_WIDTH))
     for command, label in buttons:
         width = _button_width(desk, command, label, has_keys)
         box = (right - width, middle - height // 2, width, height)
-        run, key = partial(desk.run, command), desk.key_of(command)
-        canvas.button(f"top:{command}", box, label, run, tip=desk.tip_of(command), key=key, shows_key=has_keys)
+        run, key = partial(desk.run, command), desk.shortcut_of(command)
+        canvas.draw_button(f"top:{command}", box, label, run, tip=desk.tooltip_of(command), key=key, shows_key=has_keys)
         right = box[0] - canvas.px(6)
     return right
 
 
-def _fitting(desk: ViewContext, room: int) -> tuple[list[tuple[str, str]], bool]:
+def _buttons_fitting_into(desk: ViewContext, room: int) -> tuple[list[tuple[str, str]], bool]:
     """Return (command, label) of the buttons that fit into a width, and whether their shortcuts fit too."""
     shown = list(BUTTONS)
-    for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROPPED_FIRST)):
+    for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROP_ORDER)):
         shown = [button for button in shown if button[0] != dropped]
         if sum(_button_width(desk, *button, has_keys) + desk.canvas.px(6) for button in shown) <= room:
             return shown, has_keys
@@ -133,5 +140,5 @@ def _fitting(desk: ViewContext, room: int) -> tuple[list[tuple[str, str]], bool]
 
 def _button_width(desk: ViewContext, command: str, label: str, has_key: bool) -> int:
     canvas = desk.canvas
-    key = canvas.text_width(desk.key_of(command), 11, "mono") + canvas.px(10) if has_key else 0
+    key = canvas.text_width(desk.shortcut_of(command), 11, "mono") + canvas.px(10) if has_key else 0
     return canvas.text_width(label, 13) + key + canvas.px(20)

@@ -6,13 +6,13 @@ scale or the theme changes. Controls that keep state between frames (text fields
 pygame_gui.
 
 Numbers and controls take twice as long to draw as the maps, and nothing is gained by updating numbers sixty times a
-second. While the window rests (no user input, no overlay), `part` therefore redraws the cached regions of the
-window (panels, bars, sidebar) in round-robin order: each region every third frame, or less often if there are more than
-six regions, because at most two regions are redrawn per frame. Regions whose numbers are compared with each other form
-one group and are redrawn in the same frame, so that they show the same tick.
+second. While the window rests (no user input, no overlay), `draw_cached_region` therefore redraws the cached regions of
+the window (panels, bars, sidebar) in round-robin order: each region every third frame, or less often if there are more
+than six regions, because at most two regions are redrawn per frame. Regions whose numbers are compared with each other
+form one group and are redrawn in the same frame, so that they show the same tick.
 
-Hit regions are the areas that react to the mouse, such as a button. Cached regions are the areas that `part` redraws;
-each contains many hit regions.
+Hit regions are the areas that react to the mouse, such as a button. Cached regions are the areas that
+`draw_cached_region` redraws; each contains many hit regions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,18 +23,20 @@ from itertools import accumulate, pairwise
 
 import pygame
 
-from ui.draw.fonts import Fonts
-from ui.draw.theme import Colour, Palette, mix
-from ui.model.layout import Box, contains
+from ui.draw.fonts import FontCache
+from ui.draw.theme import Colour, Palette, mix_colours
+from ui.model.layout import Box, box_contains
 
-_MAX_CACHED_BOX_AREA = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
-RENEWED_EVERY = 3  # minimum number of frames between two redraws of a cached region, while the window rests
+_MAX_CACHED_BOX_AREA_PX = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
+MIN_REDRAW_INTERVAL_FRAMES = (
+    3  # minimum number of frames between two redraws of a cached region, while the window rests
+)
 # Maximum number of cached regions redrawn per frame, on average.
 # With eight panels and three bars, each region is then redrawn every sixth frame, which is 10 times a second.
 # That is enough, because numbers that change 20 times a second are unreadable.
 _MAX_REGIONS_PER_FRAME = 2
 
-Action = Callable[[], None]
+ClickCallback = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -46,21 +48,23 @@ class HitRegion:
 
     id: str  # unique name of the region in a frame, for example "transport:play"
     box: Box  # rectangle in window pixels
-    action: Action | None = None  # callback of a click; None if a click does nothing
+    action: ClickCallback | None = None  # callback of a click; None if a click does nothing
     tip: str = ""  # tooltip; no tooltip if empty
     key: str = ""  # keyboard shortcut, shown in the tooltip
     # Callback of a drag that began in this region; it gets the mouse position in pixels
     drag: Callable[[tuple[int, int]], None] | None = None
-    wheel: Callable[[int], None] | None = None  # callback of the mouse wheel; it gets 1 for up or -1 for down
-    drop: Action | None = None  # callback of the release of the mouse button at the end of a drag
+    on_wheel: Callable[[int], None] | None = None  # callback of the mouse wheel; it gets 1 for up or -1 for down
+    on_drop: ClickCallback | None = None  # callback of the release of the mouse button at the end of a drag
 
 
-MIN_SPARE = 13  # minimum extra width of a choice beyond its label, including the gap to its right, in design units
-MAX_SPARE = 72  # maximum extra width of a choice beyond its label, so that few choices do not fill a wide row
-HANDLE = 7  # radius of a slider's handle, in design units
+MIN_CHOICE_PADDING = (
+    13  # minimum extra width of a choice beyond its label, including the gap to its right, in design units
+)
+MAX_CHOICE_PADDING = 72  # maximum extra width of a choice beyond its label, so that few choices do not fill a wide row
+SLIDER_HANDLE_RADIUS = 7  # radius of a slider's handle, in design units
 
 
-def slider_share(x: int, width: int, radius: int) -> float:
+def slider_share_at(x: int, width: int, radius: int) -> float:
     """Return the position of a slider's handle, from 0 to 1, for a mouse position.
 
     Args:
@@ -72,36 +76,40 @@ def slider_share(x: int, width: int, radius: int) -> float:
 
 
 class Canvas:
-    """Surface and hit regions of a frame: call `begin`, draw the controls, then find regions with `hit_test`."""
+    """Surface and hit regions of a frame: call `begin_frame`, draw the controls, then find regions with `hit_test`."""
 
     def __init__(self, scale: float = 1.0) -> None:
-        """Create a canvas that can measure texts but not draw, because `begin` has not set its surface yet.
+        """Create a canvas that can measure texts but not draw, because `begin_frame` has not set its surface yet.
 
         Args:
-            scale: Pixels per design unit, used to measure texts until `begin` sets another scale.
+            scale: Pixels per design unit, used to measure texts until `begin_frame` sets another scale.
         """
-        self.fonts = Fonts()
+        self.fonts = FontCache()
         self.scale = scale
-        self.spots: list[HitRegion] = []  # hit regions registered in this frame, in drawing order
+        self.hit_regions: list[HitRegion] = []  # hit regions registered in this frame, in drawing order
         self.focus_id: str | None = None  # id of the control that has the keyboard focus
         self.held: HitRegion | None = None  # hit region in which the present drag began; None without a drag
         self.mouse: tuple[int, int] = (-1, -1)  # mouse position in pixels
-        self.takes_mouse = True  # whether controls react to the pointer; False while a modal dialog is open
-        self.renewed: list[Box] = []  # dirty rectangles in pixels: areas drawn in this frame
-        self.scrolled: dict[str, Box] = {}  # control id -> rectangle in scrolling areas, also if scrolled out of view
+        self.accepts_mouse = True  # whether controls react to the pointer; False while a modal dialog is open
+        self.dirty_rects: list[Box] = []  # dirty rectangles in pixels: areas drawn in this frame
+        self.scrolled_boxes: dict[
+            str, Box
+        ] = {}  # control id -> rectangle in scrolling areas, also if scrolled out of view
         # Controls that are scrolled out of view, each as (number of hit regions registered before it, its id)
-        self._scrolled_out: list[tuple[int, str]] = []
+        self._hidden_controls: list[tuple[int, str]] = []
         self._in_scroll_area = False  # whether the controls being drawn are inside a scrolling area
-        # _is_resting: there is no user input and no overlay, so that `part` may keep the pixels of the last frame.
-        # _waits: this frame has much other work, so that `part` postpones redraws of cached regions by one frame.
-        # _last_frame_was_busy: the argument `is_busy` of `begin` in the last frame.
-        self._is_resting = self._waits = self._last_frame_was_busy = False
-        self._turn = 0  # frame counter that selects the group of regions to redraw, without postponed frames
-        self._parts: dict[str, list[HitRegion]] = {}  # name of a cached region -> hit regions of its last redraw
+        # _is_resting: there is no user input and no overlay, so that `draw_cached_region` may keep the pixels of the
+        # last frame. _waits: this frame has much other work, so that `draw_cached_region` postpones redraws of cached
+        # regions by one frame. _last_frame_was_busy: the argument `is_busy` of `begin_frame` in the last frame.
+        self._is_resting = self._is_postponed = self._last_frame_was_busy = False
+        self._redraw_count = 0  # frame counter that selects the group of regions to redraw, without postponed frames
+        self._hit_regions_by_name: dict[
+            str, list[HitRegion]
+        ] = {}  # name of a cached region -> hit regions of its last redraw
         # Names of the groups of cached regions in the order of their redraws (a dict used as an ordered set)
-        self._groups: dict[str, None] = {}
+        self._redraw_groups: dict[str, None] = {}
 
-    def begin(
+    def begin_frame(
         self,
         surface: pygame.Surface,
         palette: Palette,
@@ -118,22 +126,22 @@ class Canvas:
             palette: Colours of the theme.
             scale: Pixels per design unit.
             mouse: Mouse position in pixels.
-            rests: Whether `surface` still holds the last frame and `part` may leave most regions unchanged.
+            rests: Whether `surface` holds the last frame and `draw_cached_region` may leave most regions unchanged.
             is_busy: Whether the other work of this frame takes long. A resting window then postpones its redraws by one
                 frame, unless the last frame was busy too, because waiting gains nothing if all frames are busy.
         """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
-        self.spots, self.renewed = [], []
-        self.scrolled, self._scrolled_out = {}, []
+        self.hit_regions, self.dirty_rects = [], []
+        self.scrolled_boxes, self._hidden_controls = {}, []
         self._is_resting = rests
-        self._waits = rests and is_busy and not self._last_frame_was_busy
+        self._is_postponed = rests and is_busy and not self._last_frame_was_busy
         self._last_frame_was_busy = is_busy
-        self._turn += not self._waits
+        self._redraw_count += not self._is_postponed
         if not rests:
-            self._parts.clear()
-            self._groups.clear()
+            self._hit_regions_by_name.clear()
+            self._redraw_groups.clear()
 
-    def part(self, name: str, box: Box, draw: Action, group: str = "") -> bool:
+    def draw_cached_region(self, name: str, box: Box, draw: ClickCallback, group: str = "") -> bool:
         """Draw a cached region of the window, or keep its pixels while the window rests and the region is not due.
 
         Args:
@@ -145,20 +153,20 @@ class Canvas:
         Returns:
             Whether the region was drawn. If not, the hit regions of its last redraw are registered again.
         """
-        kept, group = self._parts.get(name), group or name
-        self._groups.setdefault(group)
-        if self._is_resting and kept is not None and (self._waits or not self._is_due(group)):
-            self.spots += kept
+        kept, group = self._hit_regions_by_name.get(name), group or name
+        self._redraw_groups.setdefault(group)
+        if self._is_resting and kept is not None and (self._is_postponed or not self._is_redraw_due(group)):
+            self.hit_regions += kept
             return False
-        first = len(self.spots)
+        first = len(self.hit_regions)
         draw()
-        self._parts[name] = self.spots[first:]
-        self.renewed.append(box)
+        self._hit_regions_by_name[name] = self.hit_regions[first:]
+        self.dirty_rects.append(box)
         return True
 
-    def _is_due(self, group: str) -> bool:
-        every = max(RENEWED_EVERY, -(-len(self._parts) // _MAX_REGIONS_PER_FRAME))
-        return (self._turn + list(self._groups).index(group)) % every == 0
+    def _is_redraw_due(self, group: str) -> bool:
+        every = max(MIN_REDRAW_INTERVAL_FRAMES, -(-len(self._hit_regions_by_name) // _MAX_REGIONS_PER_FRAME))
+        return (self._redraw_count + list(self._redraw_groups).index(group)) % every == 0
 
     def px(self, units: float) -> int:
         """Convert a length in design units to pixels."""
@@ -166,24 +174,24 @@ class Canvas:
 
     # --- hit regions -----------------------------------------------------------------------------
 
-    def spot(self, spot: HitRegion) -> bool:
+    def add_hit_region(self, spot: HitRegion) -> bool:
         """Register a hit region, clipped to the visible area, and return whether the mouse is over it."""
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
         is_seen = bool(seen.width and seen.height)
         if self._in_scroll_area and spot.action:
-            self.scrolled[spot.id] = spot.box
+            self.scrolled_boxes[spot.id] = spot.box
             if not is_seen:
-                self._scrolled_out.append((len(self.spots), spot.id))
+                self._hidden_controls.append((len(self.hit_regions), spot.id))
         if not is_seen:
             return False
         box = (seen.x, seen.y, seen.width, seen.height)
         if box != spot.box:
             spot = replace(spot, box=box)
-        self.spots.append(spot)
+        self.hit_regions.append(spot)
         return self.is_hovered(spot.box)
 
     @contextmanager
-    def clipped(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
+    def clipped_to(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
         """Clip drawing and hit regions to a box inside the `with` block.
 
         Args:
@@ -199,21 +207,21 @@ class Canvas:
 
     def is_hovered(self, box: Box) -> bool:
         """Return whether the mouse is over a box, and neither a dialog nor a drag has captured it."""
-        return self.takes_mouse and self.held is None and contains(box, self.mouse)
+        return self.accepts_mouse and self.held is None and box_contains(box, self.mouse)
 
     def hit_test(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hit region at a position in pixels, which is the one registered last."""
-        return next((s for s in reversed(self.spots) if contains(s.box, position)), None)
+        return next((s for s in reversed(self.hit_regions) if box_contains(s.box, position)), None)
 
-    def wheel_spot_at(self, position: tuple[int, int]) -> HitRegion | None:
+    def wheel_region_at(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hit region at a position in pixels that reacts to the mouse wheel."""
-        return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
+        return next((s for s in reversed(self.hit_regions) if s.on_wheel and box_contains(s.box, position)), None)
 
-    def spot_named(self, spot_id: str) -> HitRegion | None:
+    def hit_region_named(self, spot_id: str) -> HitRegion | None:
         """Return the hit region with a given id, or None if no such region is visible in this frame."""
-        return next((s for s in self.spots if s.id == spot_id), None)
+        return next((s for s in self.hit_regions if s.id == spot_id), None)
 
-    def focus_next(self, step: int) -> None:
+    def focus_next_control(self, step: int) -> None:
         """Move the keyboard focus by `step` controls in drawing order, with wrap-around."""
         usable = self._reachable_ids()
         if not usable:
@@ -225,20 +233,20 @@ class Canvas:
 
     def _reachable_ids(self) -> list[str]:
         """Return the ids of all clickable controls in drawing order, including those scrolled out of view."""
-        visible = [(index, spot.id) for index, spot in enumerate(self.spots) if spot.action]
-        return [spot_id for _, spot_id in sorted([*self._scrolled_out, *visible], key=lambda entry: entry[0])]
+        visible = [(index, spot.id) for index, spot in enumerate(self.hit_regions) if spot.action]
+        return [spot_id for _, spot_id in sorted([*self._hidden_controls, *visible], key=lambda entry: entry[0])]
 
-    def draw_focus(self) -> None:
-        spot = self.spot_named(self.focus_id) if self.focus_id else None
+    def draw_focused_control(self) -> None:
+        spot = self.hit_region_named(self.focus_id) if self.focus_id else None
         if spot:
-            self.ring(self.around(pygame.Rect(spot.box)))
+            self.draw_focus_ring(self.focus_ring_rect(pygame.Rect(spot.box)))
 
-    def around(self, rect: pygame.Rect) -> pygame.Rect:
+    def focus_ring_rect(self, rect: pygame.Rect) -> pygame.Rect:
         """Return the rectangle of the focus ring around a control with rectangle `rect`."""
         gap = self.px(2) + 1
         return rect.inflate(2 * gap, 2 * gap)
 
-    def ring(self, rect: pygame.Rect) -> None:
+    def draw_focus_ring(self, rect: pygame.Rect) -> None:
         """Draw the outline that marks the control with the keyboard focus."""
         pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(7))
 
@@ -269,10 +277,10 @@ class Canvas:
             middle: Whether `position` is on the vertical middle of the text and not at its top.
         """
         if width is not None:
-            text = self.cut(text, width, size, face)
+            text = self.shorten_text(text, width, size, face)
         if not text:
             return 0
-        image = self.fonts.render(text, face, self.px(size), colour or self.palette.text)
+        image = self.fonts.render_text(text, face, self.px(size), colour or self.palette.text)
         x, y = position
         if align == "right":
             x -= image.get_width()
@@ -287,15 +295,15 @@ class Canvas:
     def text_width(self, text: str, size: float = 13, face: str = "sans") -> int:
         return self.fonts.width(text, face, self.px(size))
 
-    def cut(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
+    def shorten_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
         """Return the text, shortened with an ellipsis if it is wider than `width` pixels."""
-        return _shortened_text(self.fonts.font(face, self.px(size)), text, width)
+        return _shortened_text(self.fonts.load_font(face, self.px(size)), text, width)
 
-    def wrapped(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
+    def draw_wrapped_text(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
         """Draw as many lines of a paragraph as fit into a box, and return the height of these lines in pixels."""
         x, y, width, height = box
         line_height = self.px(size * 1.45)
-        lines = self.wrap_lines(text, width, size)
+        lines = self.wrap_text(text, width, size)
         shown = max(0, height // line_height)
         for i, line in enumerate(lines[:shown]):
             is_last = i == shown - 1 and len(lines) > shown
@@ -304,41 +312,41 @@ class Canvas:
             )
         return min(len(lines), shown) * line_height
 
-    def wrap_lines(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
+    def wrap_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
         """Return the lines of a text wrapped at `width` pixels; words are not broken, so a line may be wider."""
-        return list(_wrapped_lines(self.fonts.font(face, self.px(size)), text, width))
+        return list(_wrapped_lines(self.fonts.load_font(face, self.px(size)), text, width))
 
     # --- shapes -----------------------------------------------------------------------------------
 
-    def fill(self, box: Box, colour: Colour, radius: float = 0) -> None:
+    def fill_box(self, box: Box, colour: Colour, radius: float = 0) -> None:
         """Draw a filled box.
 
         Small rounded boxes are blitted from a cache, because drawing their corners takes five times as long as a blit.
         """
         if radius == 0:
             self.surface.fill(colour, box)
-        elif box[2] * box[3] > _MAX_CACHED_BOX_AREA:
+        elif box[2] * box[3] > _MAX_CACHED_BOX_AREA_PX:
             pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
         elif box[2] > 0 and box[3] > 0:
-            self.surface.blit(_rounded(box[2], box[3], colour, self.px(radius)), box[:2])
+            self.surface.blit(_rounded_box_image(box[2], box[3], colour, self.px(radius)), box[:2])
 
-    def outline(self, box: Box, colour: Colour, radius: float = 0, width: float = 1) -> None:
+    def draw_outline(self, box: Box, colour: Colour, radius: float = 0, width: float = 1) -> None:
         pygame.draw.rect(self.surface, colour, box, max(1, self.px(width)), self.px(radius))
 
-    def hline(self, x: int, y: int, width: int) -> None:
+    def draw_horizontal_line(self, x: int, y: int, width: int) -> None:
         pygame.draw.line(self.surface, self.palette.edge, (x, y), (x + width - 1, y))
 
-    def polygon(self, points: list[tuple[float, float]], colour: Colour) -> None:
+    def fill_polygon(self, points: list[tuple[float, float]], colour: Colour) -> None:
         pygame.draw.polygon(self.surface, colour, points)
 
     # --- controls ---------------------------------------------------------------------------------
 
-    def button(
+    def draw_button(
         self,
         spot_id: str,
         box: Box,
         label: str,
-        action: Action | None,
+        action: ClickCallback | None,
         *,
         tip: str = "",
         key: str = "",
@@ -362,9 +370,9 @@ class Canvas:
             colour: Colour of the label; None for the palette's text colour, or its dim colour without an action.
         """
         palette = self.palette
-        is_hovered = self.spot(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
+        is_hovered = self.add_hit_region(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
         ground = palette.accent if is_on else palette.hover if is_hovered else palette.raised
-        self.fill(box, ground, 6)
+        self.fill_box(box, ground, 6)
         ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
         x, y, width, height = box
         key_width = self.text_width(key, 11, "mono") + self.px(8) if shows_key and key else 0
@@ -381,27 +389,29 @@ class Canvas:
             width=width - key_width - self.px(6),
         )
         if key_width:
-            dim = mix(ink, ground, 0.35)
+            dim = mix_colours(ink, ground, 0.35)
             self.text(
                 (x + width - self.px(8), middle), key, size=11, face="mono", colour=dim, align="right", middle=True
             )
 
-    def check_box(self, spot_id: str, box: Box, is_on: bool, action: Action, *, tip: str = "", key: str = "") -> None:
+    def draw_check_box(
+        self, spot_id: str, box: Box, is_on: bool, action: ClickCallback, *, tip: str = "", key: str = ""
+    ) -> None:
         """Draw a check box at the left end of `box`; a click anywhere in `box` calls `action`."""
-        is_hovered = self.spot(HitRegion(spot_id, box, action, tip, key))
+        is_hovered = self.add_hit_region(HitRegion(spot_id, box, action, tip, key))
         side = self.px(15)
         square = (box[0], box[1] + (box[3] - side) // 2, side, side)
         palette = self.palette
         if is_on:
-            self.fill(square, palette.accent, 4)
+            self.fill_box(square, palette.accent, 4)
             x, y, s, _ = square
             points = [(x + s * 0.22, y + s * 0.52), (x + s * 0.43, y + s * 0.74), (x + s * 0.80, y + s * 0.28)]
             pygame.draw.lines(self.surface, palette.on_accent, False, points, max(2, self.px(2)))
         else:
-            self.fill(square, palette.hover if is_hovered else palette.raised, 4)
-            self.outline(square, palette.edge, 4)
+            self.fill_box(square, palette.hover if is_hovered else palette.raised, 4)
+            self.draw_outline(square, palette.edge, 4)
 
-    def segments(
+    def draw_segments(
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
     ) -> int:
         """Draw a group of exclusive choices and return the bottom of its last row, in pixels.
@@ -420,7 +430,7 @@ class Canvas:
         for row in self._segment_rows(width, options):
             boxes = self.segment_boxes((x, y, width, height), [label for _, label, _ in row])
             for (value, label, tip), segment in zip(row, boxes, strict=True):
-                self.button(
+                self.draw_button(
                     f"{spot_id}:{value}",
                     segment,
                     label,
@@ -444,30 +454,30 @@ class Canvas:
         return [[option] for option in options]
 
     def _row_fits(self, width: int, row: list[tuple[str, str, str]]) -> bool:
-        return sum(self.text_width(label, 12) + self.px(MIN_SPARE) for _, label, _ in row) <= width
+        return sum(self.text_width(label, 12) + self.px(MIN_CHOICE_PADDING) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
         """Return the rectangle of each choice in a row of exclusive choices.
 
         Each rectangle is as wide as its label plus an equal share of the free width of the row. The share is at most
-        MAX_SPARE, so that a few choices are not stretched over a wide row.
+        MAX_CHOICE_PADDING, so that a few choices are not stretched over a wide row.
         """
         x, y, width, height = box
         gap = self.px(3)
         widths = [self.text_width(label, 12) for label in labels]
-        spare = min(self.px(MAX_SPARE), (width + gap - sum(widths)) / max(1, len(labels)))
+        spare = min(self.px(MAX_CHOICE_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
         ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
         return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(ends)]
 
-    def meter(self, box: Box, share: float, colour: Colour) -> None:
+    def draw_meter(self, box: Box, share: float, colour: Colour) -> None:
         """Draw a bar filled to a share between 0 and 1."""
-        self.fill(box, self.palette.raised, 3)
+        self.fill_box(box, self.palette.raised, 3)
         x, y, width, height = box
         filled = round(width * max(0.0, min(1.0, share)))
         if filled:
-            self.fill((x, y, max(filled, self.px(3)), height), colour, 3)
+            self.fill_box((x, y, max(filled, self.px(3)), height), colour, 3)
 
-    def slider(
+    def draw_slider(
         self,
         spot_id: str,
         box: Box,
@@ -492,35 +502,35 @@ class Canvas:
             is_enabled: Whether the slider reacts to the mouse; a disabled one is dim.
         """
         x, y, width, height = box
-        radius = self.px(HANDLE)
+        radius = self.px(SLIDER_HANDLE_RADIUS)
 
         def drag(position: tuple[int, int]) -> None:
-            drag_to(slider_share(position[0] - x, width, radius))
+            drag_to(slider_share_at(position[0] - x, width, radius))
 
         spot = (
-            HitRegion(spot_id, box, None, tip, key, drag=drag, wheel=step)
+            HitRegion(spot_id, box, None, tip, key, drag=drag, on_wheel=step)
             if is_enabled
             else HitRegion(spot_id, box, None, tip)
         )
-        is_hovered = self.spot(spot) and is_enabled
+        is_hovered = self.add_hit_region(spot) and is_enabled
         text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)
         middle = y + height // 2
         handle = x + radius + round((width - 2 * radius) * max(0.0, min(1.0, share)))
         track = self.px(4)
-        self.fill((x, middle - track // 2, width, track), self.palette.raised, 2)
-        self.fill((x, middle - track // 2, handle - x, track), accent, 2)
+        self.fill_box((x, middle - track // 2, width, track), self.palette.raised, 2)
+        self.fill_box((x, middle - track // 2, handle - x, track), accent, 2)
         pygame.draw.circle(
             self.surface,
-            text if is_hovered else mix(text, self.palette.surface, 0.1),
+            text if is_hovered else mix_colours(text, self.palette.surface, 0.1),
             (handle, middle),
             radius,
         )
 
-    def tooltip(self, spot: HitRegion) -> Box:
+    def draw_tooltip(self, spot: HitRegion) -> Box:
         """Draw the tooltip of a control near the control, and return the rectangle of the tooltip in pixels."""
         text, key = spot.tip, spot.key
         pad = self.px(8)
-        lines = self.wrap_lines(text, self.px(280), 12)
+        lines = self.wrap_text(text, self.px(280), 12)
         key_width = self.text_width(key, 12, "mono") + self.px(12) if key else 0
         width = max(self.text_width(line, 12) for line in lines) + 2 * pad + key_width
         height = len(lines) * self.px(18) + self.px(10)
@@ -536,17 +546,17 @@ class Canvas:
         # Below the control, the tooltip might be far from the pointer.
         if spot.box[3] > screen_height // 3:
             x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], max_y)
-        self.fill((x, y, width, height), self.palette.text, 5)
+        self.fill_box((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
             self.text((x + pad, y + self.px(4) + i * self.px(18)), line, size=12, colour=self.palette.surface)
         if key:
-            dim = mix(self.palette.surface, self.palette.text, 0.3)
+            dim = mix_colours(self.palette.surface, self.palette.text, 0.3)
             self.text((x + width - pad, y + self.px(4)), key, size=12, face="mono", colour=dim, align="right")
         return x, y, width, height
 
 
 @lru_cache(maxsize=1024)
-def _rounded(width: int, height: int, colour: Colour, radius: int) -> pygame.Surface:
+def _rounded_box_image(width: int, height: int, colour: Colour, radius: int) -> pygame.Surface:
     image = pygame.Surface((width, height), pygame.SRCALPHA)
     pygame.draw.rect(image, colour, image.get_rect(), border_radius=radius)
     return image

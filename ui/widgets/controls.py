@@ -17,14 +17,14 @@ from pygame_gui.core.interfaces import IContainerLikeInterface
 from pygame_gui.core.utility import clipboard_paste
 from pygame_gui.elements import UITextEntryLine
 
-from sim.params import printable, typed_text
-from ui.draw.theme import Colour, mix
+from sim.params import clean_typed_text, escape_unprintable
+from ui.draw.theme import Colour, mix_colours
 from ui.model.layout import Box
-from ui.widgets.canvas import HANDLE, Canvas, slider_share
-from ui.widgets.holder import Holder
+from ui.widgets.canvas import SLIDER_HANDLE_RADIUS, Canvas, slider_share_at
+from ui.widgets.dialog_interfaces import DialogInterface
 
 _PRESS_KEYS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
-_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
+_SHORTCUT_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
 
 
 class Control:
@@ -36,16 +36,16 @@ class Control:
     name = ""  # name by which the control is found again after the dialog was rebuilt
     element: UIElement
 
-    def __init__(self, dialog: Holder) -> None:
+    def __init__(self, dialog: DialogInterface) -> None:
         self.dialog = dialog
         self.has_focus = False
-        self.is_held = False  # whether the mouse button was pressed on the control and has not been released
+        self.is_pressed = False  # whether the mouse button was pressed on the control and has not been released
 
     def key(self, event: pygame.event.Event) -> bool:
         """Handle a key press while the control has the focus, and return whether the event was used."""
         return False
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event, also outside the control, and return whether the event was used."""
         return False
 
@@ -56,17 +56,17 @@ class Control:
         """Advance timers and animations; called once per frame."""
 
     @property
-    def is_moving(self) -> bool:
+    def is_animated(self) -> bool:
         """Return whether the control will soon look different without user input, and needs a redraw."""
         return False
 
     def set_focused(self, has_focus: bool) -> None:
         self.has_focus = has_focus
 
-    def blur(self) -> None:
+    def complete_entry(self) -> None:
         """Complete the user's entry, because the keyboard focus moves to another control."""
 
-    def is_under(self, position: tuple[int, int]) -> bool:
+    def contains_point(self, position: tuple[int, int]) -> bool:
         """Return whether a position is on the visible part of the control."""
         return bool(self.element.visible) and self.element.hover_point(*position)
 
@@ -77,24 +77,24 @@ class Control:
 # --- elements of pygame_gui -----------------------------------------------------------------------
 
 
-_MIN_FIELD_SIDE = 8  # minimum width and height of a text field in pixels; pygame_gui warns if the borders do not fit
+_MIN_FIELD_SIDE_PX = 8  # minimum width and height of a text field in pixels; pygame_gui warns if the borders do not fit
 
 
-class _Entry(UITextEntryLine):
+class _PrintableTextEntry(UITextEntryLine):
     """Text entry that accepts only printable characters, because pygame_gui fails on characters without a width."""
 
     def set_text(self, text: str | None) -> None:
-        super().set_text(None if text is None else typed_text(text)[: self.length_limit])
+        super().set_text(None if text is None else clean_typed_text(text)[: self.length_limit])
 
     def _process_entered_character(self, character: str) -> bool:
         """Accept a typed character if it is printable, and return whether it was accepted."""
-        character = typed_text(character)
+        character = clean_typed_text(character)
         return bool(character) and super()._process_entered_character(character)
 
     def _do_paste(self) -> None:
         """Replace the selection by the clipboard's text, cut to the length limit."""
         try:
-            pasted = typed_text(clipboard_paste() or "")
+            pasted = clean_typed_text(clipboard_paste() or "")
         except pygame.error:  # the system has no clipboard
             return
         selected = sorted(self.select_range)
@@ -108,15 +108,15 @@ class _Entry(UITextEntryLine):
         self.cursor_has_moved_recently = True
 
 
-class Field(Control):
+class TextField(Control):
     """Text field of one line; the callback `changed` gets the text after every change by the user."""
 
     is_text = True
-    element: _Entry
+    element: _PrintableTextEntry
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         text: str,
         changed: Callable[[str], None] | None = None,
@@ -142,21 +142,21 @@ class Field(Control):
             finished: Callback without arguments, called when the field loses the focus.
         """
         super().__init__(dialog)
-        self.changed, self.finished = changed, finished
+        self.changed, self.on_focus_lost = changed, finished
         # Enlarge the field to the minimum size, because `rect` can be smaller in a tiny window.
-        room = rect.union((*rect.topleft, _MIN_FIELD_SIDE, _MIN_FIELD_SIDE))
-        shown = typed_text(printable(text))
-        self.element = _Entry(
+        room = rect.union((*rect.topleft, _MIN_FIELD_SIDE_PX, _MIN_FIELD_SIDE_PX))
+        shown = clean_typed_text(escape_unprintable(text))
+        self.element = _PrintableTextEntry(
             room,
             dialog.host.gui,
             container or dialog.container,
             parent_element=dialog.panel,
             initial_text=shown,
-            placeholder_text=typed_text(hint),
+            placeholder_text=clean_typed_text(hint),
             object_id="#mono_field" if mono else None,
         )
         self.element.set_text_length_limit(longest)
-        self._last = shown
+        self._reported_text = shown
 
     @property
     def text(self) -> str:
@@ -164,20 +164,20 @@ class Field(Control):
 
     def set(self, text: str) -> None:
         """Replace the text without calling `changed`."""
-        text = typed_text(printable(text))
+        text = clean_typed_text(escape_unprintable(text))
         if text != self.text:
             self.element.set_text(text)
             # Clear the selection of the old text, because pygame_gui keeps it and fails when a key deletes it.
             self.element.select_range = [0, 0]
-        self._last = text
+        self._reported_text = text
 
     def poll(self) -> None:
-        if self.text != self._last:
-            self._last = self.text
+        if self.text != self._reported_text:
+            self._reported_text = self.text
             if self.changed:
-                self.changed(self._last)
+                self.changed(self._reported_text)
 
-    def place_cursor(self) -> None:
+    def select_all_text(self) -> None:
         """Select the whole text with the cursor at its end, so that typing replaces it and End keeps it."""
         self.element.select_range = [0, len(self.text)]
         self.element.edit_position = len(self.text)
@@ -189,26 +189,26 @@ class Field(Control):
             # Reset this flag, because pygame_gui's next update would otherwise show the text cursor again.
             self.element.cursor_has_moved_recently = False
 
-    def put_cursor_at_end(self) -> None:
+    def move_cursor_to_end(self) -> None:
         self.element.select_range = [0, 0]
         self.element.edit_position = len(self.text)
         self.element.cursor_has_moved_recently = True
 
-    def blur(self) -> None:
+    def complete_entry(self) -> None:
         self.poll()
-        if self.finished:
-            self.finished()
+        if self.on_focus_lost:
+            self.on_focus_lost()
 
 
 # --- drawn with the canvas ------------------------------------------------------------------------
 
 
-class Drawn(UIElement):
+class PaintedElement(UIElement):
     """Element of pygame_gui whose image is painted by a callback; the image is opaque, so no blending is needed."""
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         paint: Callable[[Canvas], None],
         container: IContainerLikeInterface | None = None,
@@ -223,35 +223,37 @@ class Drawn(UIElement):
             parent_element=dialog.panel,
             element_id=["drawn"],
         )
-        self.dialog, self._paint = dialog, paint
+        self.dialog, self._paint_callback = dialog, paint
         self.surface = pygame.Surface((max(1, rect.width), max(1, rect.height)), pygame.SRCALPHA, 32)
 
-    def refresh(self) -> None:
+    def repaint(self) -> None:
         """Paint the image of the element again, because its content has changed."""
         pen, host = self.dialog.pen, self.dialog.host
         self.surface.fill(host.palette.surface)
         x, y = self.dialog.mouse
-        pen.begin(self.surface, host.palette, host.scale, (x - self.rect.x, y - self.rect.y))
-        self._paint(pen)
+        pen.begin_frame(self.surface, host.palette, host.scale, (x - self.rect.x, y - self.rect.y))
+        self._paint_callback(pen)
         self._set_image(self.surface)
 
 
-class Painted(Control):
+class PaintedControl(Control):
     """Base class of controls that are painted with the window's canvas."""
 
-    element: Drawn
+    element: PaintedElement
 
-    def __init__(self, dialog: Holder, rect: pygame.Rect, container: IContainerLikeInterface | None = None) -> None:
+    def __init__(
+        self, dialog: DialogInterface, rect: pygame.Rect, container: IContainerLikeInterface | None = None
+    ) -> None:
         """Create the element and paint it; subclasses call this after setting the attributes that `paint` uses."""
         super().__init__(dialog)
-        self.element = Drawn(dialog, rect, self.paint, container)
-        self.element.refresh()
+        self.element = PaintedElement(dialog, rect, self.paint, container)
+        self.element.repaint()
 
     def paint(self, pen: Canvas) -> None:
         raise NotImplementedError
 
-    def refresh(self) -> None:
-        self.element.refresh()
+    def repaint(self) -> None:
+        self.element.repaint()
 
     @property
     def box(self) -> Box:
@@ -262,7 +264,7 @@ class Painted(Control):
 class FocusRing(UIElement):
     """Outline of the focused control; it is transparent to the mouse."""
 
-    def __init__(self, dialog: Holder) -> None:
+    def __init__(self, dialog: DialogInterface) -> None:
         self.dialog = dialog
         super().__init__(
             pygame.Rect(0, 0, 1, 1),
@@ -274,7 +276,7 @@ class FocusRing(UIElement):
             visible=0,
         )
 
-    def follow(self, control: Control | None) -> None:
+    def surround_control(self, control: Control | None) -> None:
         """Move the ring to a control, or hide it if the control is None or shows no ring."""
         if control is None or not control.shows_ring:
             self.hide()
@@ -283,10 +285,10 @@ class FocusRing(UIElement):
         if element.ui_container is not self.ui_container:
             self.set_container(element.ui_container)
         pen, host = self.dialog.pen, self.dialog.host
-        rect = pen.around(pygame.Rect(element.get_relative_rect()))
+        rect = pen.focus_ring_rect(pygame.Rect(element.get_relative_rect()))
         image = pygame.Surface(rect.size, pygame.SRCALPHA, 32)
-        pen.begin(image, host.palette, host.scale, (-1, -1))
-        pen.ring(image.get_rect())
+        pen.begin_frame(image, host.palette, host.scale, (-1, -1))
+        pen.draw_focus_ring(image.get_rect())
         self.set_dimensions(rect.size)
         self.set_relative_position(rect.topleft)
         self._set_image(image)
@@ -299,26 +301,28 @@ class FocusRing(UIElement):
 class ModalBackdrop(UIElement):
     """Invisible modal backdrop that covers the window and keeps the mouse away from the elements below it."""
 
-    def __init__(self, dialog: Holder, layer: int) -> None:
+    def __init__(self, dialog: DialogInterface, layer: int) -> None:
         gui = dialog.host.gui
         whole = pygame.Rect((0, 0), dialog.host.window_size)
         super().__init__(whole, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
         self._set_image(gui.get_universal_empty_surface())
 
 
-class Card(UIElement):
+class DialogCard(UIElement):
     """Background of a dialog with rounded corners; creating a rounded panel of pygame_gui in this size takes 0.3 s."""
 
     RADIUS = 10
 
-    def __init__(self, dialog: Holder, container: UIContainer) -> None:
+    def __init__(self, dialog: DialogInterface, container: UIContainer) -> None:
         whole = pygame.Rect((0, 0), dialog.card.size)
         super().__init__(whole, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
         palette = dialog.host.palette
-        self._set_image(_rounded(whole.size, dialog.px(self.RADIUS), dialog.px(1), palette.surface, palette.edge))
+        self._set_image(
+            _rounded_card_image(whole.size, dialog.px(self.RADIUS), dialog.px(1), palette.surface, palette.edge)
+        )
 
 
-def _rounded(size: tuple[int, int], radius: int, line: int, ground: Colour, edge: Colour) -> pygame.Surface:
+def _rounded_card_image(size: tuple[int, int], radius: int, line: int, ground: Colour, edge: Colour) -> pygame.Surface:
     """Return an image of a rounded rectangle with antialiased corners, in premultiplied alpha as pygame_gui requires.
 
     Args:
@@ -345,26 +349,28 @@ def _rounded(size: tuple[int, int], radius: int, line: int, ground: Colour, edge
     return image
 
 
-class Heading:
+class DialogHeading:
     """Title and hint at the top of a card, and the button that closes the dialog."""
 
-    def __init__(self, dialog: Holder, rect: pygame.Rect) -> None:
+    def __init__(self, dialog: DialogInterface, rect: pygame.Rect) -> None:
         self.dialog = dialog
         # Make the image smaller than `rect`, so that it does not cover the rounded corners of the card.
         inset = dialog.px(12)
-        self.picture = Drawn(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
+        self.painted_title = PaintedElement(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
         side = dialog.px(28)
         spot = pygame.Rect(rect.right - dialog.px(20) - side, dialog.px(16), side, side)
-        self.closer = Button(dialog, spot, "\u00d7", dialog.cancel)
-        self.closer.can_focus = False  # the Tab key skips this button, because the Escape key closes the dialog too
-        self.refresh()
+        self.close_button = Button(dialog, spot, "\u00d7", dialog.cancel)
+        self.close_button.can_focus = (
+            False  # the Tab key skips this button, because the Escape key closes the dialog too
+        )
+        self.repaint()
 
-    def refresh(self) -> None:
-        self.picture.refresh()
+    def repaint(self) -> None:
+        self.painted_title.repaint()
 
     def _paint(self, pen: Canvas) -> None:
         dialog = self.dialog
-        box = pygame.Rect(self.picture.relative_rect)
+        box = pygame.Rect(self.painted_title.relative_rect)
         left, middle = dialog.px(24) - box.x, dialog.px(30) - box.y
         room = box.width - left - dialog.px(48)
         used = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=room)
@@ -380,14 +386,14 @@ class Heading:
             )
 
 
-class Text(Painted):
+class TextLabel(PaintedControl):
     """Paragraph of text that cannot have the keyboard focus; lines that do not fit are left out."""
 
     can_focus = False
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         text: str,
         *,
@@ -409,36 +415,36 @@ class Text(Painted):
             container: Container of the element; by default that of the dialog.
             middle: Whether to draw a single line, centred vertically.
         """
-        self.text, self.size, self.role, self.face, self.middle = text, size, role, face, middle
+        self.text, self.size, self.colour_name, self.face, self.is_centred = text, size, role, face, middle
         super().__init__(dialog, rect, container)
 
     def set(self, text: str, role: str | None = None) -> None:
-        if (text, role or self.role) != (self.text, self.role):
-            self.text, self.role = text, role or self.role
-            self.refresh()
+        if (text, role or self.colour_name) != (self.text, self.colour_name):
+            self.text, self.colour_name = text, role or self.colour_name
+            self.repaint()
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        colour = getattr(pen.palette, self.role)
-        if self.middle:
+        colour = getattr(pen.palette, self.colour_name)
+        if self.is_centred:
             pen.text(
                 (0, height // 2), self.text, size=self.size, colour=colour, face=self.face, middle=True, width=width
             )
         elif self.face == "sans":
-            pen.wrapped((0, 0, width, height), self.text, size=self.size, colour=colour)
+            pen.draw_wrapped_text((0, 0, width, height), self.text, size=self.size, colour=colour)
         else:
             pen.text((0, 0), self.text, size=self.size, colour=colour, face=self.face, width=width)
 
 
-class Note(Painted):
+class ProblemNote(PaintedControl):
     """Area of a dialog for an error message; while there is no error, a callback paints the area instead."""
 
     can_focus = False
-    SIZE = 12
+    FONT_SIZE = 12
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         text: str = "",
         otherwise: Callable[[Canvas], None] = lambda pen: None,
@@ -449,40 +455,40 @@ class Note(Painted):
     def set(self, text: str) -> None:
         if text != self.text:
             self.text = text
-            self.refresh()
+            self.repaint()
 
-    def has_room_for(self, text: str) -> bool:
+    def has_room_for_text(self, text: str) -> bool:
         pen = self.dialog.pen
         width, height = self.element.surface.get_size()
-        return len(whole_lines(pen, text, width, self.SIZE)) * pen.px(self.SIZE * 1.45) <= height
+        return len(wrap_breaking_words(pen, text, width, self.FONT_SIZE)) * pen.px(self.FONT_SIZE * 1.45) <= height
 
     def paint(self, pen: Canvas) -> None:
         if not self.text:
             self._paint_without_problem(pen)
             return
         width, height = pen.surface.get_size()
-        line = pen.px(self.SIZE * 1.45)
-        lines = whole_lines(pen, self.text, width, self.SIZE)
+        line = pen.px(self.FONT_SIZE * 1.45)
+        lines = wrap_breaking_words(pen, self.text, width, self.FONT_SIZE)
         y = max(0, (height - line * len(lines)) // 2)
         for index, text in enumerate(lines):
-            pen.text((0, y + index * line), text, size=self.SIZE, colour=pen.palette.warning)
+            pen.text((0, y + index * line), text, size=self.FONT_SIZE, colour=pen.palette.warning)
 
 
-def whole_lines(pen: Canvas, text: str, width: int, size: float) -> list[str]:
+def wrap_breaking_words(pen: Canvas, text: str, width: int, size: float) -> list[str]:
     """Wrap a text and return its lines; a word longer than a line, such as a path, is broken."""
-    return [part for line in pen.wrap_lines(text, width, size) for part in _broken_line(pen, line, width, size)]
+    return [part for line in pen.wrap_text(text, width, size) for part in _break_long_line(pen, line, width, size)]
 
 
-def _broken_line(pen: Canvas, line: str, width: int, size: float) -> list[str]:
+def _break_long_line(pen: Canvas, line: str, width: int, size: float) -> list[str]:
     parts = []
     while pen.text_width(line, size) > width and len(line) > 1:
-        fits = len(pen.cut(line, width, size)) - len("...")
+        fits = len(pen.shorten_text(line, width, size)) - len("...")
         parts.append(line[: max(1, fits)])
         line = line[max(1, fits) :]
     return [*parts, line]
 
 
-class Button(Painted):
+class Button(PaintedControl):
     """Labelled button, pressed by a click, Enter or Space.
 
     `kind` is "" for a plain button, "main" for one with the accent colour, and "danger" for one in the warning colour.
@@ -490,7 +496,7 @@ class Button(Painted):
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         label: str,
         action: Callable[[], None],
@@ -503,52 +509,52 @@ class Button(Painted):
         self._is_hovered = False
         super().__init__(dialog, rect, container)
 
-    def press(self) -> None:
+    def press_button(self) -> None:
         if self.is_enabled and not self._is_settling:
             self.action()
 
-    def let_settle(self, is_settling: bool) -> None:
+    def set_settling(self, is_settling: bool) -> None:
         """Set whether the button ignores presses because it has just replaced another button in the same position.
 
         While it settles, the button looks disabled but keeps the keyboard focus.
         """
         if is_settling != self._is_settling:
             self._is_settling = is_settling
-            self.refresh()
+            self.repaint()
 
     def key(self, event: pygame.event.Event) -> bool:
-        if event.key in _PRESS_KEYS and not event.mod & _MODIFIERS:
-            self.press()
+        if event.key in _PRESS_KEYS and not event.mod & _SHORTCUT_MODIFIERS:
+            self.press_button()
             return True
         return False
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        is_hovered = self.is_under(position)
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        is_hovered = self.contains_point(position)
         if is_hovered != self._is_hovered:
             self._is_hovered = is_hovered
-            self.refresh()
+            self.repaint()
         if is_hovered and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            self.press()
+            self.press_button()
             return True
         return False
 
-    def enable(self, is_enabled: bool) -> None:
+    def set_enabled(self, is_enabled: bool) -> None:
         if is_enabled != self.is_enabled:
             self.is_enabled = self.can_focus = is_enabled
-            self.refresh()
+            self.repaint()
 
     def paint(self, pen: Canvas) -> None:
         colour = pen.palette.warning if self.kind == "danger" else None
-        action = _nothing if self.is_enabled and not self._is_settling else None
-        pen.button("", self.box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
+        action = _do_nothing if self.is_enabled and not self._is_settling else None
+        pen.draw_button("", self.box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
 
 
-class Slider(Painted):
+class Slider(PaintedControl):
     """Slider with the steps 0 to `last`, moved by arrow keys, dragging, or a click on its track."""
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         value: int,
         last: int,
@@ -568,63 +574,63 @@ class Slider(Painted):
                 whose steps differ from those of the slider. None to move the slider by its own steps.
             container: Container of the element; by default that of the dialog.
         """
-        self.last, self.changed, self.stepped = max(1, last), changed, stepped
-        self.value = self._within(value)
+        self.last, self.changed, self.on_steps = max(1, last), changed, stepped
+        self.value = self._clamped_step(value)
         super().__init__(dialog, rect, container)
 
-    def _within(self, value: int) -> int:
+    def _clamped_step(self, value: int) -> int:
         return min(max(value, 0), self.last)
 
     def set(self, value: int) -> None:
         """Move the handle without calling `changed`."""
-        if self._within(value) != self.value:
-            self.value = self._within(value)
-            self.refresh()
+        if self._clamped_step(value) != self.value:
+            self.value = self._clamped_step(value)
+            self.repaint()
 
-    def _slide(self, value: int) -> None:
-        if self._within(value) != self.value:
+    def _change_value(self, value: int) -> None:
+        if self._clamped_step(value) != self.value:
             self.set(value)
             self.changed(self.value)
 
     def key(self, event: pygame.event.Event) -> bool:
         steps = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_PAGEDOWN: -10, pygame.K_PAGEUP: 10}.get(event.key)
-        if steps is None or event.mod & _MODIFIERS:
+        if steps is None or event.mod & _SHORTCUT_MODIFIERS:
             return False
-        self._step(steps * (10 if event.mod & pygame.KMOD_SHIFT else 1))
+        self._move_by_steps(steps * (10 if event.mod & pygame.KMOD_SHIFT else 1))
         return True
 
-    def _step(self, steps: int) -> None:
-        if self.stepped:
-            self.stepped(steps)
+    def _move_by_steps(self, steps: int) -> None:
+        if self.on_steps:
+            self.on_steps(steps)
         else:
-            self._slide(self.value + steps)
+            self._change_value(self.value + steps)
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if self.is_held and event.type == pygame.MOUSEBUTTONUP and event.button == 1:
-            self.is_held = False
-        elif self.is_held and event.type == pygame.MOUSEMOTION:
-            self._slide(self._value_at(position[0]))
-        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_under(position):
-            self.is_held = True
-            self._slide(self._value_at(position[0]))
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if self.is_pressed and event.type == pygame.MOUSEBUTTONUP and event.button == 1:
+            self.is_pressed = False
+        elif self.is_pressed and event.type == pygame.MOUSEMOTION:
+            self._change_value(self._value_at(position[0]))
+        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.contains_point(position):
+            self.is_pressed = True
+            self._change_value(self._value_at(position[0]))
         else:
             return False
         return True
 
     def _value_at(self, x: int) -> int:
         rect = self.element.rect
-        return round(self.last * slider_share(x - rect.x, rect.width, self.dialog.px(HANDLE)))
+        return round(self.last * slider_share_at(x - rect.x, rect.width, self.dialog.px(SLIDER_HANDLE_RADIUS)))
 
     def paint(self, pen: Canvas) -> None:
-        pen.slider("", self.box, self.value / self.last, _ignore_position, _ignore_position, "")
+        pen.draw_slider("", self.box, self.value / self.last, _ignore_position, _ignore_position, "")
 
 
-class Check(Painted):
+class CheckBox(PaintedControl):
     """Check box with a label to its right; a click on either toggles the check box."""
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         label: str,
         is_on: bool,
@@ -636,20 +642,20 @@ class Check(Painted):
 
     def set(self, is_on: bool) -> None:
         self.is_on = is_on
-        self.refresh()
+        self.repaint()
 
     def toggle(self) -> None:
         self.set(not self.is_on)
         self.changed(self.is_on)
 
     def key(self, event: pygame.event.Event) -> bool:
-        if event.key == pygame.K_SPACE and not event.mod & _MODIFIERS:
+        if event.key == pygame.K_SPACE and not event.mod & _SHORTCUT_MODIFIERS:
             self.toggle()
             return True
         return False
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_under(position):
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.contains_point(position):
             self.toggle()
             return True
         return False
@@ -657,16 +663,16 @@ class Check(Painted):
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         left = pen.px(4)
-        pen.check_box("", (left, 0, width, height), self.is_on, _nothing)
+        pen.draw_check_box("", (left, 0, width, height), self.is_on, _do_nothing)
         pen.text((left + pen.px(24), height // 2), self.label, size=14, middle=True, width=width - left - pen.px(24))
 
 
-class Choice(Painted):
+class ChoiceControl(PaintedControl):
     """Row of buttons of which exactly one is chosen; all choices are visible."""
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         options: Sequence[tuple[str, str]],
         chosen: str,
@@ -683,38 +689,38 @@ class Choice(Painted):
             changed: Callback that gets the value of a new choice.
             container: Container of the element; by default that of the dialog.
         """
-        self.options, self.chosen, self.changed = list(options), chosen, changed
-        self._hot = -1  # index of the choice under the pointer; -1 for none
+        self.options, self.chosen_value, self.changed = list(options), chosen, changed
+        self._hovered_index = -1  # index of the choice under the pointer; -1 for none
         super().__init__(dialog, rect, container)
 
     def set(self, chosen: str) -> None:
-        self.chosen = chosen
-        self.refresh()
+        self.chosen_value = chosen
+        self.repaint()
 
-    def offer(self, options: Sequence[tuple[str, str]]) -> None:
+    def replace_options(self, options: Sequence[tuple[str, str]]) -> None:
         """Replace the choices; if they lack the chosen value, the caller must call `set` next."""
-        self.options, self._hot = list(options), -1
-        self.refresh()
+        self.options, self._hovered_index = list(options), -1
+        self.repaint()
 
     def choose(self, value: str) -> None:
-        if value != self.chosen:
+        if value != self.chosen_value:
             self.set(value)
             self.changed(value)
 
     def key(self, event: pygame.event.Event) -> bool:
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key, 1 if event.key == pygame.K_SPACE else None)
-        if step is None or event.mod & _MODIFIERS:
+        if step is None or event.mod & _SHORTCUT_MODIFIERS:
             return False
         values = [value for value, _ in self.options]
-        here = values.index(self.chosen) if self.chosen in values else -1
+        here = values.index(self.chosen_value) if self.chosen_value in values else -1
         self.choose(values[(here + step) % len(values)])
         return True
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        index = self._place(position)
-        if index != self._hot:
-            self._hot = index
-            self.refresh()
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        index = self._option_index_at(position)
+        if index != self._hovered_index:
+            self._hovered_index = index
+            self.repaint()
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and index >= 0:
             self.choose(self.options[index][0])
             return True
@@ -723,47 +729,49 @@ class Choice(Painted):
     def _option_boxes(self) -> list[Box]:
         return self.dialog.pen.segment_boxes(self.box, [label for _, label in self.options])
 
-    def _place(self, position: tuple[int, int]) -> int:
-        if not self.is_under(position):
+    def _option_index_at(self, position: tuple[int, int]) -> int:
+        if not self.contains_point(position):
             return -1
         x = position[0] - self.element.rect.x
         return next((i for i, box in enumerate(self._option_boxes()) if box[0] <= x < box[0] + box[2]), -1)
 
     def paint(self, pen: Canvas) -> None:
-        pen.segments("", self.box, [(value, label, "") for value, label in self.options], self.chosen, _ignore_choice)
+        pen.draw_segments(
+            "", self.box, [(value, label, "") for value, label in self.options], self.chosen_value, _ignore_choice
+        )
 
 
-class Picture(Painted):
+class PaintedArea(PaintedControl):
     """Area of a dialog that a callback paints and that cannot have the keyboard focus."""
 
     can_focus = False
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         picture: Callable[[Canvas], None],
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        self._picture = picture
+        self._paint_callback = picture
         super().__init__(dialog, rect, container)
 
     def paint(self, pen: Canvas) -> None:
-        self._picture(pen)
+        self._paint_callback(pen)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing; the control handles clicks itself, but `Canvas` would draw a button without an action as disabled."""
 
 
 def _ignore_choice(value: str) -> None:
-    """Ignore a choice, because `Choice` handles the mouse itself and uses `Canvas.segments` only for painting."""
+    """Ignore a choice, because `ChoiceControl` handles the mouse and uses `Canvas.draw_segments` only to paint."""
 
 
 def _ignore_position(where: float) -> None:
-    """Ignore a position, because `Slider` handles the mouse itself and uses `Canvas.slider` only for painting."""
+    """Ignore a position, because `Slider` handles the mouse itself and uses `Canvas.draw_slider` only for painting."""
 
 
-def tint(pen: Canvas, share: float = 0.22) -> Colour:
+def selection_tint(pen: Canvas, share: float = 0.22) -> Colour:
     """Return the background colour of selected rows: `share` of the accent colour mixed into the surface colour."""
-    return mix(pen.palette.surface, pen.palette.accent, share)
+    return mix_colours(pen.palette.surface, pen.palette.accent, share)

@@ -12,16 +12,16 @@ import pygame
 
 from sim.params import ConfigError, Param, Value
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
-from ui.widgets.holder import Holder
-from ui.widgets.scrolling import ScrollBar, Scroller
+from ui.widgets.controls import CheckBox, ChoiceControl, Control, PaintedArea, Slider, TextField
+from ui.widgets.dialog_interfaces import DialogInterface
+from ui.widgets.scrolling import ScrollBar, ScrollingArea
 
 _TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds without a change before a typed or dragged value is reported
 # Heights in design units of the parts of a row: parameter name, control, line of help text, gap to the next row
 _NAME_HEIGHT, _CONTROL_HEIGHT, _HELP_LINE_HEIGHT, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12  # font size of the help text, in design units
 _FIELD_WIDTH = 84  # width of a number's text field in design units
-_FINE = 400  # number of steps of a logarithmic slider, and maximum number of steps of a linear slider
+_MAX_SLIDER_STEPS = 400  # number of steps of a logarithmic slider, and maximum number of steps of a linear slider
 
 
 class ParamForm:
@@ -29,7 +29,7 @@ class ParamForm:
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
         params: Sequence[Param],
         values: Mapping[str, Value],
@@ -49,7 +49,7 @@ class ParamForm:
                 Set it for forms whose changes take effect at once. A form that is submitted by a button keeps the
                 invalid text; otherwise the button would submit a value that the user did not enter.
         """
-        self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
+        self.dialog, self.rect, self.restores_values = dialog, rect, gives_back
         self.values = dict(values)
         self.changed = changed
         self.rows: list[_ParamRow] = []
@@ -60,7 +60,7 @@ class ParamForm:
         pen = dialog.pen
         width = rect.width - dialog.px(ScrollBar.WIDTH + 16)
         heights = [_ParamRow.height(pen, param, width) for param in params]
-        self.scroller = Scroller(dialog, rect, sum(heights))
+        self.scroller = ScrollingArea(dialog, rect, sum(heights))
         y = 0
         for param, height in zip(params, heights, strict=True):
             row = pygame.Rect(dialog.px(4), y, width, height)
@@ -80,38 +80,38 @@ class ParamForm:
         for row in self.rows:
             row.update(seconds)
 
-    def flush(self) -> None:
+    def report_pending_changes(self) -> None:
         """Report all pending changes to the callback `changed` now, without waiting for the pause."""
         for row in self.rows:
-            row.flush()
+            row.report_pending_change()
 
-    def show(self, values: Mapping[str, Value]) -> None:
+    def show_values(self, values: Mapping[str, Value]) -> None:
         """Show values that changed outside the form; a row with an unreported change keeps its own value."""
         for row in self.rows:
             name = row.param.name
             if name in values and values[name] != self.values[name] and not row.is_pending:
-                row.show(values[name])
+                row.show_value(values[name])
 
     @property
     def problems(self) -> list[str]:
         """Return the error messages shown in the rows."""
         return [row.problem for row in self.rows if row.problem]
 
-    def stops(self) -> bool:
+    def has_invalid_row(self) -> bool:
         """Report all pending changes and return whether any row is invalid; the first invalid row gets the focus."""
-        self.flush()
-        wrong = next((row for row in self.rows if row.is_wrong), None)
+        self.report_pending_changes()
+        wrong = next((row for row in self.rows if row.is_invalid), None)
         if wrong is not None:
             field = wrong.controls[-1]
             self.dialog.focus(field)
-            self.reveal(field)
+            self.scroll_to_control(field)
         return wrong is not None
 
-    def wrong_texts(self) -> dict[str, str]:
+    def invalid_texts(self) -> dict[str, str]:
         """Return parameter name -> text for all invalid fields, except texts that only contradict another row."""
-        return {row.param.name: row.field.text for row in self.rows if row.is_wrong and not row.is_objected}
+        return {row.param.name: row.field.text for row in self.rows if row.is_invalid and not row.contradicts_other_row}
 
-    def enter(self, texts: Mapping[str, str]) -> None:
+    def enter_texts(self, texts: Mapping[str, str]) -> None:
         """Enter texts into fields as if the user had typed them.
 
         Args:
@@ -120,9 +120,9 @@ class ParamForm:
         for row in self.rows:
             if row.param.name in texts:
                 row.field.set(texts[row.param.name])
-                row.typed(texts[row.param.name])
+                row.parse_typed_text(texts[row.param.name])
 
-    def refuse(self, name: str, value: Value, problem: str) -> bool:
+    def refuse_value(self, name: str, value: Value, problem: str) -> bool:
         """Restore the earlier value of a parameter and show the reason in its row.
 
         Args:
@@ -133,12 +133,12 @@ class ParamForm:
         Returns:
             Whether the whole description of the problem fits into the row.
         """
-        row = self._row(name)
-        row.show(value)
-        row.complain(problem)
-        return row.has_room_for(problem)
+        row = self._row_of_param(name)
+        row.show_value(value)
+        row.show_problem(problem)
+        return row.has_room_for_text(problem)
 
-    def object(self, name: str, problem: str) -> None:
+    def show_contradiction(self, name: str, problem: str) -> None:
         """Show or clear a contradiction between an entered value and the rest of the form.
 
         A row whose own text is invalid continues to show that problem.
@@ -147,13 +147,15 @@ class ParamForm:
             name: Name of the parameter.
             problem: Description of the contradiction; "" to clear it.
         """
-        row = self._row(name)
-        says_more = row.is_wrong and not row.is_objected  # whether the text is invalid even without the other rows
-        if not says_more and problem != row.problem and (problem or row.is_objected):
-            row.complain(problem, is_wrong=bool(problem))
-            row.is_objected = bool(problem)
+        row = self._row_of_param(name)
+        says_more = (
+            row.is_invalid and not row.contradicts_other_row
+        )  # whether the text is invalid even without the other rows
+        if not says_more and problem != row.problem and (problem or row.contradicts_other_row):
+            row.show_problem(problem, is_wrong=bool(problem))
+            row.contradicts_other_row = bool(problem)
 
-    def offer(self, name: str, choices: Sequence[str], value: str, remark: str = "") -> None:
+    def replace_choices(self, name: str, choices: Sequence[str], value: str, remark: str = "") -> None:
         """Replace the choices of a parameter.
 
         Args:
@@ -162,19 +164,19 @@ class ParamForm:
             value: The current choice.
             remark: Text shown in place of the help text; "" for the help text.
         """
-        row = self._row(name)
-        row.offer(choices)
-        row.show(value)
-        row.complain(remark)
+        row = self._row_of_param(name)
+        row.replace_choices(choices)
+        row.show_value(value)
+        row.show_problem(remark)
 
-    def _row(self, name: str) -> "_ParamRow":
+    def _row_of_param(self, name: str) -> "_ParamRow":
         return next(row for row in self.rows if row.param.name == name)
 
-    def reveal(self, control: Control) -> None:
+    def scroll_to_control(self, control: Control) -> None:
         """Scroll the row of a control into view."""
         row = next((row for row in self.rows if control in row.controls), None)
         if row is not None:
-            self.scroller.reveal(row.rect.top, row.rect.bottom)
+            self.scroller.scroll_into_view(row.rect.top, row.rect.bottom)
 
 
 class _ParamRow:
@@ -183,51 +185,60 @@ class _ParamRow:
     def __init__(self, form: ParamForm, param: Param, rect: pygame.Rect) -> None:
         self.form, self.param, self.rect = form, param, rect
         self.problem = ""
-        self.is_wrong = False  # whether the entered value is invalid
-        self.is_objected = False  # whether the entered value is valid by itself but contradicts another row
+        self.is_invalid = False  # whether the entered value is invalid
+        self.contradicts_other_row = False  # whether the entered value is valid by itself but contradicts another row
         self.is_pending = False  # whether a change has not been reported to the form's callback yet
-        self._rest_s = 0.0  # seconds until the pending change is reported
+        self._debounce_s = 0.0  # seconds until the pending change is reported
         self.controls: list[Control] = []
         self._value: Value = form.values.get(param.name, param.default)
         px = form.dialog.px
-        self.text = Picture(form.dialog, rect, self._paint, form.scroller.inside)
+        self.text = PaintedArea(form.dialog, rect, self._paint, form.scroller.content_container)
         control_rect = pygame.Rect(rect.x, rect.y + px(_NAME_HEIGHT), rect.width - px(4), px(_CONTROL_HEIGHT))
-        self._make(control_rect)
+        self._build_controls(control_rect)
         for control in self.controls:
             control.name = f"{param.name} {type(control).__name__}"
 
     @staticmethod
     def height(pen: Canvas, param: Param, width: int) -> int:
-        lines = max(len(pen.wrap_lines(text, width, _HELP_SIZE)) for text in (param.help, _longest_problem(param)))
+        lines = max(len(pen.wrap_text(text, width, _HELP_SIZE)) for text in (param.help, _longest_problem_text(param)))
         if param.kind is bool:
             return pen.px(_CONTROL_HEIGHT + _HELP_LINE_HEIGHT * lines + _GAP)
         return pen.px(_NAME_HEIGHT + _CONTROL_HEIGHT + 4 + _HELP_LINE_HEIGHT * max(1, lines) + _GAP)
 
     # --- controls -------------------------------------------------------------------------------------
 
-    def _make(self, control_rect: pygame.Rect) -> None:
+    def _build_controls(self, control_rect: pygame.Rect) -> None:
         param, dialog = self.param, self.form.dialog
-        inside = self.form.scroller.inside
+        inside = self.form.scroller.content_container
         if param.kind is bool:
             control_rect.y = self.rect.y
             self.controls = [
-                Check(dialog, control_rect, named(param), bool(self._value), self._on_value_entered, inside)
+                CheckBox(
+                    dialog,
+                    control_rect,
+                    display_name_of_param(param),
+                    bool(self._value),
+                    self._on_value_entered,
+                    inside,
+                )
             ]
         elif param.choices:
             options = [(choice, choice) for choice in param.choices]
-            self.controls = [Choice(dialog, control_rect, options, str(self._value), self._on_value_entered, inside)]
+            self.controls = [
+                ChoiceControl(dialog, control_rect, options, str(self._value), self._on_value_entered, inside)
+            ]
         else:
-            self._make_number_controls(control_rect)
+            self._build_number_controls(control_rect)
 
-    def _make_number_controls(self, control_rect: pygame.Rect) -> None:
-        dialog, inside = self.form.dialog, self.form.scroller.inside
+    def _build_number_controls(self, control_rect: pygame.Rect) -> None:
+        dialog, inside = self.form.dialog, self.form.scroller.content_container
         field_width = dialog.px(_FIELD_WIDTH)
-        self.scale = _Scale(self.param) if _has_range(self.param) else None
+        self.scale = _SliderScale(self.param) if _has_range(self.param) else None
         room = control_rect.width - field_width - dialog.px(14)
         if self.scale:
             track_height = dialog.px(18)
             track = pygame.Rect(control_rect.x, control_rect.centery - track_height // 2, room, track_height)
-            first_step = self.scale.place_of(float(self._value))
+            first_step = self.scale.step_of_value(float(self._value))
             slider = Slider(
                 dialog, track, first_step, self.scale.last, self._on_slider_moved, self._on_slider_stepped, inside
             )
@@ -238,50 +249,57 @@ class _ParamRow:
         field_rect = pygame.Rect(control_rect.right - field_width, control_rect.y, field_width, control_rect.height)
         if not self.slider:
             field_rect.x = control_rect.x
-        text = self._number(self._value)
-        self.field = Field(
-            dialog, field_rect, text, self.typed, mono=True, longest=20, container=inside, finished=self._left
+        text = self._number_text(self._value)
+        self.field = TextField(
+            dialog,
+            field_rect,
+            text,
+            self.parse_typed_text,
+            mono=True,
+            longest=20,
+            container=inside,
+            finished=self._on_focus_lost,
         )
         self.controls.append(self.field)
 
-    def _number(self, value: Value) -> str:
-        return self.param.text(value) if self.param.zero and not value else shown_number(value)
+    def _number_text(self, value: Value) -> str:
+        return self.param.text(value) if self.param.zero_word and not value else number_text(value)
 
     def _on_slider_moved(self, slider_step: int) -> None:
         assert self.scale is not None
-        self._value = self.scale.value_at(slider_step)
-        self.field.set(self._number(self._value))
+        self._value = self.scale.value_at_step(slider_step)
+        self.field.set(self._number_text(self._value))
         self._schedule_report(_DRAG_DEBOUNCE_S)
 
     def _on_slider_stepped(self, steps: int) -> None:
         assert self.scale is not None and self.slider is not None
-        self._value = self.scale.stepped(float(self._value), steps)
-        self._slide()
-        self.field.set(self._number(self._value))
+        self._value = self.scale.value_after_steps(float(self._value), steps)
+        self._update_slider()
+        self.field.set(self._number_text(self._value))
         self._schedule_report(_DRAG_DEBOUNCE_S)
 
-    def typed(self, text: str) -> None:
+    def parse_typed_text(self, text: str) -> None:
         """Parse the text of the field; while the text is invalid, the slider shows the parameter's current value."""
         try:
-            self._value = self.param.parse(text.strip())
+            self._value = self.param.parse_value(text.strip())
         except ConfigError as error:
             self.is_pending = False
             self._value = self.form.values.get(self.param.name, self.param.default)
-            self._slide()
-            self.complain(error.problems[0], is_wrong=True)
+            self._update_slider()
+            self.show_problem(error.problems[0], is_wrong=True)
             return
-        self._slide()
+        self._update_slider()
         self._schedule_report(_TYPING_DEBOUNCE_S)
 
-    def _slide(self) -> None:
+    def _update_slider(self) -> None:
         if self.slider and self.scale:
-            self.slider.set(self.scale.place_of(float(self._value)))
+            self.slider.set(self.scale.step_of_value(float(self._value)))
 
-    def _left(self) -> None:
+    def _on_focus_lost(self) -> None:
         """Report the pending change when the field loses the focus."""
-        self.flush()
-        if self.is_wrong and self.form.gives_back:
-            self.show(self.form.values.get(self.param.name, self.param.default))
+        self.report_pending_change()
+        if self.is_invalid and self.form.restores_values:
+            self.show_value(self.form.values.get(self.param.name, self.param.default))
 
     def _on_value_entered(self, value: Value) -> None:
         self._value = value
@@ -290,19 +308,19 @@ class _ParamRow:
     # --- reporting changes ----------------------------------------------------------------------------
 
     def _schedule_report(self, rest_s: float) -> None:
-        self.is_pending, self._rest_s = True, rest_s
+        self.is_pending, self._debounce_s = True, rest_s
         if self.problem:
-            self.complain("")
+            self.show_problem("")
         if rest_s == 0.0:
-            self.flush()
+            self.report_pending_change()
 
     def update(self, seconds: float) -> None:
         if self.is_pending:
-            self._rest_s -= seconds
-            if self._rest_s <= 0.0:
-                self.flush()
+            self._debounce_s -= seconds
+            if self._debounce_s <= 0.0:
+                self.report_pending_change()
 
-    def flush(self) -> None:
+    def report_pending_change(self) -> None:
         if not self.is_pending:
             return
         self.is_pending = False
@@ -310,38 +328,38 @@ class _ParamRow:
             self.form.values[self.param.name] = self._value
             self.form.changed(self.param.name, self._value)
 
-    def show(self, value: Value) -> None:
+    def show_value(self, value: Value) -> None:
         self.form.values[self.param.name] = value
         if self.problem:
-            self.complain("")
+            self.show_problem("")
         if value == self._value and not self._differs_from_text():
             return
         self._value = value
         control = self.controls[0]
-        if isinstance(control, Check):
+        if isinstance(control, CheckBox):
             control.set(bool(value))
-        elif isinstance(control, Choice):
+        elif isinstance(control, ChoiceControl):
             control.set(str(value))
         else:
-            self._slide()
-            self.field.set(self._number(value))
+            self._update_slider()
+            self.field.set(self._number_text(value))
 
     def _differs_from_text(self) -> bool:
-        return hasattr(self, "field") and self.field.text != self._number(self._value)
+        return hasattr(self, "field") and self.field.text != self._number_text(self._value)
 
-    def offer(self, choices: Sequence[str]) -> None:
+    def replace_choices(self, choices: Sequence[str]) -> None:
         self.param = replace(self.param, choices=tuple(choices))
         control = self.controls[0]
-        assert isinstance(control, Choice)
-        control.offer([(choice, choice) for choice in choices])
+        assert isinstance(control, ChoiceControl)
+        control.replace_options([(choice, choice) for choice in choices])
 
-    def complain(self, problem: str, is_wrong: bool = False) -> None:
-        self.problem, self.is_wrong, self.is_objected = problem, is_wrong, False
-        self.text.refresh()
+    def show_problem(self, problem: str, is_wrong: bool = False) -> None:
+        self.problem, self.is_invalid, self.contradicts_other_row = problem, is_wrong, False
+        self.text.repaint()
 
-    def has_room_for(self, problem: str) -> bool:
+    def has_room_for_text(self, problem: str) -> bool:
         pen, (width, height) = self.form.dialog.pen, self.text.element.surface.get_size()
-        lines = len(pen.wrap_lines(problem, width, _HELP_SIZE))
+        lines = len(pen.wrap_text(problem, width, _HELP_SIZE))
         return lines * pen.px(_HELP_SIZE * 1.45) <= height - pen.px(self._help_top)
 
     def kill(self) -> None:
@@ -356,21 +374,21 @@ class _ParamRow:
         width = pen.surface.get_width()
         is_check = param.kind is bool
         if not is_check:
-            used = pen.text((0, pen.px(2)), named(param), size=14, width=width)
+            used = pen.text((0, pen.px(2)), display_name_of_param(param), size=14, width=width)
             if param.symbol:
                 pen.text((used + pen.px(8), pen.px(3)), param.symbol, size=12, face="mono", colour=palette.dim)
         top = pen.px(self._help_top)
         left = pen.px(28) if is_check else 0
         text, colour = (self.problem, palette.warning) if self.problem else (param.help, palette.dim)
         height = pen.surface.get_height() - top
-        pen.wrapped((left, top, width - left, height), text, size=_HELP_SIZE, colour=colour)
+        pen.draw_wrapped_text((left, top, width - left, height), text, size=_HELP_SIZE, colour=colour)
 
     @property
     def _help_top(self) -> int:
         return _CONTROL_HEIGHT if self.param.kind is bool else _NAME_HEIGHT + _CONTROL_HEIGHT + 4
 
 
-class _Scale:
+class _SliderScale:
     """Mapping between slider steps and values of a number; logarithmic for a range over several powers of ten."""
 
     def __init__(self, param: Param) -> None:
@@ -382,11 +400,11 @@ class _Scale:
         self.is_log = self.high / self.base > 60 and self.high > 60
         self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
         counted = (self.high - self.low) / self.step
-        self.last = _FINE if self.is_log or counted > _FINE else max(1, round(counted))
+        self.last = _MAX_SLIDER_STEPS if self.is_log or counted > _MAX_SLIDER_STEPS else max(1, round(counted))
         # Number of steps reserved for the value 0, which has no logarithm: 0 or 1
         self._zero_steps = 1 if self.is_log and self.low <= 0 else 0
 
-    def place_of(self, value: float) -> int:
+    def step_of_value(self, value: float) -> int:
         """Return the slider step that is closest to a value of the parameter."""
         if not self.is_log:
             return round((value - self.low) / (self.high - self.low) * self.last)
@@ -395,33 +413,33 @@ class _Scale:
         share = math.log(value / self.base) / math.log(self.high / self.base)
         return round(self._zero_steps + share * (self.last - self._zero_steps))
 
-    def value_at(self, place: int) -> Value:
+    def value_at_step(self, place: int) -> Value:
         """Return the value at a slider step, rounded to a multiple of the parameter's step."""
         if not self.is_log:
-            return self._legal_value(self.low + place / self.last * (self.high - self.low), self.step)
+            return self._rounded_and_clamped(self.low + place / self.last * (self.high - self.low), self.step)
         if place < self._zero_steps:
-            return self._legal_value(0.0, 1.0)
+            return self._rounded_and_clamped(0.0, 1.0)
         share = (place - self._zero_steps) / (self.last - self._zero_steps)
         value = self.base * (self.high / self.base) ** share
-        return self._legal_value(value, self._step_at(value))
+        return self._rounded_and_clamped(value, self._step_size_at(value))
 
-    def stepped(self, value: float, steps: int) -> Value:
+    def value_after_steps(self, value: float, steps: int) -> Value:
         """Return the value after a number of key presses.
 
         Each press adds or subtracts one step of the parameter. If the parameter has no step and the scale is
         logarithmic, the step grows with the value.
         """
         for _ in range(abs(steps)):
-            step = self.param.step or (self._step_at(value) if self.is_log else self.step)
-            value = float(self._legal_value(value + math.copysign(step, steps), step))
-        return self._legal_value(value, 0.0)
+            step = self.param.step or (self._step_size_at(value) if self.is_log else self.step)
+            value = float(self._rounded_and_clamped(value + math.copysign(step, steps), step))
+        return self._rounded_and_clamped(value, 0.0)
 
-    def _step_at(self, value: float) -> float:
+    def _step_size_at(self, value: float) -> float:
         """Return the step size at a value: the largest power of ten up to a tenth of the value, at least 1 for int."""
         step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
         return max(step, 1.0) if self.param.kind is int else step
 
-    def _legal_value(self, value: float, step: float) -> Value:
+    def _rounded_and_clamped(self, value: float, step: float) -> Value:
         """Round a value to a multiple of `step` (if `step` is not 0), and clamp it to the range of the parameter."""
         if step > 0:
             value = round(value / step) * step
@@ -429,19 +447,19 @@ class _Scale:
         return round(value) if self.param.kind is int else float(f"{value:.10g}")
 
 
-def _longest_problem(param: Param) -> str:
+def _longest_problem_text(param: Param) -> str:
     """Return a text as long as the longest expected error message of a field, to reserve enough space in the row."""
-    return "" if param.kind is bool or param.choices else f"expected {param.expected()}, got '{'0' * 12}'"
+    return "" if param.kind is bool or param.choices else f"expected {param.describe_legal_values()}, got '{'0' * 12}'"
 
 
 def _has_range(param: Param) -> bool:
     return param.low is not None and param.high is not None and param.high > param.low and param.name != "seed"
 
 
-def named(param: Param) -> str:
+def display_name_of_param(param: Param) -> str:
     """Return the name of a parameter for display: its label, or its name with spaces and a capital letter."""
     return param.label or param.name.replace("_", " ").replace("-", " ").capitalize()
 
 
-def shown_number(value: Value) -> str:
+def number_text(value: Value) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)

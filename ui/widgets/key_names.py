@@ -4,7 +4,7 @@ import sys
 
 import pygame
 
-_NAMES = {
+_NAME_BY_KEY = {
     pygame.K_SPACE: "Space",
     pygame.K_RETURN: "Return",
     pygame.K_KP_ENTER: "Return",
@@ -27,17 +27,17 @@ _NAMES = {
 }
 
 
-_MODIFIERS = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", pygame.KMOD_ALT))
+_MODIFIER_NAMES = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", pygame.KMOD_ALT))
 
 
-def usual(mod: int, platform: str = sys.platform) -> int:
+def with_cmd_as_ctrl(mod: int, platform: str = sys.platform) -> int:
     """Return the modifiers of a key press; on a Mac, replace Cmd by Ctrl, so that Cmd shortcuts work as with Ctrl."""
     if platform != "darwin" or not mod & pygame.KMOD_META:
         return mod
     return (mod & ~pygame.KMOD_META) | pygame.KMOD_LCTRL
 
 
-def is_sign_of_right_alt(key: int, mod: int, typed: str) -> bool:
+def is_right_alt_character(key: int, mod: int, typed: str) -> bool:
     """Return whether a key press with the right Alt key typed a sign that is not the key's label.
 
     An example is the right Alt key with 8 on a German keyboard, which types "[". Windows reports the right Alt key as
@@ -53,7 +53,7 @@ def is_sign_of_right_alt(key: int, mod: int, typed: str) -> bool:
     return not typed.isalnum() and not typed.isspace() and typed != pygame.key.name(key)
 
 
-def combination(key: int, mod: int, typed: str) -> str:
+def key_press_name(key: int, mod: int, typed: str) -> str:
     """Return the name of a key press as the command table writes it, such as "Ctrl+Shift+Z", "?" or "Shift+1".
 
     Punctuation signs are named by the typed text, independent of the keyboard layout, and Shift is then left out of the
@@ -66,12 +66,12 @@ def combination(key: int, mod: int, typed: str) -> str:
         mod: Bit mask of the modifiers in pygame.
         typed: Text that the key press typed.
     """
-    if is_sign_of_right_alt(key, mod, typed):
+    if is_right_alt_character(key, mod, typed):
         return typed
-    parts = [name for name, bit in _MODIFIERS if mod & bit]
+    parts = [name for name, bit in _MODIFIER_NAMES if mod & bit]
     has_shift = bool(mod & pygame.KMOD_SHIFT)
-    if key in _NAMES:
-        return "+".join([*parts, *(["Shift"] if has_shift else []), _NAMES[key]])
+    if key in _NAME_BY_KEY:
+        return "+".join([*parts, *(["Shift"] if has_shift else []), _NAME_BY_KEY[key]])
     if not parts and typed and typed.isprintable() and not typed.isalpha():
         return typed
     name = pygame.key.name(key)

@@ -7,32 +7,36 @@ from typing import Any
 import pygame
 from pygame_gui.core.interfaces import IContainerLikeInterface
 
-from ui.draw.theme import mix
+from ui.draw.theme import mix_colours
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import _MODIFIERS, Drawn, tint
-from ui.widgets.holder import Holder
-from ui.widgets.scrolling import ScrollBar, Scrolled
+from ui.widgets.controls import _SHORTCUT_MODIFIERS, PaintedElement, selection_tint
+from ui.widgets.dialog_interfaces import DialogInterface
+from ui.widgets.scrolling import ScrollBar, ScrollingControl
 
-ROW, TALL_ROW, HEAD = 30, 48, 28  # heights in design units of a row, a row with a second line, and the header
-_PAD = 10  # padding at the left and right of each text in a row, in design units
+ROW_HEIGHT, TALL_ROW_HEIGHT, LIST_HEADER_HEIGHT = (
+    30,
+    48,
+    28,
+)  # heights in design units of a row, a row with a second line, and the header
+_CELL_PADDING = 10  # padding at the left and right of each text in a row, in design units
 _PINNED_WIDTH = 150  # width of the first column in design units while it is pinned (see Rows._is_pinned)
 _ARROW_WIDTH = 18  # width in design units of the header's arrows that scroll the columns
 _DOUBLE_CLICK_MS = 500  # maximum milliseconds between the two clicks of a double click
 
 
 @dataclass(frozen=True)
-class Col:
+class ListColumn:
     """Column of a list."""
 
     title: str = ""  # text in the header of the list
     width: float = 0  # width in design units; columns with 0 share the width that the other columns leave equally
     align: str = "left"
     face: str = "sans"
-    role: str = "text"  # name of the colour of the text in the palette
+    colour_name: str = "text"  # name of the colour of the text in the palette
 
 
 @dataclass(frozen=True)
-class Item:
+class ListRow:
     """Row of a list."""
 
     cells: tuple[str, ...]  # texts, one per column
@@ -40,20 +44,20 @@ class Item:
     detail: str = ""  # text of the second line of the row, small and grey
     is_dim: bool = False
     # Column index -> name of the text colour in the palette, for texts whose colour differs from Col.role
-    roles: dict[int, str] = field(default_factory=dict)
+    colour_names: dict[int, str] = field(default_factory=dict)
 
 
-class Rows(Scrolled):
-    """List with one selected row: arrow keys and clicks select, a double click calls `chosen`."""
+class RowList(ScrollingControl):
+    """List with one selected row: arrow keys and clicks select, a double click calls `on_chosen`."""
 
     shows_ring = False
 
     def __init__(
         self,
-        dialog: Holder,
+        dialog: DialogInterface,
         rect: pygame.Rect,
-        columns: Sequence[Col],
-        items: Sequence[Item],
+        columns: Sequence[ListColumn],
+        items: Sequence[ListRow],
         *,
         place: int = 0,
         chosen: Callable[[], None] | None = None,
@@ -78,38 +82,40 @@ class Rows(Scrolled):
             sorted_by: Callback that gets column and direction when the user changes the sort order.
             empty: Text shown if there are no rows.
             container: Container of the list; by default the container of the dialog.
-            is_chosen_at_once: Whether a single click already calls `chosen`, as on a link.
+            is_chosen_at_once: Whether a single click already calls `on_chosen`, as on a link.
         """
         super().__init__(dialog)
         self.columns, self.items = list(columns), list(items)
-        self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
-        self.sort_by, self.empty, self.is_chosen_at_once = sort_by, empty, is_chosen_at_once
+        self.on_chosen, self.on_selected, self.on_sorted = chosen, selected, sorted_by
+        self.sort_by, self.empty_text, self.opens_on_single_click = sort_by, empty, is_chosen_at_once
         self.place = place
-        self._first = 1  # index of the first visible column after the pinned one, if not all columns fit
-        self._hot = -1  # index of the row under the pointer; -1 for none
+        self._first_scrolled_column = (
+            1  # index of the first visible column after the pinned one, if not all columns fit
+        )
+        self._hovered_index = -1  # index of the row under the pointer; -1 for none
         self._last_click = (-1, -10_000)  # index of the row and time in milliseconds of the last click
-        self.element = Drawn(dialog, rect, self._paint, container)
+        self.element = PaintedElement(dialog, rect, self._paint, container)
         self.set(items, place, tells=False)
 
     # --- contents ---------------------------------------------------------------------------------
 
-    def set(self, items: Sequence[Item], place: int = 0, tells: bool = True) -> None:
+    def set(self, items: Sequence[ListRow], place: int = 0, tells: bool = True) -> None:
         """Replace the rows and select one of them.
 
         Args:
             items: New rows.
             place: Index of the row to select.
-            tells: Whether to notify the caller of the selection by the callback `selected`.
+            tells: Whether to notify the caller of the selection by the callback `on_selected`.
         """
         self.items = list(items)
-        self._row = self.dialog.px(TALL_ROW if any(item.detail for item in self.items) else ROW)
-        self.head = self.dialog.px(HEAD) if any(column.title for column in self.columns) else 0
-        self.bar.measure(self.element.surface.get_height() - self.head, len(self.items) * self._row)
+        self._row_height = self.dialog.px(TALL_ROW_HEIGHT if any(item.detail for item in self.items) else ROW_HEIGHT)
+        self.head = self.dialog.px(LIST_HEADER_HEIGHT) if any(column.title for column in self.columns) else 0
+        self.scroll_bar.set_heights(self.element.surface.get_height() - self.head, len(self.items) * self._row_height)
         self.place = -1
         self.select(place, tells=tells)
 
     @property
-    def item(self) -> Item | None:
+    def selected_row(self) -> ListRow | None:
         """Return the selected row, or None if the list is empty."""
         return self.items[self.place] if 0 <= self.place < len(self.items) else None
 
@@ -118,22 +124,22 @@ class Rows(Scrolled):
 
         Args:
             place: Index of the row.
-            tells: Whether to call the callback `selected` if the selection changes.
+            tells: Whether to call the callback `on_selected` if the selection changes.
         """
         before = self.place
         self.place = min(max(place, 0), len(self.items) - 1)
         if self.place >= 0:
-            self.bar.reveal(self.place * self._row, (self.place + 1) * self._row)
-        self.element.refresh()
-        if tells and self.place != before and self.selected and self.place >= 0:
-            self.selected(self.place)
+            self.scroll_bar.scroll_into_view(self.place * self._row_height, (self.place + 1) * self._row_height)
+        self.element.repaint()
+        if tells and self.place != before and self.on_selected and self.place >= 0:
+            self.on_selected(self.place)
 
     # --- keys and mouse ---------------------------------------------------------------------------
 
     def key(self, event: pygame.event.Event) -> bool:
-        if event.mod & _MODIFIERS:
+        if event.mod & _SHORTCUT_MODIFIERS:
             return False
-        page = max(1, self.bar.view // self._row - 1)
+        page = max(1, self.scroll_bar.view // self._row_height - 1)
         steps = {pygame.K_UP: -1, pygame.K_DOWN: 1, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
         if event.key in steps:
             self.select(self.place + steps[event.key])
@@ -141,11 +147,11 @@ class Rows(Scrolled):
         if event.key in (pygame.K_HOME, pygame.K_END):
             self.select(0 if event.key == pygame.K_HOME else len(self.items) - 1)
             return True
-        return self._sort_key(event)
+        return self._handle_sort_key(event)
 
-    def _sort_key(self, event: pygame.event.Event) -> bool:
+    def _handle_sort_key(self, event: pygame.event.Event) -> bool:
         """Handle sort keys: Left and Right choose the column, Space reverses the direction."""
-        if self.sorted_by is None or self.sort_by is None:
+        if self.on_sorted is None or self.sort_by is None:
             return False
         column, is_descending = self.sort_by
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
@@ -159,49 +165,51 @@ class Rows(Scrolled):
 
     def _sort_by_column(self, column: int, is_descending: bool) -> None:
         self.sort_by = (column, is_descending)
-        self._reveal_column(column)
-        if self.sorted_by:
-            self.sorted_by(column, is_descending)
-        self.element.refresh()
+        self._scroll_to_column(column)
+        if self.on_sorted:
+            self.on_sorted(column, is_descending)
+        self.element.repaint()
 
     @property
     def line(self) -> int:
-        return self._row
+        return self._row_height
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if super().mouse(event, position):
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if super().handle_mouse(event, position):
             return True
         x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
         if event.type == pygame.MOUSEMOTION:
-            self._hover_row(self._row_at(y) if self.is_under(position) and not self.is_on_bar(position) else -1)
-        if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or not self.is_under(position):
+            self._set_hovered_row(
+                self._row_index_at(y) if self.contains_point(position) and not self.is_on_bar(position) else -1
+            )
+        if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or not self.contains_point(position):
             return False
         self._handle_press(x, y)
         return True
 
-    def _hover_row(self, row: int) -> None:
-        if row != self._hot:
-            self._hot = row
-            self.element.refresh()
+    def _set_hovered_row(self, row: int) -> None:
+        if row != self._hovered_index:
+            self._hovered_index = row
+            self.element.repaint()
 
     def _handle_press(self, x: int, y: int) -> None:
         if y < self.head:
             if not self._handle_arrow_press(x):
                 self._handle_header_press(x)
             return
-        row, now = self._row_at(y), pygame.time.get_ticks()
+        row, now = self._row_index_at(y), pygame.time.get_ticks()
         if row < 0:
             return
         last_row, last_time = self._last_click
         self._last_click = (row, now)
         self.select(row)
         is_second = row == last_row and now - last_time < _DOUBLE_CLICK_MS
-        if self.chosen and (is_second or self.is_chosen_at_once):
+        if self.on_chosen and (is_second or self.opens_on_single_click):
             self._last_click = (-1, now)
-            self.chosen()
+            self.on_chosen()
 
     def _handle_header_press(self, x: int) -> None:
-        if self.sorted_by is None:
+        if self.on_sorted is None:
             return
         for column, (left, width) in enumerate(self._column_spans()):
             if left <= x < left + width:
@@ -212,19 +220,19 @@ class Rows(Scrolled):
     # --- more columns than fit --------------------------------------------------------------------
 
     @property
-    def _is_pinned(self) -> bool:
+    def _is_first_column_pinned(self) -> bool:
         """Return whether the first column is pinned while the others scroll sideways.
 
         This happens only in a sortable list whose columns do not all fit. The columns keep their widths, because
         numbers in narrower columns would be shortened.
         """
         needed = self.dialog.px(_PINNED_WIDTH) + sum(self.dialog.px(column.width) for column in self.columns)
-        return self.sort_by is not None and not self.columns[0].width and needed > self._column_room
+        return self.sort_by is not None and not self.columns[0].width and needed > self._columns_width
 
     @property
-    def _column_room(self) -> int:
+    def _columns_width(self) -> int:
         px = self.dialog.px
-        return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
+        return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.scroll_bar.is_needed else 0)
 
     def _pinned_column_spans(self) -> list[tuple[int, int]]:
         """Return left edge and width of each column in pixels while the first column is pinned.
@@ -234,41 +242,52 @@ class Rows(Scrolled):
         px, left = self.dialog.px, self.dialog.px(_PINNED_WIDTH)
         boxes = [(0, left)]
         for index, column in enumerate(self.columns[1:], 1):
-            has_room = left + px(column.width) <= self._column_room - px(_ARROW_WIDTH)
-            is_seen = index >= self._first and has_room and (index == self._first or boxes[-1][1] > 0)
+            has_room = left + px(column.width) <= self._columns_width - px(_ARROW_WIDTH)
+            is_seen = (
+                index >= self._first_scrolled_column
+                and has_room
+                and (index == self._first_scrolled_column or boxes[-1][1] > 0)
+            )
             boxes.append((left, px(column.width) if is_seen else 0))
             left += boxes[-1][1]
         return boxes
 
-    def _reveal_column(self, column: int) -> None:
-        while self._is_pinned and 1 <= column < self._first:
-            self._first -= 1
-        while self._is_pinned and column > self._first and self._column_spans()[column][1] == 0:
-            self._first += 1
+    def _scroll_to_column(self, column: int) -> None:
+        while self._is_first_column_pinned and 1 <= column < self._first_scrolled_column:
+            self._first_scrolled_column -= 1
+        while (
+            self._is_first_column_pinned
+            and column > self._first_scrolled_column
+            and self._column_spans()[column][1] == 0
+        ):
+            self._first_scrolled_column += 1
 
     def _handle_arrow_press(self, x: int) -> bool:
         """Scroll the columns if a click at `x` hits an arrow in the header, and return whether it hits one."""
-        if not self._is_pinned:
+        if not self._is_first_column_pinned:
             return False
         visible = [index for index, (_, width) in enumerate(self._column_spans()) if width and index]
-        if x >= self._column_room - self.dialog.px(_ARROW_WIDTH) and visible[-1] < len(self.columns) - 1:
-            self._first = min(visible[-1], self._first + max(1, len(visible) - 1))
-        elif self.dialog.px(_PINNED_WIDTH - _ARROW_WIDTH) <= x < self.dialog.px(_PINNED_WIDTH) and self._first > 1:
-            self._first = max(1, self._first - max(1, len(visible) - 1))
+        if x >= self._columns_width - self.dialog.px(_ARROW_WIDTH) and visible[-1] < len(self.columns) - 1:
+            self._first_scrolled_column = min(visible[-1], self._first_scrolled_column + max(1, len(visible) - 1))
+        elif (
+            self.dialog.px(_PINNED_WIDTH - _ARROW_WIDTH) <= x < self.dialog.px(_PINNED_WIDTH)
+            and self._first_scrolled_column > 1
+        ):
+            self._first_scrolled_column = max(1, self._first_scrolled_column - max(1, len(visible) - 1))
         else:
             return False
-        self.element.refresh()
+        self.element.repaint()
         return True
 
     def _paint_arrows(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
         middle, ink = self.head // 2, pen.palette.accent
-        if self._first > 1:
+        if self._first_scrolled_column > 1:
             _draw_sideways_arrow(pen, pen.px(_PINNED_WIDTH - _ARROW_WIDTH // 2), middle, -1, ink)
         if not boxes[-1][1]:
-            _draw_sideways_arrow(pen, self._column_room - pen.px(_ARROW_WIDTH // 2), middle, 1, ink)
+            _draw_sideways_arrow(pen, self._columns_width - pen.px(_ARROW_WIDTH // 2), middle, 1, ink)
 
-    def _row_at(self, y: int) -> int:
-        row = int((y - self.head + self.bar.position) // self._row)
+    def _row_index_at(self, y: int) -> int:
+        row = int((y - self.head + self.scroll_bar.position) // self._row_height)
         return row if y >= self.head and 0 <= row < len(self.items) else -1
 
     # --- drawing ----------------------------------------------------------------------------------
@@ -276,13 +295,13 @@ class Rows(Scrolled):
     def set_focused(self, has_focus: bool) -> None:
         if has_focus != self.has_focus:
             self.has_focus = has_focus
-            self.element.refresh()
+            self.element.repaint()
 
     def _column_spans(self) -> list[tuple[int, int]]:
         """Return left edge and width of each column, in pixels."""
-        if self._is_pinned:
+        if self._is_first_column_pinned:
             return self._pinned_column_spans()
-        px, room = self.dialog.px, self._column_room
+        px, room = self.dialog.px, self._columns_width
         fixed = sum(px(column.width) for column in self.columns)
         shares = sum(1 for column in self.columns if not column.width)
         if shares:
@@ -302,19 +321,19 @@ class Rows(Scrolled):
         width = self.element.surface.get_width()
         boxes = self._column_spans()
         if not self.items:
-            pen.text((pen.px(_PAD), self.head + pen.px(14)), self.empty, size=14, colour=pen.palette.dim)
-        first = int(self.bar.position // self._row)
-        last = min(len(self.items), first + self.bar.view // self._row + 2)
+            pen.text((pen.px(_CELL_PADDING), self.head + pen.px(14)), self.empty_text, size=14, colour=pen.palette.dim)
+        first = int(self.scroll_bar.position // self._row_height)
+        last = min(len(self.items), first + self.scroll_bar.view // self._row_height + 2)
         for index in range(first, last):
-            self._paint_row(pen, index, self.head + index * self._row - round(self.bar.position), boxes)
-        self.bar.paint(pen, width, self.head)
+            self._paint_row(pen, index, self.head + index * self._row_height - round(self.scroll_bar.position), boxes)
+        self.scroll_bar.paint(pen, width, self.head)
         if self.head:
-            self._paint_head(pen, boxes)
+            self._paint_header(pen, boxes)
 
-    def _paint_head(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
+    def _paint_header(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
         palette = pen.palette
         width = self.element.surface.get_width()
-        pen.fill((0, 0, width, self.head), palette.surface)
+        pen.fill_box((0, 0, width, self.head), palette.surface)
         for index, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
             if not room:
                 continue
@@ -326,41 +345,43 @@ class Rows(Scrolled):
             )
             if is_sorted and self.sort_by:
                 arrow_x = (
-                    left + room - pen.px(_PAD) - mark + pen.px(6)
+                    left + room - pen.px(_CELL_PADDING) - mark + pen.px(6)
                     if column.align == "right"
-                    else left + pen.px(_PAD + 5) + title_width
+                    else left + pen.px(_CELL_PADDING + 5) + title_width
                 )
                 _draw_sort_arrow(pen, arrow_x, self.head // 2, self.sort_by[1], colour)
-        if self._is_pinned:
+        if self._is_first_column_pinned:
             self._paint_arrows(pen, boxes)
-        pen.hline(0, self.head - 1, width)
+        pen.draw_horizontal_line(0, self.head - 1, width)
 
     def _paint_row(self, pen: Canvas, index: int, top: int, boxes: list[tuple[int, int]]) -> None:
         item, palette = self.items[index], pen.palette
-        width = self._column_room if self._is_pinned else boxes[-1][0] + boxes[-1][1]
-        box = (0, top, width, self._row - 1)
+        width = self._columns_width if self._is_first_column_pinned else boxes[-1][0] + boxes[-1][1]
+        box = (0, top, width, self._row_height - 1)
         if index == self.place:
-            pen.fill(box, tint(pen, 0.30 if self.has_focus else 0.18), 5)
+            pen.fill_box(box, selection_tint(pen, 0.30 if self.has_focus else 0.18), 5)
             if self.has_focus:
-                pen.fill((0, top + pen.px(4), pen.px(3), self._row - 1 - pen.px(8)), palette.accent, 1.5)
-        elif index == self._hot:
-            pen.fill(box, mix(palette.surface, palette.hover, 0.5), 5)
-        middle = top + (pen.px(16) if item.detail else self._row // 2)
+                pen.fill_box((0, top + pen.px(4), pen.px(3), self._row_height - 1 - pen.px(8)), palette.accent, 1.5)
+        elif index == self._hovered_index:
+            pen.fill_box(box, mix_colours(palette.surface, palette.hover, 0.5), 5)
+        middle = top + (pen.px(16) if item.detail else self._row_height // 2)
         for i, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
             if not room:
                 continue
-            role = "dim" if item.is_dim else item.roles.get(i, column.role)
+            role = "dim" if item.is_dim else item.colour_names.get(i, column.colour_name)
             text = item.cells[i] if i < len(item.cells) else ""
             self._paint_cell(pen, text, left, room, middle, column.align, 14, column.face, getattr(palette, role))
         if item.detail:
-            position = (pen.px(_PAD), top + pen.px(35))
-            pen.text(position, item.detail, size=12, colour=palette.dim, middle=True, width=width - pen.px(2 * _PAD))
+            position = (pen.px(_CELL_PADDING), top + pen.px(35))
+            pen.text(
+                position, item.detail, size=12, colour=palette.dim, middle=True, width=width - pen.px(2 * _CELL_PADDING)
+            )
 
     @staticmethod
     def _paint_cell(
         pen: Canvas, text: str, left: int, room: int, middle: int, align: str, size: float, face: str, colour: Any
     ) -> int:
-        pad = pen.px(_PAD)
+        pad = pen.px(_CELL_PADDING)
         if face == "mono":
             size -= 1  # the mono font (Fira Code) is taller than the sans font (Noto Sans) at the same font size
         if align == "right":
@@ -373,9 +394,9 @@ class Rows(Scrolled):
 
 def _draw_sideways_arrow(pen: Canvas, x: int, y: int, direction: int, colour: Any) -> None:
     a, b = pen.px(3) * direction, pen.px(5)
-    pen.polygon([(x - a, y - b), (x - a, y + b), (x + a, y)], colour)
+    pen.fill_polygon([(x - a, y - b), (x - a, y + b), (x + a, y)], colour)
 
 
 def _draw_sort_arrow(pen: Canvas, x: int, y: int, points_down: bool, colour: Any) -> None:
     a, b = pen.px(4), pen.px(3) * (1 if points_down else -1)
-    pen.polygon([(x - a, y - b), (x + a, y - b), (x, y + b)], colour)
+    pen.fill_polygon([(x - a, y - b), (x + a, y - b), (x, y + b)], colour)

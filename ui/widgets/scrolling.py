@@ -6,12 +6,12 @@ import pygame
 from pygame_gui.core import UIContainer
 from pygame_gui.elements import UIScrollingContainer
 
-from ui.draw.theme import mix
+from ui.draw.theme import mix_colours
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Control, Drawn
-from ui.widgets.holder import Holder
+from ui.widgets.controls import Control, PaintedElement
+from ui.widgets.dialog_interfaces import DialogInterface
 
-MIN_THUMB = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
+MIN_THUMB_HEIGHT = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
 _LINES_PER_WHEEL_STEP = 3  # number of lines (see Scrolled.line) that one step of the mouse wheel scrolls
 _FORM_LINE_HEIGHT = 20  # distance that an arrow key scrolls a form, in design units
 
@@ -35,11 +35,11 @@ class ScrollBar:
         return self.last > 0
 
     @property
-    def is_held(self) -> bool:
+    def is_dragged(self) -> bool:
         """Return whether the thumb is being dragged."""
         return self._grab_offset is not None
 
-    def measure(self, view: int, whole: int) -> None:
+    def set_heights(self, view: int, whole: int) -> None:
         """Set the heights of viewport and content, and keep the scroll position in range."""
         self.view, self.whole = max(1, view), max(1, whole)
         self.scroll_to(self.position)
@@ -47,62 +47,62 @@ class ScrollBar:
     def scroll_to(self, position: float) -> None:
         self.position = min(max(0.0, position), self.last)
 
-    def reveal(self, top: float, bottom: float) -> None:
+    def scroll_into_view(self, top: float, bottom: float) -> None:
         """Scroll just far enough to make a range of the content visible, given by its top and bottom in pixels."""
         if top < self.position:
             self.scroll_to(top)
         elif bottom > self.position + self.view:
             self.scroll_to(bottom - self.view)
 
-    def thumb(self, least: int) -> tuple[int, int]:
+    def thumb_span(self, least: int) -> tuple[int, int]:
         """Return top and height of the thumb within the viewport, in pixels; `least` is the minimum height."""
         height = max(least, round(self.view * self.view / self.whole))
         top = round((self.view - height) * self.position / self.last) if self.last else 0
         return top, min(height, self.view)
 
-    def press(self, y: float, least: int) -> None:
+    def begin_drag(self, y: float, least: int) -> None:
         """Begin to drag the thumb; if the press is outside the thumb, first centre the thumb on the press.
 
         Args:
             y: Distance of the press from the top of the viewport, in pixels.
             least: Minimum height of the thumb, in pixels.
         """
-        top, height = self.thumb(least)
+        top, height = self.thumb_span(least)
         if not top <= y < top + height:
-            self.centre_on(y, least)
-            top, height = self.thumb(least)
+            self.centre_thumb_on(y, least)
+            top, height = self.thumb_span(least)
         self._grab_offset = y - top
 
-    def centre_on(self, y: float, least: int) -> None:
+    def centre_thumb_on(self, y: float, least: int) -> None:
         """Scroll so that the middle of the thumb is `y` pixels below the top of the viewport."""
-        _, height = self.thumb(least)
+        _, height = self.thumb_span(least)
         self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
 
     def drag(self, y: float, least: int) -> None:
         if self._grab_offset is not None:
-            _, height = self.thumb(least)
+            _, height = self.thumb_span(least)
             self.scroll_to(self.last * (y - self._grab_offset) / max(1, self.view - height))
 
-    def release(self) -> None:
+    def end_drag(self) -> None:
         self._grab_offset = None
 
     def paint(self, pen: Canvas, right: int, top: int) -> None:
         if self.is_needed:
-            start, height = self.thumb(pen.px(MIN_THUMB))
+            start, height = self.thumb_span(pen.px(MIN_THUMB_HEIGHT))
             width = pen.px(self.WIDTH)
-            colour = mix(pen.palette.raised, pen.palette.dim, 0.55 if self.is_held else 0.3)
-            pen.fill((right - width, top + start, width, height), colour, self.WIDTH / 2)
+            colour = mix_colours(pen.palette.raised, pen.palette.dim, 0.55 if self.is_dragged else 0.3)
+            pen.fill_box((right - width, top + start, width, height), colour, self.WIDTH / 2)
 
 
-class Scrolled(Control):
+class ScrollingControl(Control):
     """Base class of controls whose content scrolls by mouse wheel, arrow and page keys, and a scroll bar."""
 
-    element: Drawn
+    element: PaintedElement
     head = 0  # height in pixels of the header above the viewport, which does not scroll
 
-    def __init__(self, dialog: Holder) -> None:
+    def __init__(self, dialog: DialogInterface) -> None:
         super().__init__(dialog)
-        self.bar = ScrollBar()
+        self.scroll_bar = ScrollBar()
 
     @property
     def line(self) -> int:
@@ -110,43 +110,43 @@ class Scrolled(Control):
         raise NotImplementedError
 
     def scroll_to(self, position: float) -> None:
-        self.bar.scroll_to(position)
-        self.element.refresh()
+        self.scroll_bar.scroll_to(position)
+        self.element.repaint()
 
     def key(self, event: pygame.event.Event) -> bool:
-        page = self.bar.view - self.line
+        page = self.scroll_bar.view - self.line
         steps = {pygame.K_UP: -self.line, pygame.K_DOWN: self.line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
-        ends = {pygame.K_HOME: 0, pygame.K_END: self.bar.whole}
+        ends = {pygame.K_HOME: 0, pygame.K_END: self.scroll_bar.whole}
         if event.key not in steps and event.key not in ends:
             return False
-        self.scroll_to(ends.get(event.key, self.bar.position + steps.get(event.key, 0)))
+        self.scroll_to(ends.get(event.key, self.scroll_bar.position + steps.get(event.key, 0)))
         return True
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if self.bar.is_held:
-            return self._drag(event, position)
-        if not self.is_under(position):
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        if self.scroll_bar.is_dragged:
+            return self._handle_drag(event, position)
+        if not self.contains_point(position):
             return False
         if event.type == pygame.MOUSEWHEEL:
-            self.scroll_to(self.bar.position - steps_of(event.y) * _LINES_PER_WHEEL_STEP * self.line)
+            self.scroll_to(self.scroll_bar.position - whole_wheel_steps(event.y) * _LINES_PER_WHEEL_STEP * self.line)
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_bar(position):
-            self.bar.press(self._y_in_viewport(position), self.dialog.px(MIN_THUMB))
-            self.is_held = True
-            self.element.refresh()
+            self.scroll_bar.begin_drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB_HEIGHT))
+            self.is_pressed = True
+            self.element.repaint()
             return True
         return False
 
-    def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+    def _handle_drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event while the thumb is dragged, also if the pointer is outside the control."""
         if event.type == pygame.MOUSEMOTION:
-            self.bar.drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB))
+            self.scroll_bar.drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB_HEIGHT))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
-            self.bar.release()
-            self.is_held = False
+            self.scroll_bar.end_drag()
+            self.is_pressed = False
         else:
             return False
-        self.element.refresh()
+        self.element.repaint()
         return True
 
     def _y_in_viewport(self, position: tuple[int, int]) -> int:
@@ -155,16 +155,16 @@ class Scrolled(Control):
     def is_on_bar(self, position: tuple[int, int]) -> bool:
         x = position[0] - self.element.rect.x
         is_right = x >= self.element.surface.get_width() - self.dialog.px(ScrollBar.WIDTH + 4)
-        return self.bar.is_needed and is_right and self._y_in_viewport(position) >= 0
+        return self.scroll_bar.is_needed and is_right and self._y_in_viewport(position) >= 0
 
 
-class Scroller(Scrolled):
+class ScrollingArea(ScrollingControl):
     """Scrolling viewport for other controls; pygame_gui clips the controls, and the scroll bar looks as in lists."""
 
     can_focus = False
     shows_ring = False
 
-    def __init__(self, dialog: Holder, rect: pygame.Rect, whole: int) -> None:
+    def __init__(self, dialog: DialogInterface, rect: pygame.Rect, whole: int) -> None:
         super().__init__(dialog)
         self.rect = rect
         self._clip_container = UIScrollingContainer(
@@ -175,13 +175,15 @@ class Scroller(Scrolled):
             allow_scroll_x=False,
             allow_scroll_y=False,
         )
-        self.inside = UIContainer(
+        self.content_container = UIContainer(
             pygame.Rect(0, 0, rect.width, max(rect.height, whole)), dialog.host.gui, container=self._clip_container
         )
-        self.bar.measure(rect.height, whole)
+        self.scroll_bar.set_heights(rect.height, whole)
         strip = dialog.px(ScrollBar.WIDTH + 4)
-        self.element = Drawn(dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint, height=3)
-        self.element.refresh()
+        self.element = PaintedElement(
+            dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint, height=3
+        )
+        self.element.repaint()
 
     @property
     def line(self) -> int:
@@ -191,27 +193,27 @@ class Scroller(Scrolled):
         super().scroll_to(position)
         self._move_content()
 
-    def reveal(self, top: float, bottom: float) -> None:
+    def scroll_into_view(self, top: float, bottom: float) -> None:
         """Scroll a range of the content into view, given by its top and bottom in pixels."""
-        self.bar.reveal(top, bottom)
-        self.element.refresh()
+        self.scroll_bar.scroll_into_view(top, bottom)
+        self.element.repaint()
         self._move_content()
 
-    def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        is_used = super()._drag(event, position)
+    def _handle_drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        is_used = super()._handle_drag(event, position)
         self._move_content()
         return is_used
 
-    def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        is_used = super().mouse(event, position)
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        is_used = super().handle_mouse(event, position)
         if is_used:
             self._move_content()
         return is_used
 
     def _move_content(self) -> None:
-        self.inside.set_relative_position((0, -round(self.bar.position)))
+        self.content_container.set_relative_position((0, -round(self.scroll_bar.position)))
 
-    def is_under(self, position: tuple[int, int]) -> bool:
+    def contains_point(self, position: tuple[int, int]) -> bool:
         return bool(self.rect.move(self.dialog.card.topleft).collidepoint(position))
 
     def kill(self) -> None:
@@ -219,10 +221,10 @@ class Scroller(Scrolled):
         self._clip_container.kill()
 
     def _paint(self, pen: Canvas) -> None:
-        self.bar.paint(pen, pen.surface.get_width(), 0)
+        self.scroll_bar.paint(pen, pen.surface.get_width(), 0)
 
 
-def steps_of(count: float) -> int:
+def whole_wheel_steps(count: float) -> int:
     """Convert the movement in a mouse wheel event to a whole number of steps.
 
     A smaller movement than one step counts as one step in its direction; no movement is 0 steps.

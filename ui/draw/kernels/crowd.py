@@ -3,8 +3,8 @@
 import numpy as np
 
 from sim.kernels.jit import kernel
-from ui.draw.kernels.paint import stamp_at
-from ui.draw.kernels.strokes import middle_x, middle_y, stroke
+from ui.draw.kernels.paint import stamp_mask_at_point
+from ui.draw.kernels.strokes import cell_middle_x, cell_middle_y, stroke_line
 
 
 @kernel
@@ -20,12 +20,17 @@ def stroke_tails(frame, tails, width, colours):
         for i in range(agents):
             s, t = np.int64(tails[i, j - 1]), np.int64(tails[i, j])
             if s != t:
-                ax, ay, bx, by = middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t)
-                stroke(frame, ax, ay, bx, by, width, colour)
+                ax, ay, bx, by = (
+                    cell_middle_x(frame, s),
+                    cell_middle_y(frame, s),
+                    cell_middle_x(frame, t),
+                    cell_middle_y(frame, t),
+                )
+                stroke_line(frame, ax, ay, bx, by, width, colour)
 
 
 @kernel
-def stamp_some(frame, mask, tails, glide, kinds, wanted, colour):
+def stamp_agents_of_kind(frame, mask, tails, glide, kinds, wanted, colour):
     """Stamp an alpha mask at the position of each agent of a crowd that is of kind `wanted`. Writes: frame.pixels.
 
     `glide`, from 0 to 1, interpolates the position from the agent's previous cell to its current one. After a jump the
@@ -41,4 +46,4 @@ def stamp_some(frame, mask, tails, glide, kinds, wanted, colour):
         if abs(dx) <= 1.0 and abs(dy) <= 1.0:
             x += dx * (1.0 - glide)
             y += dy * (1.0 - glide)
-        stamp_at(frame, mask, x + 0.5, y + 0.5, colour)
+        stamp_mask_at_point(frame, mask, x + 0.5, y + 0.5, colour)

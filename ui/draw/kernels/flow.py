@@ -3,8 +3,8 @@
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.octile import NOWHERE
-from ui.draw.kernels.paint import first_cell, left_of, stamp
+from sim.kernels.octile import NO_DIRECTION
+from ui.draw.kernels.paint import first_pixel_of, first_visible_cell, stamp_mask
 
 
 @kernel
@@ -14,17 +14,17 @@ def stamp_flow(frame, nodes, number, masks, colour):
     masks[d] is the arrow for a cell that was reached by a move in direction d.
     """
     zoom, size = frame.zoom, masks.shape[1]
-    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = left_of(row, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = first_pixel_of(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = left_of(column, frame.left, zoom)
+        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = first_pixel_of(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             node = nodes[row * frame.map_width + column]
-            if node.search == number and node.came != NOWHERE:
-                x = x0 + (left_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
+            if node.search == number and node.came != NO_DIRECTION:
+                x = x0 + (first_pixel_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
-                stamp(frame, masks[np.int64(node.came)], x, y, colour)
+                stamp_mask(frame, masks[np.int64(node.came)], x, y, colour)

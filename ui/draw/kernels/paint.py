@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.kernels.jit import kernel
-from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
+from ui.draw.kernels.cell_flags import PASSABLE, SWAMP, TREES, WATER
 
 
-class Frame(NamedTuple):
+class Viewport(NamedTuple):
     """Target of the painting kernels: the area of the window that shows a map, and the visible part of that map."""
 
     pixels: np.ndarray  # uint32[window height, window width], the pixels of the whole window
@@ -29,16 +29,16 @@ class Frame(NamedTuple):
 
 
 @kernel
-def left_of(cell, origin, zoom):
+def first_pixel_of(cell, origin, zoom):
     """Return the first pixel of a column (or row) of cells, relative to the edge of the map area; may be negative."""
     return np.int64(np.ceil((cell - origin) * zoom - 0.5))
 
 
 @kernel
-def first_cell(origin, zoom, cells):
+def first_visible_cell(origin, zoom, cells):
     """Return the first column (or row) of cells that covers a pixel of the map area."""
     cell = max(np.int64(0), np.int64(np.floor(origin)) - 1)
-    while cell < cells and left_of(cell + 1, origin, zoom) <= 0:
+    while cell < cells and first_pixel_of(cell + 1, origin, zoom) <= 0:
         cell += 1
     return cell
 
@@ -49,11 +49,11 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 
     Returns the range of pixels that show the map, as (first, last + 1). Writes: out.
     """
-    cell = first_cell(origin, zoom, cells)
-    from_x = min(max(np.int64(0), left_of(cell, origin, zoom)), pixels)
+    cell = first_visible_cell(origin, zoom, cells)
+    from_x = min(max(np.int64(0), first_pixel_of(cell, origin, zoom)), pixels)
     start = from_x
     while cell < cells and start < pixels:
-        end = min(np.int64(pixels), left_of(cell + 1, origin, zoom))
+        end = min(np.int64(pixels), first_pixel_of(cell + 1, origin, zoom))
         for x in range(start, end):
             out[x] = cell
         start = max(start, end)
@@ -126,12 +126,12 @@ def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
             continue
         line[:from_x] = outside
         line[to_x:] = outside
-        or_rows(words, width, top, bottom, scratch[0])
+        combine_flag_rows(words, width, top, bottom, scratch[0])
         if bands.size:
-            max_rows(bands, width, top, bottom, scratch[1])
-            paint_hot_line(line, scratch[0], scratch[1], lut, columns, from_x, to_x, step > 3.0)
+            max_band_of_rows(bands, width, top, bottom, scratch[1])
+            paint_heat_pixel_row(line, scratch[0], scratch[1], lut, columns, from_x, to_x, step > 3.0)
         else:
-            paint_line(line, scratch[0], lut, columns, from_x, to_x, step > 3.0)
+            paint_pixel_row(line, scratch[0], lut, columns, from_x, to_x, step > 3.0)
 
 
 @kernel
@@ -151,7 +151,7 @@ def cells_of_small_pixels(origin, step, cells, pixels, out):
 
 
 @kernel
-def or_rows(words, width, top, bottom, out):
+def combine_flag_rows(words, width, top, bottom, out):
     """Compute, for each column of cells, the bitwise or of the flags in rows `top` to `bottom` - 1. Writes: out.
 
     The first three rows are combined in one pass.
@@ -169,7 +169,7 @@ def or_rows(words, width, top, bottom, out):
 
 
 @kernel
-def max_rows(bands, width, top, bottom, out):
+def max_band_of_rows(bands, width, top, bottom, out):
     """Compute, for each column of cells, the largest heat band in rows `top` to `bottom` - 1. Writes: out."""
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
     a = bands[top * width : (top + 1) * width]
@@ -184,7 +184,7 @@ def max_rows(bands, width, top, bottom, out):
 
 
 @kernel
-def paint_line(line, words, lut, columns, from_x, to_x, are_many):
+def paint_pixel_row(line, words, lut, columns, from_x, to_x, are_many):
     """Fill a row of pixels with the colours of the combined flags of the cells in each pixel. Writes: line."""
     for x in range(from_x, to_x):
         word = words[columns[0, x]] | words[columns[1, x]] | words[columns[2, x]]
@@ -195,7 +195,7 @@ def paint_line(line, words, lut, columns, from_x, to_x, are_many):
 
 
 @kernel
-def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
+def paint_heat_pixel_row(line, words, bands, lut, columns, from_x, to_x, are_many):
     """Fill a row of pixels while heat is shown, from the combined flags and heat bands of the cells in each pixel.
 
     Writes: line.
@@ -215,7 +215,7 @@ def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
 
 
 @kernel
-def blend(under, colour, alpha):
+def blend_colour(under, colour, alpha):
     """Return the colour `under` with `colour` blended over it; alpha is from 0 (`under`) to 255 (`colour`)."""
     u, c = np.int64(under), np.int64(colour)
     red = ((u >> 16 & 255) * (255 - alpha) + (c >> 16 & 255) * alpha + 127) // 255
@@ -234,7 +234,7 @@ def fill_rect(frame, x0, y0, x1, y1, colour):
 
 
 @kernel
-def stamp(frame, mask, x0, y0, colour):
+def stamp_mask(frame, mask, x0, y0, colour):
     """Blend a colour into pixels with an alpha mask whose upper left corner is at (x0, y0). Writes: frame.pixels."""
     height, width = mask.shape
     for row in range(max(0, -y0), min(height, frame.height - y0)):
@@ -242,36 +242,36 @@ def stamp(frame, mask, x0, y0, colour):
             alpha = np.int64(mask[row, column])
             if alpha:
                 y, x = frame.y + y0 + row, frame.x + x0 + column
-                frame.pixels[y, x] = blend(frame.pixels[y, x], colour, alpha)
+                frame.pixels[y, x] = blend_colour(frame.pixels[y, x], colour, alpha)
 
 
 @kernel
-def stamp_at(frame, mask, cell_x, cell_y, colour):
+def stamp_mask_at_point(frame, mask, cell_x, cell_y, colour):
     """Stamp an alpha mask, centred at a point of the map that is given in cells. Writes: frame.pixels."""
     height, width = mask.shape
     x = np.int64(np.floor((cell_x - frame.left) * frame.zoom - 0.5 * width + 0.5))
     y = np.int64(np.floor((cell_y - frame.top) * frame.zoom - 0.5 * height + 0.5))
-    stamp(frame, mask, x, y, colour)
+    stamp_mask(frame, mask, x, y, colour)
 
 
 # --- marks inside cells -------------------------------------------------------------------------------
 
 
 @kernel
-def paint_edges(frame, words, bit, colour):
+def paint_cell_frames(frame, words, bit, colour):
     """Paint a frame, 1 px wide, inside every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom = frame.zoom
-    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = left_of(row, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = first_pixel_of(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = left_of(column, frame.left, zoom)
+        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = first_pixel_of(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             if np.int64(words[row * frame.map_width + column]) & bit:
-                outline(frame, x0 + 1, y0 + 1, left_of(column + 1, frame.left, zoom), y1, colour)
+                paint_outline(frame, x0 + 1, y0 + 1, first_pixel_of(column + 1, frame.left, zoom), y1, colour)
 
 
 @kernel
@@ -281,20 +281,20 @@ def paint_wall_edges(frame, words, bits, px, colour):
     Writes: frame.pixels.
     """
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
-    for row in range(first_cell(frame.top, zoom, height), height):
-        y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, height), height):
+        y0, y1 = first_pixel_of(row, frame.top, zoom), first_pixel_of(row + 1, frame.top, zoom)
         if y0 >= frame.height:
             break
-        for column in range(first_cell(frame.left, zoom, width), width):
-            x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
+        for column in range(first_visible_cell(frame.left, zoom, width), width):
+            x0, x1 = first_pixel_of(column, frame.left, zoom), first_pixel_of(column + 1, frame.left, zoom)
             if x0 >= frame.width:
                 break
             if np.int64(words[row * width + column]) & bits:
-                paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour)
+                paint_edges_of_wall(frame, words, column, row, x0, y0, x1, y1, px, colour)
 
 
 @kernel
-def paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour):
+def paint_edges_of_wall(frame, words, column, row, x0, y0, x1, y1, px, colour):
     """Paint the outline of one blocked cell: a strip or a square at each side or corner with a passable neighbour.
 
     Writes: frame.pixels.
@@ -316,17 +316,17 @@ def is_passable(frame, words, column, row):
 
 
 @kernel
-def paint_dots(frame, bands, band, size, colour):
+def paint_heat_dots(frame, bands, band, size, colour):
     """Paint a square of `size` pixels in the middle of every cell of one heat band. Writes: frame.pixels."""
     zoom = frame.zoom
-    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0, y1 = first_pixel_of(row, frame.top, zoom), first_pixel_of(row + 1, frame.top, zoom)
         if y0 >= frame.height:
             break
-        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
+        for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
             if bands[row * frame.map_width + column] != band:
                 continue
-            x0, x1 = left_of(column, frame.left, zoom), left_of(column + 1, frame.left, zoom)
+            x0, x1 = first_pixel_of(column, frame.left, zoom), first_pixel_of(column + 1, frame.left, zoom)
             x, y = x0 + (x1 - x0 - size + 1) // 2, y0 + (y1 - y0 - size + 1) // 2
             fill_rect(frame, x, y, x + size, y + size, colour)
 
@@ -338,41 +338,41 @@ def paint_textures(frame, words, masks, colours):
     Writes: frame.pixels.
     """
     zoom = frame.zoom
-    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = left_of(row, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = first_pixel_of(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = left_of(column, frame.left, zoom)
+        for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = first_pixel_of(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             word = np.int64(words[row * frame.map_width + column])
             if word & (TREES | SWAMP | WATER):
                 kind = 0 if word & TREES else 1 if word & SWAMP else 2
-                stamp(frame, masks[kind], x0, y0, colours[kind])
+                stamp_mask(frame, masks[kind], x0, y0, colours[kind])
 
 
 @kernel
-def paint_rings(frame, words, bit, mask, colour):
+def paint_cell_symbols(frame, words, bit, mask, colour):
     """Stamp an alpha mask into the middle of every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom, size = frame.zoom, mask.shape[0]
-    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = left_of(row, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = first_pixel_of(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(first_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = left_of(column, frame.left, zoom)
+        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
+            x0 = first_pixel_of(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             if np.int64(words[row * frame.map_width + column]) & bit:
-                x = x0 + (left_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
+                x = x0 + (first_pixel_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
-                stamp(frame, mask, x, y, colour)
+                stamp_mask(frame, mask, x, y, colour)
 
 
 @kernel
-def outline(frame, x0, y0, x1, y1, colour):
+def paint_outline(frame, x0, y0, x1, y1, colour):
     """Paint a frame, 1 px wide, along the inside of a rectangle without column x1 and row y1. Writes: frame.pixels."""
     fill_rect(frame, x0, y0, x1, y0 + 1, colour)
     fill_rect(frame, x0, y1 - 1, x1, y1, colour)
@@ -384,13 +384,13 @@ def outline(frame, x0, y0, x1, y1, colour):
 def paint_grid(frame, words, colour):
     """Paint grid lines, 1 px wide, between passable cells; walls have outlines instead. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
-    for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = left_of(row, frame.top, zoom)
+    for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
+        y0 = first_pixel_of(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = left_of(row + 1, frame.top, zoom)
-        for column in range(first_cell(frame.left, zoom, width), width):
-            x0 = left_of(column, frame.left, zoom)
+        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        for column in range(first_visible_cell(frame.left, zoom, width), width):
+            x0 = first_pixel_of(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             s = row * width + column
@@ -399,7 +399,7 @@ def paint_grid(frame, words, colour):
             if column > 0 and words[s - 1] & PASSABLE:
                 fill_rect(frame, x0, y0, x0 + 1, y1, colour)
             if row > 0 and words[s - width] & PASSABLE:
-                fill_rect(frame, x0, y0, left_of(column + 1, frame.left, zoom), y0 + 1, colour)
+                fill_rect(frame, x0, y0, first_pixel_of(column + 1, frame.left, zoom), y0 + 1, colour)
 
 
 @kernel
@@ -407,10 +407,10 @@ def frame_cells(frame, cells, px, colour):
     """Paint a frame, `px` wide, inside each listed cell, one pixel away from its border. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
-        x0, y0 = left_of(column, frame.left, frame.zoom) + 1, left_of(row, frame.top, frame.zoom) + 1
-        x1, y1 = left_of(column + 1, frame.left, frame.zoom), left_of(row + 1, frame.top, frame.zoom)
+        x0, y0 = first_pixel_of(column, frame.left, frame.zoom) + 1, first_pixel_of(row, frame.top, frame.zoom) + 1
+        x1, y1 = first_pixel_of(column + 1, frame.left, frame.zoom), first_pixel_of(row + 1, frame.top, frame.zoom)
         for inset in range(px):
-            outline(frame, x0 + inset, y0 + inset, x1 - inset, y1 - inset, colour)
+            paint_outline(frame, x0 + inset, y0 + inset, x1 - inset, y1 - inset, colour)
 
 
 @kernel
@@ -418,9 +418,9 @@ def tint_cells(frame, cells, colour, alpha):
     """Blend a colour over the listed cells, for example the cells that a brush would change. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
-        x0, y0 = left_of(column, frame.left, frame.zoom), left_of(row, frame.top, frame.zoom)
-        x1 = max(x0 + 1, left_of(column + 1, frame.left, frame.zoom))
-        y1 = max(y0 + 1, left_of(row + 1, frame.top, frame.zoom))
+        x0, y0 = first_pixel_of(column, frame.left, frame.zoom), first_pixel_of(row, frame.top, frame.zoom)
+        x1 = max(x0 + 1, first_pixel_of(column + 1, frame.left, frame.zoom))
+        y1 = max(y0 + 1, first_pixel_of(row + 1, frame.top, frame.zoom))
         for y in range(max(y0, 0) + frame.y, min(y1, frame.height) + frame.y):
             for x in range(max(x0, 0) + frame.x, min(x1, frame.width) + frame.x):
-                frame.pixels[y, x] = blend(frame.pixels[y, x], colour, alpha)
+                frame.pixels[y, x] = blend_colour(frame.pixels[y, x], colour, alpha)

@@ -8,16 +8,16 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.octile import DX, DY, NOWHERE
-from ui.draw.kernels.cellwords import KNOWN
-from ui.draw.kernels.paint import fill_rect, first_cell, left_of
+from sim.kernels.octile import DX, DY, NO_DIRECTION
+from ui.draw.kernels.cell_flags import KNOWN
+from ui.draw.kernels.paint import fill_rect, first_pixel_of, first_visible_cell
 
-ASIDE = 0.28
+BACK_MOVE_OFFSET = 0.28
 """Offset of a back-move from the line of the forward move, in cells."""
 
 
 @kernel
-def stroke(frame, ax, ay, bx, by, width, colour):
+def stroke_line(frame, ax, ay, bx, by, width, colour):
     """Draw a straight line between two points given in pixels of the map area, ends included. Writes: frame.pixels."""
     half = 0.5 * width - 0.5
     x0, y0 = np.int64(np.floor(ax - half)), np.int64(np.floor(ay - half))
@@ -35,36 +35,36 @@ def stroke(frame, ax, ay, bx, by, width, colour):
 
 
 @kernel
-def middle(cell, origin, zoom):
+def middle_of_cells(cell, origin, zoom):
     """Return the middle of a column (or row) of cells, in pixels of the map area; n + 0.5 is between two pixels."""
     if zoom < 1.0:
         return (cell + 0.5 - origin) * zoom - 0.5
-    return 0.5 * (left_of(cell, origin, zoom) + left_of(cell + 1, origin, zoom) - 1)
+    return 0.5 * (first_pixel_of(cell, origin, zoom) + first_pixel_of(cell + 1, origin, zoom) - 1)
 
 
 @kernel
-def middle_x(frame, s):
+def cell_middle_x(frame, s):
     """Return the x of the middle of cell s, in pixels of the map area."""
-    return middle(s % frame.map_width, frame.left, frame.zoom)
+    return middle_of_cells(s % frame.map_width, frame.left, frame.zoom)
 
 
 @kernel
-def middle_y(frame, s):
+def cell_middle_y(frame, s):
     """Return the y of the middle of cell s, in pixels of the map area."""
-    return middle(s // frame.map_width, frame.top, frame.zoom)
+    return middle_of_cells(s // frame.map_width, frame.top, frame.zoom)
 
 
 @kernel
 def stroke_move(frame, s, dx, dy, width, colour):
     """Draw a line from the middle of cell s to the middle of its neighbour at (dx, dy). Writes: frame.pixels."""
     column, row = s % frame.map_width, s // frame.map_width
-    ax, ay = middle(column, frame.left, frame.zoom), middle(row, frame.top, frame.zoom)
-    bx, by = middle(column + dx, frame.left, frame.zoom), middle(row + dy, frame.top, frame.zoom)
-    stroke(frame, ax, ay, bx, by, width, colour)
+    ax, ay = middle_of_cells(column, frame.left, frame.zoom), middle_of_cells(row, frame.top, frame.zoom)
+    bx, by = middle_of_cells(column + dx, frame.left, frame.zoom), middle_of_cells(row + dy, frame.top, frame.zoom)
+    stroke_line(frame, ax, ay, bx, by, width, colour)
 
 
 @kernel
-def stroke_arcs(frame, x, y, arcs, width, colour):
+def stroke_graph(frame, x, y, arcs, width, colour):
     """Draw the straight lines of a graph over the map. Writes: frame.pixels.
 
     `x` and `y` are the coordinates of its nodes in cells. Each row of `arcs` has the indices of two nodes to join.
@@ -73,19 +73,27 @@ def stroke_arcs(frame, x, y, arcs, width, colour):
         u, v = arcs[i, 0], arcs[i, 1]
         ax, ay = (x[u] + 0.5 - frame.left) * frame.zoom, (y[u] + 0.5 - frame.top) * frame.zoom
         bx, by = (x[v] + 0.5 - frame.left) * frame.zoom, (y[v] + 0.5 - frame.top) * frame.zoom
-        stroke(frame, ax, ay, bx, by, width, colour)
+        stroke_line(frame, ax, ay, bx, by, width, colour)
 
 
 @kernel
-def stroke_cells(frame, cells, width, colour):
+def stroke_cell_path(frame, cells, width, colour):
     """Draw a line that runs through the listed cells in their order. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
-        stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
+        stroke_line(
+            frame,
+            cell_middle_x(frame, s),
+            cell_middle_y(frame, s),
+            cell_middle_x(frame, t),
+            cell_middle_y(frame, t),
+            width,
+            colour,
+        )
 
 
 @kernel
-def dash_cells(frame, cells, width, colour, dash, gap):
+def dash_cell_path(frame, cells, width, colour, dash, gap):
     """Draw a dashed line that runs through the listed cells in their order. Writes: frame.pixels.
 
     The dashes keep their positions when cells are appended to the end of the line.
@@ -93,8 +101,8 @@ def dash_cells(frame, cells, width, colour, dash, gap):
     at = 0.0  # distance from the start of the current dash, in pixels
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
-        ax, ay = middle_x(frame, s), middle_y(frame, s)
-        bx, by = middle_x(frame, t), middle_y(frame, t)
+        ax, ay = cell_middle_x(frame, s), cell_middle_y(frame, s)
+        bx, by = cell_middle_x(frame, t), cell_middle_y(frame, t)
         length = max(abs(bx - ax), abs(by - ay))
         done = 0.0
         while done < length:
@@ -102,7 +110,7 @@ def dash_cells(frame, cells, width, colour, dash, gap):
             part = min(left, length - done)
             if at < dash:
                 p, q = done / length, (done + part) / length
-                stroke(
+                stroke_line(
                     frame, ax + p * (bx - ax), ay + p * (by - ay), ax + q * (bx - ax), ay + q * (by - ay), width, colour
                 )
             done += part
@@ -122,7 +130,7 @@ def stroke_moves(frame, cells, ways, count, width, colour):
 
 
 @kernel
-def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
+def stroke_moves_without_heat(frame, bands, cells, ways, count, width, colour):
     """Draw a line for each listed move between two cells without heat, except back-moves. Writes: frame.pixels."""
     for i in range(count):
         way = np.int64(ways[i])
@@ -133,12 +141,20 @@ def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
 
 
 @kernel
-def stroke_recent(frame, cells, marks, width, colour):
+def stroke_recent_moves(frame, cells, marks, width, colour):
     """Draw a line along the last moves of a trail, except back-moves. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
-            stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
+            stroke_line(
+                frame,
+                cell_middle_x(frame, s),
+                cell_middle_y(frame, s),
+                cell_middle_x(frame, t),
+                cell_middle_y(frame, t),
+                width,
+                colour,
+            )
 
 
 @kernel
@@ -171,7 +187,7 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
         along = s // frame.map_width if dx == 0 else s % frame.map_width
         goes_on = np.int64(seen[s + dx + dy * frame.map_width]) >> (way + 8) & 1
         if frame.zoom >= 3.0 or not along // period & 1 or not goes_on:
-            back_move(frame, s, dx, dy, width, extra, colour, arm)
+            stroke_back_move(frame, s, dx, dy, width, extra, colour, arm)
 
 
 @kernel
@@ -181,81 +197,81 @@ def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and marks[i] & log.BACK_MOVE:
             dx, dy = t % frame.map_width - s % frame.map_width, t // frame.map_width - s // frame.map_width
-            back_move(frame, s, dx, dy, width, extra, colour, arm)
+            stroke_back_move(frame, s, dx, dy, width, extra, colour, arm)
 
 
 @kernel
-def back_move(frame, s, dx, dy, width, extra, colour, arm):
+def stroke_back_move(frame, s, dx, dy, width, extra, colour, arm):
     """Draw the dash of a back-move from cell s in direction (dx, dy), shifted to the right. Writes: frame.pixels."""
     zoom = frame.zoom
     gap = max(1.5, 0.25 * zoom) + width - 1.0
     ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
-    shift = ASIDE * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
-    ax, ay = middle_x(frame, s) - dy * shift, middle_y(frame, s) + dx * shift
+    shift = BACK_MOVE_OFFSET * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
+    ax, ay = cell_middle_x(frame, s) - dy * shift, cell_middle_y(frame, s) + dx * shift
     px, py = ax + dx * zoom * ends, ay + dy * zoom * ends
     qx, qy = ax + dx * zoom * (1.0 - ends), ay + dy * zoom * (1.0 - ends)
-    stroke(frame, px, py, qx, qy, width + extra, colour)
+    stroke_line(frame, px, py, qx, qy, width + extra, colour)
     if arm > 0.0:
-        chevron(frame, qx, qy, dx, dy, arm, width + extra, colour)
+        stroke_chevron(frame, qx, qy, dx, dy, arm, width + extra, colour)
 
 
 @kernel
-def chevron(frame, x, y, dx, dy, arm, width, colour):
+def stroke_chevron(frame, x, y, dx, dy, arm, width, colour):
     """Draw an arrow head with its tip at (x, y) that points in direction (dx, dy). Writes: frame.pixels."""
     if dx != 0 and dy != 0:
-        stroke(frame, x, y, x - arm * dx, y, width, colour)
-        stroke(frame, x, y, x, y - arm * dy, width, colour)
+        stroke_line(frame, x, y, x - arm * dx, y, width, colour)
+        stroke_line(frame, x, y, x, y - arm * dy, width, colour)
     else:
-        stroke(frame, x, y, x - arm * (dx - dy), y - arm * (dy + dx), width, colour)
-        stroke(frame, x, y, x - arm * (dx + dy), y - arm * (dy - dx), width, colour)
+        stroke_line(frame, x, y, x - arm * (dx - dy), y - arm * (dy + dx), width, colour)
+        stroke_line(frame, x, y, x - arm * (dx + dy), y - arm * (dy - dx), width, colour)
 
 
 @kernel
 def stroke_tree(frame, words, nodes, number, width, colour):
     """Draw a line from every cell in view that the search knows to its parent. Writes: frame.pixels."""
     zoom = frame.zoom
-    for row in range(max(0, first_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
-        if left_of(row - 1, frame.top, zoom) >= frame.height:
+    for row in range(max(0, first_visible_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
+        if first_pixel_of(row - 1, frame.top, zoom) >= frame.height:
             break
-        for column in range(max(0, first_cell(frame.left, zoom, frame.map_width) - 1), frame.map_width):
-            if left_of(column - 1, frame.left, zoom) >= frame.width:
+        for column in range(max(0, first_visible_cell(frame.left, zoom, frame.map_width) - 1), frame.map_width):
+            if first_pixel_of(column - 1, frame.left, zoom) >= frame.width:
                 break
             s = row * frame.map_width + column
-            if not words[s] & KNOWN or nodes[s].search != number or nodes[s].came == NOWHERE:
+            if not words[s] & KNOWN or nodes[s].search != number or nodes[s].came == NO_DIRECTION:
                 continue
             way = np.int64(nodes[s].came)
             stroke_move(frame, s, -DX[way], -DY[way], width, colour)
 
 
 @kernel
-def mark_edits(frame, cells, is_blocked, reach, width, colour):
+def stroke_edit_marks(frame, cells, is_blocked, reach, width, colour):
     """Draw marks on edited cells: an x on a blocked cell, a dotted square on a freed cell. Writes: frame.pixels.
 
     `reach` is half the size of each mark, in pixels.
     """
     for i in range(cells.size):
         s = np.int64(cells[i])
-        x, y = middle_x(frame, s), middle_y(frame, s)
+        x, y = cell_middle_x(frame, s), cell_middle_y(frame, s)
         if is_blocked[i]:
-            cross(frame, x, y, reach[i], width, colour)
+            stroke_cross(frame, x, y, reach[i], width, colour)
         else:
-            dots(frame, x, y, reach[i], width, colour)
+            stroke_dotted_square(frame, x, y, reach[i], width, colour)
 
 
 @kernel
-def cross(frame, x, y, far, width, colour):
+def stroke_cross(frame, x, y, far, width, colour):
     """Draw an x centred at a point of the map area. Writes: frame.pixels."""
-    stroke(frame, x - far, y - far, x + far, y + far, width, colour)
-    stroke(frame, x - far, y + far, x + far, y - far, width, colour)
+    stroke_line(frame, x - far, y - far, x + far, y + far, width, colour)
+    stroke_line(frame, x - far, y + far, x + far, y - far, width, colour)
 
 
 @kernel
-def dots(frame, x, y, far, width, colour):
+def stroke_dotted_square(frame, x, y, far, width, colour):
     """Draw a dotted square centred at a point of the map area. Writes: frame.pixels."""
     count = max(1, np.int64(far / (1.5 * width + 1.0)))
     for i in range(-count, count + 1):
         at = i * far / count
-        stroke(frame, x + at, y - far, x + at, y - far, width, colour)
-        stroke(frame, x + at, y + far, x + at, y + far, width, colour)
-        stroke(frame, x - far, y + at, x - far, y + at, width, colour)
-        stroke(frame, x + far, y + at, x + far, y + at, width, colour)
+        stroke_line(frame, x + at, y - far, x + at, y - far, width, colour)
+        stroke_line(frame, x + at, y + far, x + at, y + far, width, colour)
+        stroke_line(frame, x - far, y + at, x - far, y + at, width, colour)
+        stroke_line(frame, x + far, y + at, x + far, y + at, width, colour)

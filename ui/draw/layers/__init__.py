@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from sim.agent_api import AgentSpec
 from ui.draw.layer import Layer
 
-__all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer", "layers_of"]
+__all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer", "layers_for_agents"]
 
 
-def _found() -> Iterator[Layer]:
+def _import_layers() -> Iterator[Layer]:
     """Import every module in ui/draw/layers/ and yield its LAYER."""
     for module in pkgutil.iter_modules(__path__):
         layer = importlib.import_module(f"{__name__}.{module.name}").LAYER
@@ -18,14 +18,14 @@ def _found() -> Iterator[Layer]:
         yield layer
 
 
-LAYERS: tuple[Layer, ...] = tuple(sorted(_found(), key=lambda layer: layer.place))
+LAYERS: tuple[Layer, ...] = tuple(sorted(_import_layers(), key=lambda layer: layer.place))
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
 
 
-def layers_of(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
+def layers_for_agents(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
     """Return the layers that apply to these kinds of agents; without agents, only layers that need no agent."""
     specs = list(minds)
     shown = frozenset[str]().union(*(spec.shows for spec in specs))
-    usual = (layer for layer in LAYERS if specs or not layer.is_of_mind)
-    return tuple(layer for layer in usual if not layer.is_special or layer.key in shown)
+    usual = (layer for layer in LAYERS if specs or not layer.is_for_single_agent)
+    return tuple(layer for layer in usual if not layer.is_agent_specific or layer.key in shown)

@@ -6,45 +6,45 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import Status
-from sim.crowd import CrowdNumbers
+from sim.crowd import CrowdCounts
 from sim.walker import WalkerView
 from ui.draw import marks
-from ui.draw.drawing import SvgPainter
-from ui.draw.kernels.crowd import stamp_some
+from ui.draw.kernels.crowd import stamp_agents_of_kind
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import Swatch
 from ui.model.crowds import Crowd
 
-WALKING, THERE, STUCK = 0, 1, 2
+WALKING, ARRIVED, STUCK = 0, 1, 2
 """States of agents in a crowd, each drawn with its own marker: walking, arrived, stopped without arriving."""
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.crowd is not None:
         _draw_crowd(picture, picture.crowd)
     if picture.walker is not None:
-        x, y = _place(picture, picture.walker)
-        picture.stamp("agent", x, y)
-        picture.point_out(picture.walker.position, picture.palette.agent)
+        x, y = _map_point_of_agent(picture, picture.walker)
+        picture.draw_marker("agent", x, y)
+        picture.point_to_cell(picture.walker.position, picture.palette.agent)
 
 
-def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
+def _draw_crowd(picture: MapPainter, crowd: Crowd) -> None:
     """Draw a marker for each agent of a crowd. Walking agents are drawn last, on top of stopped agents."""
-    kinds, glide = kinds_of(crowd.numbers), float(picture.extras.glide)
-    for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
-        for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
-            stamp_some(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
+    kinds, glide = states_of_crowd(crowd.numbers), float(picture.extras.glide)
+    for kind, name in ((ARRIVED, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
+        for mask, colour in marks.marker_masks(name, picture.zoom, picture.ui_scale, picture.palette):
+            stamp_agents_of_kind(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
 
 
-def kinds_of(numbers: CrowdNumbers) -> npt.NDArray[np.uint8]:
+def states_of_crowd(numbers: CrowdCounts) -> npt.NDArray[np.uint8]:
     """Return the state of each agent of a crowd: WALKING, THERE (arrived) or STUCK (stopped without arriving)."""
-    kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
+    kinds = np.where(numbers.arrived_mask, ARRIVED, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
     return kinds.astype(np.uint8)
 
 
-def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
+def _map_point_of_agent(picture: MapPainter, walker: WalkerView) -> tuple[float, float]:
     """Return the map point at which to draw the agent, interpolated between two cells during an animated move."""
     grid, trail, glide = picture.snapshot.grid, picture.trail, picture.extras.glide
     x, y = grid.xy(walker.position)
@@ -55,27 +55,27 @@ def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
     return x + 0.5, y + 0.5
 
 
-def swatch(swatch: Swatch) -> None:
-    swatch.markers("agent")
+def draw_swatch(swatch: Swatch) -> None:
+    swatch.draw_markers("agent")
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if drawing.crowd is not None:
         yield from _crowd_elements(drawing, drawing.crowd)
-        if not drawing.has_mind:
+        if not drawing.has_shown_agent:
             return
     x, y = drawing.xy(drawing.view.position)
-    fill, edge = hexed(drawing.palette.agent), hexed(drawing.palette.casing_dark)
-    yield f'<circle cx="{x}" cy="{y}" r="{n(drawing.marker * 1.05)}" fill="{fill}" stroke="{edge}"/>'
+    fill, edge = hex_code(drawing.palette.agent), hex_code(drawing.palette.casing_dark)
+    yield f'<circle cx="{x}" cy="{y}" r="{short_decimal(drawing.marker_radius * 1.05)}" fill="{fill}" stroke="{edge}"/>'
 
 
 def _crowd_elements(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
     """Yield SVG paths with a dot for each agent of a crowd; all dots of one colour form a single path."""
-    there = crowd.numbers.has_arrived
+    there = crowd.numbers.arrived_mask
     for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):
-        dots = "".join(f"M{x} {y}h0" for x, y in drawing.points(crowd.numbers.cells[chosen]))
-        for more, ink in ((0.3, hexed(drawing.palette.casing_dark)), (0.0, hexed(colour))):
-            width = n(drawing.marker * (1.2 + more))
+        dots = "".join(f"M{x} {y}h0" for x, y in drawing.points_of_cells(crowd.numbers.cells[chosen]))
+        for more, ink in ((0.3, hex_code(drawing.palette.casing_dark)), (0.0, hex_code(colour))):
+            width = short_decimal(drawing.marker_radius * (1.2 + more))
             if dots:
                 yield f'<path d="{dots}" stroke="{ink}" stroke-width="{width}" stroke-linecap="round"/>'
 
@@ -87,7 +87,7 @@ LAYER = Layer(
     depth=230,
     legend="position of the agent; an arrow points to it if it is out of view",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
-    is_of_mind=False,
+    swatch=draw_swatch,
+    svg=svg_elements,
+    is_for_single_agent=False,
 )

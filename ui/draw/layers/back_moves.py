@@ -6,13 +6,13 @@ import numpy as np
 
 from sim.kernels import log
 from ui.draw import marks
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import RECENT_TICKS, Picture
-from ui.draw.svg_paths import Point, n
+from ui.draw.map_painter import RECENT_TICKS, MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import Point, short_decimal
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 from ui.model.trails import Trail
 
 CHEVRONS_FROM_PX = 10  # smallest side of a cell, in pixels, at which back-moves have chevrons
@@ -21,68 +21,73 @@ CASED_FROM_PX = 4.0  # smallest side of a cell, in pixels, at which back-moves o
 _BACK_MOVE_TO_THE_LEFT = 8 + 3  # code of a listed move: direction 3 (left) of octile.py, plus 8 for a back-move
 
 
-def draw(picture: Picture) -> None:
-    trail, moves, frame = picture.shown_trail, picture.cells.moves, picture.frame
+def draw(picture: MapPainter) -> None:
+    trail, moves, frame = picture.visible_trail, picture.cells.moves, picture.frame
     if picture.walker is None:
         return
     if trail is None:
         _draw_latest_back_moves(picture)
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    width = picture.thin
-    recent_width = width + (0 if picture.has_casings else picture.px(1))
+    width = picture.thin_line_width
+    recent_width = width + (0 if picture.has_casings else picture.to_pixels(1))
     arm = _chevron_arm_length(picture)
-    for extra, colour in picture.thinly_cased(picture.palette.back_move):
-        strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm)
+    for extra, colour in picture.thin_strokes_with_casing(picture.palette.back_move):
+        strokes.stroke_back_moves(
+            frame, moves.cells, moves.directions, moves.count, moves.seen, width, extra, colour, arm
+        )
         strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
 
 
-def _draw_latest_back_moves(picture: Picture) -> None:
+def _draw_latest_back_moves(picture: MapPainter) -> None:
     """Draw only the latest back-moves, for small cells with heat, because all back-moves would hide the heat."""
-    trail, width = picture.trail, picture.px(1)
+    trail, width = picture.trail, picture.to_pixels(1)
     if trail is None:
         return
     cells, kinds = trail.cells[-LATEST_TICKS - 1 :], trail.marks[-LATEST_TICKS - 1 :]
     colour = picture.palette.back_move
-    around = picture.px(1) if picture.zoom >= CASED_FROM_PX else 0
-    for extra, ink in ((2 * around, marks.casing_of(picture.palette, colour)), (0, colour)):
-        strokes.stroke_recent_back_moves(picture.frame, cells, kinds, width, extra, packed(ink), 0.0)
+    around = picture.to_pixels(1) if picture.zoom >= CASED_FROM_PX else 0
+    for extra, ink in ((2 * around, marks.casing_colour_for(picture.palette, colour)), (0, colour)):
+        strokes.stroke_recent_back_moves(picture.frame, cells, kinds, width, extra, pack_colour(ink), 0.0)
 
 
-def _chevron_arm_length(picture: Picture) -> float:
+def _chevron_arm_length(picture: MapPainter) -> float:
     """Return the length of the arms of chevrons in pixels; 0 in small cells, where chevrons are not drawn."""
     if picture.zoom < CHEVRONS_FROM_PX:
         return 0.0
     return min(max(3.0, 0.2 * picture.zoom), 7.0 * picture.ui_scale)
 
 
-def swatch(swatch: Swatch) -> None:
+def draw_swatch(swatch: Swatch) -> None:
     """Draw two back-moves to the left, like those on the map, but in the middle of the swatch."""
-    frame = swatch.frame._replace(top=swatch.frame.top - strokes.ASIDE)
+    frame = swatch.frame._replace(top=swatch.frame.top - strokes.BACK_MOVE_OFFSET)
     ways, seen = np.full(2, _BACK_MOVE_TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
-    width, arm = swatch.px(2), float(swatch.px(3))
-    for extra, colour in swatch.cased(swatch.palette.back_move):
+    width, arm = swatch.to_pixels(2), float(swatch.to_pixels(3))
+    for extra, colour in swatch.strokes_with_casing(swatch.palette.back_move):
         strokes.stroke_back_moves(frame, STRIP[1:], ways, 2, seen, width, extra, colour, arm)
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     """Yield SVG paths with an arrow for each straight run of back-moves, shifted to the right of its direction."""
     parts = []
     aside, arm = 0.28, max(0.22, 2.2 * drawing.line)
-    for (ax, ay), (bx, by) in back_runs(drawing.trail, drawing.width):
-        wx, wy = way((ax, ay), (bx, by))
+    for (ax, ay), (bx, by) in straight_back_move_runs(drawing.trail, drawing.width):
+        wx, wy = direction_between((ax, ay), (bx, by))
         length = (wx * wx + wy * wy) ** 0.5
         ox, oy = -wy / length * aside, wx / length * aside
         ux, uy = wx / length, wy / length
         x, y = bx + ox - ux * 0.2, by + oy - uy * 0.2
-        parts.append(f"M{n(ax + ox + ux * 0.2)} {n(ay + oy + uy * 0.2)}L{n(x)} {n(y)}")
+        parts.append(
+            f"M{short_decimal(ax + ox + ux * 0.2)} {short_decimal(ay + oy + uy * 0.2)}L{short_decimal(x)} "
+            f"{short_decimal(y)}"
+        )
         for side in (1.0, -1.0):
             tip_x, tip_y = x - (ux - side * uy) * arm * 0.7, y - (uy + side * ux) * arm * 0.7
-            parts.append(f"M{n(x)} {n(y)}L{n(tip_x)} {n(tip_y)}")
-    return drawing.cased("".join(parts), drawing.palette.back_move, 1.0)
+            parts.append(f"M{short_decimal(x)} {short_decimal(y)}L{short_decimal(tip_x)} {short_decimal(tip_y)}")
+    return drawing.cased_line("".join(parts), drawing.palette.back_move, 1.0)
 
 
-def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
+def straight_back_move_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
     """Return the distinct back-moves of a trail, joined to straight runs given as (first point, last point)."""
     cells, kinds = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
@@ -92,14 +97,14 @@ def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
             continue
         seen.add((before, now))
         here, there = (before % width, before // width), (now % width, now // width)
-        if runs and runs[-1][1] == here and way(*runs[-1]) == way(here, there):
+        if runs and runs[-1][1] == here and direction_between(*runs[-1]) == direction_between(here, there):
             runs[-1] = (runs[-1][0], there)
         else:
             runs.append((here, there))
     return runs
 
 
-def way(a: Point, b: Point) -> Point:
+def direction_between(a: Point, b: Point) -> Point:
     """Return the direction from point a to point b, as -1, 0 or 1 for x and for y."""
     return int(np.sign(b[0] - a[0])), int(np.sign(b[1] - a[1]))
 
@@ -111,7 +116,7 @@ LAYER = Layer(
     depth=120,
     legend="moves back along parents, drawn next to the outward path; chevrons show their direction",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.back_move, data="M2 .5H.1M.5 .2L.1 .5L.5 .8"),
 )

@@ -2,34 +2,37 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import SvgPainter
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import Swatch
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.walker is not None and picture.walker.agent.best >= 0:
-        picture.stamp_cell("best", picture.walker.agent.best)
+        picture.draw_marker_in_cell("best", picture.walker.agent.best)
 
 
-def swatch(swatch: Swatch) -> None:
-    swatch.markers("best")
+def draw_swatch(swatch: Swatch) -> None:
+    swatch.draw_markers("best")
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if drawing.agent.best >= 0:
         x, y = drawing.xy(drawing.agent.best)
-        r, colour = drawing.marker * 0.8, drawing.palette.best
-        data = f"M{n(x - r)} {y}L{x} {n(y - r)}L{n(x + r)} {y}L{x} {n(y + r)}z"
-        yield f'<path fill="{hexed(colour)}" stroke="{drawing.around(colour)}" d="{data}"/>'
+        r, colour = drawing.marker_radius * 0.8, drawing.palette.best
+        data = (
+            f"M{short_decimal(x - r)} {y}L{x} {short_decimal(y - r)}L{short_decimal(x + r)} {y}L{x} "
+            f"{short_decimal(y + r)}z"
+        )
+        yield f'<path fill="{hex_code(colour)}" stroke="{drawing.casing_colour(colour)}" d="{data}"/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     colour = drawing.palette.best
-    edge = f'stroke="{drawing.around(colour)}" stroke-width=".08"'
-    return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{hexed(colour)}" {edge}/>'
+    edge = f'stroke="{drawing.casing_colour(colour)}" stroke-width=".08"'
+    return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{hex_code(colour)}" {edge}/>'
 
 
 LAYER = Layer(
@@ -39,7 +42,7 @@ LAYER = Layer(
     depth=210,
     legend="the cell that the search would expand next",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
 )

@@ -11,72 +11,81 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import ACCEPTED, GOAL_NOT_REACHED, NOT_REACHED, AgentView
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.layers.records import cells_of, records_of
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.layers.records import cells_of_record, records_of_agent
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 Cells = npt.NDArray[np.int32]
 
 
-def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
+def tried_records(agent: AgentView) -> Iterator[tuple[str, Cells]]:
     """Yield the verdict and the cells of each database record that the agent tried in its last choice."""
-    records = records_of(agent)
+    records = records_of_agent(agent)
     for candidate in agent.candidates if records is not None else ():
         if records is not None and candidate.verdict in (ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED):
-            yield candidate.verdict, cells_of(records, candidate.record)
+            yield candidate.verdict, cells_of_record(records, candidate.record)
 
 
-def failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells) -> Cells:
+def ends_of_failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells) -> Cells:
     """Return the first and the last cell of the hill climb whose failure made the agent refuse a record."""
     ends = (agent.chosen_at, cells[0]) if verdict == NOT_REACHED else (cells[-1], goal)
     return np.array(ends, np.int32)
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.walker is None:
         return
     agent, palette, frame = picture.walker.agent, picture.palette, picture.frame
-    refused, taken = packed(palette.tracing), packed(palette.agent)
-    for verdict, cells in tried(agent):
+    refused, taken = pack_colour(palette.tracing), pack_colour(palette.agent)
+    for verdict, cells in tried_records(agent):
         if verdict == ACCEPTED:
-            strokes.stroke_cells(frame, cells, picture.px(3), taken)
+            strokes.stroke_cell_path(frame, cells, picture.to_pixels(3), taken)
             continue
-        climb = failed_climb(agent, picture.walker.goal, verdict, cells)
-        strokes.stroke_cells(frame, cells, picture.px(1), refused)
-        strokes.dash_cells(frame, climb, picture.px(1), refused, picture.px(2), picture.px(4))
-        picture.stamp_cell("refused", int(climb[1]))
+        climb = ends_of_failed_climb(agent, picture.walker.goal, verdict, cells)
+        strokes.stroke_cell_path(frame, cells, picture.to_pixels(1), refused)
+        strokes.dash_cell_path(frame, climb, picture.to_pixels(1), refused, picture.to_pixels(2), picture.to_pixels(4))
+        picture.draw_marker_in_cell("refused", int(climb[1]))
 
 
-def swatch(swatch: Swatch) -> None:
-    strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.tracing))
-    swatch.markers("refused")
+def draw_swatch(swatch: Swatch) -> None:
+    strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(1), pack_colour(swatch.palette.tracing))
+    swatch.draw_markers("refused")
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     palette, line = drawing.palette, drawing.line
-    for verdict, cells in tried(drawing.agent):
+    for verdict, cells in tried_records(drawing.agent):
         is_taken = verdict == ACCEPTED
-        colour, width = hexed(palette.agent if is_taken else palette.tracing), n(line * (1.5 if is_taken else 0.5))
+        colour, width = (
+            hex_code(palette.agent if is_taken else palette.tracing),
+            short_decimal(line * (1.5 if is_taken else 0.5)),
+        )
         yield f'<path stroke="{colour}" stroke-width="{width}" d="{_line_through(drawing, cells)}"/>'
         if not is_taken:
-            climb = failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
-            dashes = f'stroke-dasharray="{n(line)} {n(2 * line)}"'
+            climb = ends_of_failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
+            dashes = f'stroke-dasharray="{short_decimal(line)} {short_decimal(2 * line)}"'
             yield f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_line_through(drawing, climb)}"/>'
-            yield f'<path stroke="{colour}" stroke-width="{n(line)}" d="{_cross_path(drawing, int(climb[1]))}"/>'
+            yield (
+                f'<path stroke="{colour}" stroke-width="{short_decimal(line)}" d="'
+                f'{_cross_path(drawing, int(climb[1]))}"/>'
+            )
 
 
 def _line_through(drawing: SvgPainter, cells: Cells) -> str:
-    return "M" + "L".join(f"{x} {y}" for x, y in drawing.points(cells))
+    return "M" + "L".join(f"{x} {y}" for x, y in drawing.points_of_cells(cells))
 
 
 def _cross_path(drawing: SvgPainter, cell: int) -> str:
-    (x, y), r = drawing.xy(cell), 0.6 * drawing.marker
-    return f"M{n(x - r)} {n(y - r)}L{n(x + r)} {n(y + r)}M{n(x - r)} {n(y + r)}L{n(x + r)} {n(y - r)}"
+    (x, y), r = drawing.xy(cell), 0.6 * drawing.marker_radius
+    return (
+        f"M{short_decimal(x - r)} {short_decimal(y - r)}L{short_decimal(x + r)} {short_decimal(y + r)}M"
+        f"{short_decimal(x - r)} {short_decimal(y + r)}L{short_decimal(x + r)} {short_decimal(y - r)}"
+    )
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
@@ -90,9 +99,9 @@ LAYER = Layer(
     depth=102,
     legend="records that were tried: the accepted one in bold, others with a cross at the cell not reached",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_special=True,
+    is_agent_specific=True,
     is_on=False,
 )

@@ -2,28 +2,30 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import SvgPainter
-from ui.draw.kernels import cellwords, paint
+from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import Layer
-from ui.draw.map_colours import closed_edge
-from ui.draw.picture import Picture
+from ui.draw.map_colours import closed_edge_colour
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.swatch import Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 
-def draw(picture: Picture) -> None:
-    if picture.has_marks and not picture.has_heat:
-        edge = packed(closed_edge(picture.palette))
-        paint.paint_edges(picture.frame, picture.cells.words, cellwords.CLOSED, edge)
+def draw(picture: MapPainter) -> None:
+    if picture.has_cell_symbols and not picture.has_heat:
+        edge = pack_colour(closed_edge_colour(picture.palette))
+        paint.paint_cell_frames(picture.frame, picture.cells.words, cell_flags.CLOSED, edge)
 
 
-def swatch(swatch: Swatch) -> None:
-    swatch.fill_words(cellwords.FREE | cellwords.CLOSED)
-    paint.outline(swatch.frame, 0, 0, swatch.width, swatch.height, packed(closed_edge(swatch.palette)))
+def draw_swatch(swatch: Swatch) -> None:
+    swatch.fill_with_cell_colours(cell_flags.FREE | cell_flags.CLOSED)
+    paint.paint_outline(
+        swatch.frame, 0, 0, swatch.width, swatch.height, pack_colour(closed_edge_colour(swatch.palette))
+    )
 
 
-def svg_fill(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.fill(drawing.words & cellwords.CLOSED != 0, drawing.palette.closed)
+def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
+    return drawing.fill_cells(drawing.words & cell_flags.CLOSED != 0, drawing.palette.closed)
 
 
 LAYER = Layer(
@@ -32,10 +34,10 @@ LAYER = Layer(
     place=2,
     depth=30,
     legend="cells that the current search has expanded",
-    fills=cellwords.CLOSED,
+    filled_flags=cell_flags.CLOSED,
     is_replaced_by_heat=True,
     draw=draw,
-    swatch=swatch,
-    svg_fill=svg_fill,
+    swatch=draw_swatch,
+    svg_fill=svg_fill_elements,
     svg_swatch=lambda drawing: drawing.box_swatch(drawing.palette.closed),
 )

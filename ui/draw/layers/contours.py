@@ -5,14 +5,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_colours import contour_colour
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 NUMBER_SIZE = 11  # font size of the labels of contours, in design units
 NUMBERS_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which contours are labelled
@@ -21,7 +21,7 @@ Limits = npt.NDArray[np.float64]
 Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int32]]
 
 
-def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines:
+def contour_lines(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines:
     """Return contour lines, which separate neighbouring free cells that were first entered under different limits.
 
     Args:
@@ -43,36 +43,41 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
     return np.concatenate([begin_x, end_x]), np.concatenate([begin_y, end_y]), arcs
 
 
-def labels(contours: Limits) -> list[tuple[str, int]]:
+def contour_labels(contours: Limits) -> list[tuple[str, int]]:
     """Return the labels of contours: each limit on f as text, and the first cell (by index) entered under it."""
     limits, cells = np.unique(contours, return_index=True)
     return [(f"{limit:.1f}", cell) for limit, cell in zip(limits.tolist(), cells.tolist(), strict=True) if limit]
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     contours = picture.walker.agent.contours if picture.walker else None
     if contours is None:
         return
     grid, colour = picture.snapshot.grid, contour_colour(picture.palette)
-    strokes.stroke_arcs(picture.frame, *lines_of(contours, grid.free, grid.width), picture.px(1), packed(colour))
+    strokes.stroke_graph(
+        picture.frame, *contour_lines(contours, grid.free, grid.width), picture.to_pixels(1), pack_colour(colour)
+    )
     if picture.zoom >= NUMBERS_FROM_PX:
-        picture.write(labels(contours), NUMBER_SIZE, colour)
+        picture.write(contour_labels(contours), NUMBER_SIZE, colour)
 
 
-def swatch(swatch: Swatch) -> None:
-    strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(contour_colour(swatch.palette)))
+def draw_swatch(swatch: Swatch) -> None:
+    strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(1), pack_colour(contour_colour(swatch.palette)))
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     contours, grid = drawing.agent.contours, drawing.snapshot.grid
     if contours is None:
         return
-    x, y, arcs = lines_of(contours, grid.free, grid.width)
-    colour = hexed(contour_colour(drawing.palette))
-    data = "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in arcs.tolist())
-    yield f'<path stroke="{colour}" stroke-width="{n(0.4 * drawing.line)}" d="{data}"/>'
-    size = n(1.8 * drawing.marker)
-    for text, cell in labels(contours):
+    x, y, arcs = contour_lines(contours, grid.free, grid.width)
+    colour = hex_code(contour_colour(drawing.palette))
+    data = "".join(
+        f"M{short_decimal(x[u])} {short_decimal(y[u])}L{short_decimal(x[v])} {short_decimal(y[v])}"
+        for u, v in arcs.tolist()
+    )
+    yield f'<path stroke="{colour}" stroke-width="{short_decimal(0.4 * drawing.line)}" d="{data}"/>'
+    size = short_decimal(1.8 * drawing.marker_radius)
+    for text, cell in contour_labels(contours):
         left, top = drawing.xy(cell)
         yield f'<text x="{left}" y="{top}" font-size="{size}" fill="{colour}" stroke="none">{text}</text>'
 
@@ -89,8 +94,8 @@ LAYER = Layer(
     depth=103,
     legend="lines around the cells first entered under each limit on f, with that limit (IDA*)",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_special=True,
+    is_agent_specific=True,
 )

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import log
-from ui.draw.drawing import SvgPainter
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
@@ -21,7 +21,7 @@ _MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))  # (name of the
 _TINT = 120  # opacity of the tint of small cells, which are too small for markers, 0 to 255
 
 
-def cells_with(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
+def cells_with_event(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
     """Return the distinct cells on which an agent was when an event of one kind occurred, such as log.CAP_HIT."""
     if trail is None:
         return np.empty(0, np.int32)
@@ -30,36 +30,39 @@ def cells_with(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
     return np.unique(trail.cells[ticks])
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     colours = {"cap hit": picture.palette.arrived, "re-entry": picture.palette.agent}
     for name, mark in _MARKS:
-        cells = cells_with(picture.trail, mark)
-        if not picture.has_marks:
-            picture.tint(cells, colours[name], _TINT)
+        cells = cells_with_event(picture.trail, mark)
+        if not picture.has_cell_symbols:
+            picture.tint_cells(cells, colours[name], _TINT)
             continue
         for cell in cells.tolist():
-            picture.stamp_cell(name, cell)
+            picture.draw_marker_in_cell(name, cell)
 
 
-def swatch(swatch: Swatch) -> None:
-    swatch.markers(*(name for name, _ in _MARKS))
+def draw_swatch(swatch: Swatch) -> None:
+    swatch.draw_markers(*(name for name, _ in _MARKS))
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
-    r, width = 0.8 * drawing.marker, n(0.6 * drawing.line)
-    for x, y in drawing.points(cells_with(drawing.trail, log.CAP_HIT)):
-        look = f'fill="none" stroke="{hexed(drawing.palette.arrived)}" stroke-width="{width}"'
-        yield f'<rect x="{n(x - r)}" y="{n(y - r)}" width="{n(2 * r)}" height="{n(2 * r)}" {look}/>'
-    for x, y in drawing.points(cells_with(drawing.trail, log.REENTERED)):
-        look = f'fill="none" stroke="{hexed(drawing.palette.agent)}" stroke-width="{width}"'
-        yield f'<circle cx="{x}" cy="{y}" r="{n(r)}" {look}/>'
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
+    r, width = 0.8 * drawing.marker_radius, short_decimal(0.6 * drawing.line)
+    for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.CAP_HIT)):
+        look = f'fill="none" stroke="{hex_code(drawing.palette.arrived)}" stroke-width="{width}"'
+        yield (
+            f'<rect x="{short_decimal(x - r)}" y="{short_decimal(y - r)}" width="{short_decimal(2 * r)}" height="'
+            f'{short_decimal(2 * r)}" {look}/>'
+        )
+    for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.REENTERED)):
+        look = f'fill="none" stroke="{hex_code(drawing.palette.agent)}" stroke-width="{width}"'
+        yield f'<circle cx="{x}" cy="{y}" r="{short_decimal(r)}" {look}/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    if not any(cells_with(drawing.trail, mark).size for _, mark in _MARKS):
+    if not any(cells_with_event(drawing.trail, mark).size for _, mark in _MARKS):
         return ""
-    square = f'<rect x=".2" y=".2" width=".6" height=".6" fill="none" stroke="{hexed(drawing.palette.arrived)}"'
-    ring = f'<circle cx="1.5" cy=".5" r=".3" fill="none" stroke="{hexed(drawing.palette.agent)}"'
+    square = f'<rect x=".2" y=".2" width=".6" height=".6" fill="none" stroke="{hex_code(drawing.palette.arrived)}"'
+    ring = f'<circle cx="1.5" cy=".5" r=".3" fill="none" stroke="{hex_code(drawing.palette.agent)}"'
     return f'{square} stroke-width=".12"/>{ring} stroke-width=".12"/>'
 
 
@@ -70,8 +73,8 @@ LAYER = Layer(
     depth=207,
     legend="square: lookahead or hill climb reached its limit; ring: the agent came back here and dropped its subgoal",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_special=True,
+    is_agent_specific=True,
 )

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import SvgPainter
-from ui.draw.kernels import cellwords
+from ui.draw.kernels import cell_flags
 from ui.draw.layer import Layer
 from ui.draw.map_colours import detour_colour
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.swatch import Swatch
 
 
-def swatch(swatch: Swatch) -> None:
-    swatch.fill_words(cellwords.FREE | cellwords.DETOUR)
+def draw_swatch(swatch: Swatch) -> None:
+    swatch.fill_with_cell_colours(cell_flags.FREE | cell_flags.DETOUR)
 
 
-def svg_fill(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.fill(drawing.words & cellwords.DETOUR != 0, detour_colour(drawing.palette))
+def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
+    return drawing.fill_cells(drawing.words & cell_flags.DETOUR != 0, detour_colour(drawing.palette))
 
 
 LAYER = Layer(
@@ -23,10 +23,10 @@ LAYER = Layer(
     place=13,
     depth=35,
     legend="TBA*'s search for a shortcut from the path to the agent",
-    fills=cellwords.DETOUR,
+    filled_flags=cell_flags.DETOUR,
     is_replaced_by_heat=True,
-    swatch=swatch,
-    svg_fill=svg_fill,
+    swatch=draw_swatch,
+    svg_fill=svg_fill_elements,
     svg_swatch=lambda drawing: drawing.box_swatch(detour_colour(drawing.palette)),
-    is_special=True,
+    is_agent_specific=True,
 )

@@ -8,19 +8,19 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from sim.world import Snapshot
+from sim.world import WorldSnapshot
 from ui.draw import marks
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 from ui.model.run import EDIT_SHOWN_TICKS, Edits
 
 MAX_EDIT_MARKS = 2000  # only this number of the latest edits is marked on the map
-APART = 12  # minimum distance between marks in small cells, in design units, so that marks do not hide the map
+MIN_SPACING = 12  # minimum distance between marks in small cells, in design units, so that marks do not hide the map
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class EditMarks:
     age: npt.NDArray[np.float64]  # time since the edit, from 0 (this tick) to 1 (the mark disappears)
 
     @classmethod
-    def of(cls, edits: Edits, snapshot: Snapshot, spacing: int) -> "EditMarks":
+    def from_edits(cls, edits: Edits, snapshot: WorldSnapshot, spacing: int) -> "EditMarks":
         """Return the marks of the latest edits: at most one of each kind per square of `spacing` x `spacing` cells."""
         now, width = snapshot.tick, snapshot.grid.width
         chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
@@ -44,56 +44,58 @@ class EditMarks:
         return cls(np.array(cells, np.int32), np.array(blocked, np.bool_), np.array(age, np.float64))
 
 
-def marks_of(picture: Picture) -> EditMarks:
+def edit_marks_of(picture: MapPainter) -> EditMarks:
     """Return the marks of edited cells to draw, cached for all panels that show the same edits."""
     edits, snapshot = picture.extras.edits, picture.snapshot
-    spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
+    spacing = 1 if picture.has_cell_symbols else ceil(picture.to_pixels(MIN_SPACING) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
     kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.kept.get("edits")
     if kept is None or kept[0] != key:
-        kept = picture.scratch.kept["edits"] = (key, EditMarks.of(edits, snapshot, spacing))
+        kept = picture.scratch.kept["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
     return kept[1]
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if not picture.extras.edits:
         return
-    marked, palette = marks_of(picture), picture.palette
+    marked, palette = edit_marks_of(picture), picture.palette
     cells = (picture.frame, marked.cells, marked.is_blocked)
-    if picture.has_marks:
-        reach, width = (0.3 - 0.2 * marked.age) * picture.zoom, picture.px(1 if picture.zoom < 16 else 2)
-        strokes.mark_edits(*cells, reach, width, packed(palette.text))
+    if picture.has_cell_symbols:
+        reach, width = (0.3 - 0.2 * marked.age) * picture.zoom, picture.to_pixels(1 if picture.zoom < 16 else 2)
+        strokes.stroke_edit_marks(*cells, reach, width, pack_colour(palette.text))
         return
-    reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
+    reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.to_pixels(1)
     walls = (picture.frame, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
     # Only marks of blocked cells have a casing, because a casing around a freed cell would look like a wall.
-    casing = packed(marks.casing_of(palette, palette.text))
-    strokes.mark_edits(*walls, reach, width + 2 * picture.px(1), casing)
-    strokes.mark_edits(*cells, reach, width, packed(palette.text))
+    casing = pack_colour(marks.casing_colour_for(palette, palette.text))
+    strokes.stroke_edit_marks(*walls, reach, width + 2 * picture.to_pixels(1), casing)
+    strokes.stroke_edit_marks(*cells, reach, width, pack_colour(palette.text))
 
 
-def swatch(swatch: Swatch) -> None:
+def draw_swatch(swatch: Swatch) -> None:
     half = swatch.width // 2
     swatch.wall(0, half)
     reach = np.full(2, min(swatch.height, half) * 0.3)
-    colour = packed(swatch.palette.text)
-    strokes.mark_edits(swatch.halves, STRIP[:2], np.array([True, False]), reach, swatch.px(1), colour)
+    colour = pack_colour(swatch.palette.text)
+    strokes.stroke_edit_marks(
+        swatch.two_cell_viewport, STRIP[:2], np.array([True, False]), reach, swatch.to_pixels(1), colour
+    )
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     crosses, squares = [], []
     for cell, (_, is_blocked) in drawing.edits.items():
         x, y = drawing.xy(cell)
         if is_blocked:
-            crosses.append(f"M{n(x - 0.3)} {n(y - 0.3)}l.6 .6m-.6 0l.6-.6")
+            crosses.append(f"M{short_decimal(x - 0.3)} {short_decimal(y - 0.3)}l.6 .6m-.6 0l.6-.6")
         else:
-            squares.append(f"M{n(x - 0.3)} {n(y - 0.3)}h.6v.6h-.6z")
-    yield from drawing.cased("".join(crosses), drawing.palette.text, 0.8)
-    yield from drawing.cased("".join(squares), drawing.palette.text, 0.8)
+            squares.append(f"M{short_decimal(x - 0.3)} {short_decimal(y - 0.3)}h.6v.6h-.6z")
+    yield from drawing.cased_line("".join(crosses), drawing.palette.text, 0.8)
+    yield from drawing.cased_line("".join(squares), drawing.palette.text, 0.8)
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    ink = f'fill="none" stroke="{hexed(drawing.palette.text)}" stroke-width=".12"'
+    ink = f'fill="none" stroke="{hex_code(drawing.palette.text)}" stroke-width=".12"'
     return f'<path d="M.2 .2l.6 .6m-.6 0l.6-.6M1.2 .2h.6v.6h-.6z" {ink}/>'
 
 
@@ -104,8 +106,8 @@ LAYER = Layer(
     depth=200,
     legend="cells that were blocked (x) or freed (dotted) during the run",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_of_mind=False,
+    is_for_single_agent=False,
 )

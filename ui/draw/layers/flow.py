@@ -7,50 +7,50 @@ from math import atan2, pi
 import numpy as np
 import numpy.typing as npt
 
-from sim.kernels.octile import DX, DY, NOWHERE
+from sim.kernels.octile import DX, DY, NO_DIRECTION
 from ui.draw import masks
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import paint
 from ui.draw.kernels.flow import stamp_flow
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 FROM_PX = 7.0  # smallest side of a cell, in pixels, at which arrows are drawn
 # side of the arrow's mask as a fraction of a cell; length of the arrow as a fraction of the mask, to fit at any angle
 SHARE, LENGTH = 0.9, 0.6
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     search = picture.walker.agent.search if picture.walker else None
     if search is None or picture.zoom < FROM_PX:
         return
-    arrows = arrows_of(max(5, round(picture.zoom * SHARE)) | 1)
-    stamp_flow(picture.frame, search.nodes, int(search.control[0].search), arrows, packed(picture.palette.tree))
+    arrows = parent_arrow_masks(max(5, round(picture.zoom * SHARE)) | 1)
+    stamp_flow(picture.frame, search.nodes, int(search.control[0].search), arrows, pack_colour(picture.palette.tree))
 
 
 @lru_cache(maxsize=64)
-def arrows_of(size: int) -> npt.NDArray[np.uint8]:
+def parent_arrow_masks(size: int) -> npt.NDArray[np.uint8]:
     """Return one arrow mask for each direction of a move, pointing in the opposite direction (to the parent)."""
     ways = [round(atan2(-DY[d], -DX[d]) * 8 / pi) % 16 for d in range(8)]
-    return np.ascontiguousarray(np.stack([masks.arrow_head(size, size * LENGTH, way) for way in ways]))
+    return np.ascontiguousarray(np.stack([masks.arrow_head_mask(size, size * LENGTH, way) for way in ways]))
 
 
-def swatch(swatch: Swatch) -> None:
+def draw_swatch(swatch: Swatch) -> None:
     size = min(swatch.height, swatch.width) * 3 // 4 | 1
     x, y = round((swatch.width - size) / 2), round((swatch.height - size) / 2)
-    paint.stamp(swatch.frame, arrows_of(size)[1], x, y, packed(swatch.palette.tree))
+    paint.stamp_mask(swatch.frame, parent_arrow_masks(size)[1], x, y, pack_colour(swatch.palette.tree))
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     search = drawing.agent.search
     if search is None:
         return
     nodes, number = search.nodes, int(search.control[0]["search"])
     parts = []
-    for cell in np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NOWHERE)).tolist():
+    for cell in np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NO_DIRECTION)).tolist():
         x, y = drawing.xy(cell)
         way = int(nodes[cell]["came"])
         dx, dy = -float(DX[way]), -float(DY[way])
@@ -58,13 +58,16 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
         dx, dy = dx / length * 0.33, dy / length * 0.33
         tail_x, tail_y = x - dx, y - dy
         left, right = (tail_x - dy * 0.62, tail_y + dx * 0.62), (tail_x + dy * 0.62, tail_y - dx * 0.62)
-        parts.append(f"M{n(x + dx)} {n(y + dy)}L{n(left[0])} {n(left[1])}L{n(right[0])} {n(right[1])}z")
+        parts.append(
+            f"M{short_decimal(x + dx)} {short_decimal(y + dy)}L{short_decimal(left[0])} {short_decimal(left[1])}L"
+            f"{short_decimal(right[0])} {short_decimal(right[1])}z"
+        )
     if parts:
-        yield f'<path fill="{hexed(drawing.palette.tree)}" stroke="none" d="{"".join(parts)}"/>'
+        yield f'<path fill="{hex_code(drawing.palette.tree)}" stroke="none" d="{"".join(parts)}"/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    return f'<path d="M1.3 .5L.8 .2L.8 .8z" fill="{hexed(drawing.palette.tree)}"/>'
+    return f'<path d="M1.3 .5L.8 .2L.8 .8z" fill="{hex_code(drawing.palette.tree)}"/>'
 
 
 LAYER = Layer(
@@ -74,8 +77,8 @@ LAYER = Layer(
     depth=45,
     legend="an arrow in each known cell, towards the cell it was reached from",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
     is_on=False,
 )

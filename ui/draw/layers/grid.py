@@ -3,19 +3,19 @@
 from ui.draw import marks
 from ui.draw.kernels import paint
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
+from ui.draw.map_painter import MapPainter
 from ui.draw.swatch import Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.zoom >= marks.TEXTURES_FROM_PX:
-        paint.paint_grid(picture.frame, picture.cells.words, packed(picture.palette.grid_line))
+        paint.paint_grid(picture.frame, picture.cells.words, pack_colour(picture.palette.grid_line))
 
 
-def swatch(swatch: Swatch) -> None:
+def draw_swatch(swatch: Swatch) -> None:
     step = max(6, swatch.height // 2)
-    colour = packed(swatch.palette.grid_line)
+    colour = pack_colour(swatch.palette.grid_line)
     for x in range(swatch.width // 2 % step, swatch.width, step):
         paint.fill_rect(swatch.frame, x, 0, x + 1, swatch.height, colour)
     for y in range(swatch.height // 2 % step, swatch.height, step):
@@ -29,8 +29,8 @@ LAYER = Layer(
     depth=25,
     legend="drawn if cells are at least 12 pixels wide",
     draw=draw,
-    swatch=swatch,
+    swatch=draw_swatch,
     is_in_legend=False,
     is_explained=False,
-    is_of_mind=False,
+    is_for_single_agent=False,
 )

@@ -9,66 +9,66 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ui.draw.drawing import TINT, SvgPainter
 from ui.draw.kernels import paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import group_colours
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import TINT, SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import Swatch
-from ui.draw.theme import mix, packed
+from ui.draw.theme import mix_colours, pack_colour
 
 GROUP_ALPHA = 110  # opacity of the tint of cells of a group, 0 to 255
 FILLED = ("dead",)
 """Groups that are tinted even if cells have frames, because another group has a similar colour."""
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.walker is None:
         return
     colours = group_colours(picture.palette)
     for name, cells in picture.walker.agent.groups.items():
         if not cells.size:
             continue
-        if is_tinted(name, picture.has_marks, picture.has_heat):
-            picture.tint(cells, colours[name], GROUP_ALPHA)
-        if picture.has_marks:
+        if is_group_tinted(name, picture.has_cell_symbols, picture.has_heat):
+            picture.tint_cells(cells, colours[name], GROUP_ALPHA)
+        if picture.has_cell_symbols:
             picture.frame_cells(cells, colours[name])
 
 
-def is_tinted(name: str, has_frame: bool, has_heat: bool) -> bool:
+def is_group_tinted(name: str, has_frame: bool, has_heat: bool) -> bool:
     return not has_heat and (name in FILLED or not has_frame)
 
 
-def swatch(swatch: Swatch) -> None:
+def draw_swatch(swatch: Swatch) -> None:
     """Draw two cells next to each other, marked as the groups "local space" and "dead"."""
-    mark(swatch, "local space", 0, swatch.width // 2)
-    mark(swatch, "dead", swatch.width // 2, swatch.width)
+    draw_group_sample(swatch, "local space", 0, swatch.width // 2)
+    draw_group_sample(swatch, "dead", swatch.width // 2, swatch.width)
 
 
-def mark(swatch: Swatch, name: str, left: int, right: int) -> None:
+def draw_group_sample(swatch: Swatch, name: str, left: int, right: int) -> None:
     """Draw a closed cell with the frame or tint of a group, between two x coordinates of the swatch."""
     palette, colour = swatch.palette, group_colours(swatch.palette)[name]
-    ground = mix(palette.closed, colour, TINT) if is_tinted(name, True, False) else palette.closed
-    swatch.fill(left, right, packed(ground))
-    for inset in range(swatch.px(1), swatch.px(3)):
+    ground = mix_colours(palette.closed, colour, TINT) if is_group_tinted(name, True, False) else palette.closed
+    swatch.fill_columns(left, right, pack_colour(ground))
+    for inset in range(swatch.to_pixels(1), swatch.to_pixels(3)):
         box = (left + inset, inset, right - inset, swatch.height - inset)
-        paint.outline(swatch.frame, *box, packed(colour))
+        paint.paint_outline(swatch.frame, *box, pack_colour(colour))
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     colours = group_colours(drawing.palette)
     for name, cells in drawing.agent.groups.items():
         mask = np.zeros(drawing.words.size, np.bool_)
         mask[cells] = True
-        yield from drawing.lay_over(mask, colours[name])
+        yield from drawing.tint_cells(mask, colours[name])
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     if not drawing.agent.groups:
         return ""
     palette = drawing.palette
-    tint = f'fill="{hexed(palette.agent)}" fill-opacity="{n(TINT)}"'
+    tint = f'fill="{hex_code(palette.agent)}" fill-opacity="{short_decimal(TINT)}"'
     return f'{drawing.box_swatch(palette.free)}<rect width="2" height="1" {tint}/>'
 
 
@@ -79,8 +79,8 @@ LAYER = Layer(
     depth=36,
     legend="groups of cells: local search space, queue, dead, redundant, inconsistent, corridor, new contour",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_special=True,
+    is_agent_specific=True,
 )

@@ -3,34 +3,36 @@
 from collections.abc import Iterable
 
 from ui.draw import marks
-from ui.draw.drawing import SvgPainter
-from ui.draw.kernels import cellwords, paint
+from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.swatch import Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 
-def is_filled(picture: Picture) -> bool:
+def is_filled(picture: MapPainter) -> bool:
     """Return whether open cells are filled, because cells are too small for a ring or square inside."""
-    return not picture.has_marks
+    return not picture.has_cell_symbols
 
 
-def draw(picture: Picture) -> None:
-    if picture.has_marks and not picture.has_heat:
-        mask = marks.open_mask(int(picture.zoom))
-        paint.paint_rings(picture.frame, picture.cells.words, cellwords.OPEN, mask, packed(picture.palette.open))
+def draw(picture: MapPainter) -> None:
+    if picture.has_cell_symbols and not picture.has_heat:
+        mask = marks.open_cell_mask(int(picture.zoom))
+        paint.paint_cell_symbols(
+            picture.frame, picture.cells.words, cell_flags.OPEN, mask, pack_colour(picture.palette.open)
+        )
 
 
-def swatch(swatch: Swatch) -> None:
-    mask = marks.open_mask(max(12, min(swatch.height, 18 * swatch.px(1))))
+def draw_swatch(swatch: Swatch) -> None:
+    mask = marks.open_cell_mask(max(12, min(swatch.height, 18 * swatch.to_pixels(1))))
     size = mask.shape[0]
     x, y = (swatch.width - size) // 2, (swatch.height - size) // 2
-    paint.stamp(swatch.frame, mask, x, y, packed(swatch.palette.open))
+    paint.stamp_mask(swatch.frame, mask, x, y, pack_colour(swatch.palette.open))
 
 
-def svg_fill(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.fill(drawing.words & cellwords.OPEN != 0, drawing.palette.open)
+def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
+    return drawing.fill_cells(drawing.words & cell_flags.OPEN != 0, drawing.palette.open)
 
 
 LAYER = Layer(
@@ -39,11 +41,11 @@ LAYER = Layer(
     place=3,
     depth=40,
     legend="cells generated but not yet expanded",
-    fills=cellwords.OPEN,
+    filled_flags=cell_flags.OPEN,
     is_replaced_by_heat=True,
     is_filled=is_filled,
     draw=draw,
-    swatch=swatch,
-    svg_fill=svg_fill,
+    swatch=draw_swatch,
+    svg_fill=svg_fill_elements,
     svg_swatch=lambda drawing: drawing.box_swatch(drawing.palette.open),
 )

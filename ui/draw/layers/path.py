@@ -2,34 +2,34 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.svg_paths import line_path
 from ui.draw.swatch import STRIP, Swatch
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.walker is None or picture.walker.agent.path.size < 2:
         return
     path, head = picture.walker.agent.path, picture.walker.agent.head
     ahead = picture.line if picture.has_heat else picture.line + 1
-    for extra, colour in picture.cased(picture.palette.path):
-        strokes.stroke_cells(picture.frame, path[: head + 1], picture.px(picture.line) + extra, colour)
-        strokes.stroke_cells(picture.frame, path[head:], picture.px(ahead) + extra, colour)
+    for extra, colour in picture.strokes_with_casing(picture.palette.path):
+        strokes.stroke_cell_path(picture.frame, path[: head + 1], picture.to_pixels(picture.line) + extra, colour)
+        strokes.stroke_cell_path(picture.frame, path[head:], picture.to_pixels(ahead) + extra, colour)
 
 
-def swatch(swatch: Swatch) -> None:
-    for extra, colour in swatch.cased(swatch.palette.path):
-        strokes.stroke_cells(swatch.frame, STRIP, swatch.px(3) + extra, colour)
+def draw_swatch(swatch: Swatch) -> None:
+    for extra, colour in swatch.strokes_with_casing(swatch.palette.path):
+        strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(3) + extra, colour)
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     path, head = drawing.agent.path, drawing.agent.head
     if path.size > 1:
-        yield from drawing.cased(line_path(drawing.points(path[: head + 1])), drawing.palette.path, 1.0)
-        yield from drawing.cased(line_path(drawing.points(path[head:])), drawing.palette.path, 2.0)
+        yield from drawing.cased_line(line_path(drawing.points_of_cells(path[: head + 1])), drawing.palette.path, 1.0)
+        yield from drawing.cased_line(line_path(drawing.points_of_cells(path[head:])), drawing.palette.path, 2.0)
 
 
 LAYER = Layer(
@@ -39,7 +39,7 @@ LAYER = Layer(
     depth=130,
     legend="the path to the best open cell, thicker ahead of the agent",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.path, ".3"),
 )

@@ -9,69 +9,72 @@ import numpy as np
 
 from sim.abstraction import ABSTRACTION, RegionMap, region_map
 from sim.agent_api import AgentView
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_colours import region_colours
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import Swatch
-from ui.draw.theme import mix, packed
+from ui.draw.theme import mix_colours, pack_colour
 
 ALPHA = 64  # opacity of the tints of regions, 0 to 255
 ARCS_FROM_PX = 2.0  # smallest side of a cell, in pixels, at which lines between regions are drawn
 
 
-def shown_regions(agent: AgentView, level: int) -> RegionMap | None:
+def regions_at_level(agent: AgentView, level: int) -> RegionMap | None:
     """Return the regions of one level of the agent's abstraction; level 0 means the level that the agent uses."""
     found = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
     return region_map(found, level) if level and found is not None else agent.regions
 
 
-def draw(picture: Picture) -> None:
-    regions = shown_regions(picture.walker.agent, picture.extras.region_level) if picture.walker else None
+def draw(picture: MapPainter) -> None:
+    regions = regions_at_level(picture.walker.agent, picture.extras.region_level) if picture.walker else None
     if regions is None:
         return
     colours = region_colours(picture.palette)
     for number, cells in enumerate(regions.cells):
-        picture.tint(cells, colours[number % len(colours)], ALPHA)
+        picture.tint_cells(cells, colours[number % len(colours)], ALPHA)
     if picture.zoom >= ARCS_FROM_PX:
-        colour = packed(picture.palette.dim)
-        strokes.stroke_arcs(picture.frame, regions.x, regions.y, regions.arcs, picture.px(1), colour)
+        colour = pack_colour(picture.palette.dim)
+        strokes.stroke_graph(picture.frame, regions.x, regions.y, regions.arcs, picture.to_pixels(1), colour)
 
 
-def swatch(swatch: Swatch) -> None:
+def draw_swatch(swatch: Swatch) -> None:
     """Draw three of the colours of regions next to each other."""
     palette = swatch.palette
     for i, colour in enumerate(region_colours(palette)[:3]):
         left, right = i * swatch.width // 3, (i + 1) * swatch.width // 3
-        swatch.fill(left, right, packed(mix(palette.free, colour, ALPHA / 255)))
+        swatch.fill_columns(left, right, pack_colour(mix_colours(palette.free, colour, ALPHA / 255)))
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
-    regions = shown_regions(drawing.agent, drawing.layers.region_level)
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
+    regions = regions_at_level(drawing.agent, drawing.layers.region_level)
     if regions is None:
         return
     colours = region_colours(drawing.palette)
     for number, cells in enumerate(regions.cells):
         mask = np.zeros(drawing.words.size, np.bool_)
         mask[cells] = True
-        yield from drawing.lay_over(mask, colours[number % len(colours)])
-    colour, width = hexed(drawing.palette.dim), n(0.4 * drawing.line)
+        yield from drawing.tint_cells(mask, colours[number % len(colours)])
+    colour, width = hex_code(drawing.palette.dim), short_decimal(0.4 * drawing.line)
     yield f'<path stroke="{colour}" stroke-width="{width}" d="{_arcs_path(regions)}"/>'
 
 
 def _arcs_path(regions: RegionMap) -> str:
     """Return SVG path data of the lines between neighbouring regions; the origin is the middle of cell (0, 0)."""
     x, y = regions.x, regions.y
-    return "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in regions.arcs.tolist())
+    return "".join(
+        f"M{short_decimal(x[u])} {short_decimal(y[u])}L{short_decimal(x[v])} {short_decimal(y[v])}"
+        for u, v in regions.arcs.tolist()
+    )
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     if drawing.agent.regions is None:
         return ""
     colours = region_colours(drawing.palette)
-    boxes = (f'<rect x="{i}" width="1" height="1" fill="{hexed(colours[i])}" fill-opacity=".4"/>' for i in range(2))
+    boxes = (f'<rect x="{i}" width="1" height="1" fill="{hex_code(colours[i])}" fill-opacity=".4"/>' for i in range(2))
     return drawing.box_swatch(drawing.palette.free) + "".join(boxes)
 
 
@@ -82,9 +85,9 @@ LAYER = Layer(
     depth=15,
     legend="regions of one level of the agent's abstraction, with lines between neighbours",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_special=True,
+    is_agent_specific=True,
     is_on=False,
 )

@@ -3,32 +3,32 @@
 from collections.abc import Iterable
 
 from ui.draw import marks
-from ui.draw.drawing import SvgPainter
-from ui.draw.kernels import cellwords, paint
+from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import texture_colours
-from ui.draw.picture import Picture
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.swatch import Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.zoom < marks.TEXTURES_FROM_PX:
         return
     masks = marks.texture_masks(int(picture.zoom))
-    colours = tuple(packed(colour) for colour in texture_colours(picture.palette))
+    colours = tuple(pack_colour(colour) for colour in texture_colours(picture.palette))
     paint.paint_textures(picture.frame, picture.cells.words, masks, colours)
 
 
-def swatch(swatch: Swatch) -> None:
-    swatch.fill_words(cellwords.WALL, cellwords.TREES, cellwords.SWAMP, cellwords.WATER)
+def draw_swatch(swatch: Swatch) -> None:
+    swatch.fill_with_cell_colours(cell_flags.WALL, cell_flags.TREES, cell_flags.SWAMP, cell_flags.WATER)
 
 
-def svg_fill(drawing: SvgPainter) -> Iterable[str]:
+def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
     palette = drawing.palette
-    kinds = (cellwords.SWAMP, palette.swamp), (cellwords.WATER, palette.water), (cellwords.TREES, palette.trees)
+    kinds = (cell_flags.SWAMP, palette.swamp), (cell_flags.WATER, palette.water), (cell_flags.TREES, palette.trees)
     for bit, colour in kinds:
-        yield from drawing.fill(drawing.words & bit != 0, colour)
+        yield from drawing.fill_cells(drawing.words & bit != 0, colour)
 
 
 LAYER = Layer(
@@ -37,11 +37,11 @@ LAYER = Layer(
     place=1,
     depth=28,
     legend="walls, trees, swamp and water; off: free and blocked only",
-    fills=cellwords.TREES | cellwords.SWAMP | cellwords.WATER,
+    filled_flags=cell_flags.TREES | cell_flags.SWAMP | cell_flags.WATER,
     draw=draw,
-    swatch=swatch,
-    svg_fill=svg_fill,
+    swatch=draw_swatch,
+    svg_fill=svg_fill_elements,
     is_in_legend=False,
     is_explained=False,
-    is_of_mind=False,
+    is_for_single_agent=False,
 )

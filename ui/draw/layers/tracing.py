@@ -2,34 +2,37 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import line_path, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import line_path, short_decimal
 from ui.draw.swatch import STRIP, Swatch
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.walker is None or picture.walker.agent.tracing.size < 2:
         return
-    cells, width = picture.walker.agent.tracing, picture.px(picture.line + 1)
+    cells, width = picture.walker.agent.tracing, picture.to_pixels(picture.line + 1)
     dash, gap = (4, 3) if picture.zoom < 12 else (8, 6)
-    for extra, colour in picture.cased(picture.palette.tracing):
-        strokes.dash_cells(picture.frame, cells, width + extra, colour, dash, gap)
+    for extra, colour in picture.strokes_with_casing(picture.palette.tracing):
+        strokes.dash_cell_path(picture.frame, cells, width + extra, colour, dash, gap)
 
 
-def swatch(swatch: Swatch) -> None:
-    dash, gap = 5 * swatch.px(1), 4 * swatch.px(1)
-    for extra, colour in swatch.cased(swatch.palette.tracing):
-        strokes.dash_cells(swatch.frame, STRIP, swatch.px(2) + extra, colour, dash, gap)
+def draw_swatch(swatch: Swatch) -> None:
+    dash, gap = 5 * swatch.to_pixels(1), 4 * swatch.to_pixels(1)
+    for extra, colour in swatch.strokes_with_casing(swatch.palette.tracing):
+        strokes.dash_cell_path(swatch.frame, STRIP, swatch.to_pixels(2) + extra, colour, dash, gap)
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if drawing.agent.tracing.size > 1:
-        line = line_path(drawing.points(drawing.agent.tracing))
-        dashes = f' stroke-dasharray="{n(4 * drawing.line)} {n(3 * drawing.line)}" stroke-linecap="butt"'
-        yield from drawing.cased(line, drawing.palette.tracing, 1.5, dashes)
+        line = line_path(drawing.points_of_cells(drawing.agent.tracing))
+        dashes = (
+            f' stroke-dasharray="{short_decimal(4 * drawing.line)} {short_decimal(3 * drawing.line)}" '
+            'stroke-linecap="butt"'
+        )
+        yield from drawing.cased_line(line, drawing.palette.tracing, 1.5, dashes)
 
 
 LAYER = Layer(
@@ -39,8 +42,8 @@ LAYER = Layer(
     depth=140,
     legend="parents traced so far from the best open cell (TBA*), or the cells of the stack (IDA*)",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.tracing, more=' stroke-dasharray=".4 .25"'),
-    is_special=True,
+    is_agent_specific=True,
 )

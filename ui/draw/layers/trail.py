@@ -8,55 +8,61 @@ from collections.abc import Iterable
 import numpy as np
 
 from sim.kernels import log
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.kernels.crowd import stroke_tails
 from ui.draw.layer import Layer
-from ui.draw.picture import RECENT_TICKS, Picture
+from ui.draw.map_painter import RECENT_TICKS, MapPainter
+from ui.draw.svg_painter import SvgPainter
 from ui.draw.svg_paths import Point, line_path
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import mix, packed
+from ui.draw.theme import mix_colours, pack_colour
 from ui.model.crowds import Crowd
 from ui.model.trails import Trail
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.crowd is not None:
         _draw_crowd_tails(picture, picture.crowd)
-    trail, moves = picture.shown_trail, picture.cells.moves
+    trail, moves = picture.visible_trail, picture.cells.moves
     if picture.walker is None:
         return
     if trail is None:
-        colour = packed(picture.palette.trail)
-        strokes.stroke_moves_beside(
-            picture.frame, picture.cells.bands, moves.cells, moves.ways, moves.count, picture.px(1), colour
+        colour = pack_colour(picture.palette.trail)
+        strokes.stroke_moves_without_heat(
+            picture.frame,
+            picture.cells.heat_bands,
+            moves.cells,
+            moves.directions,
+            moves.count,
+            picture.to_pixels(1),
+            colour,
         )
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
-    width = picture.thin
-    recent_width = width + (picture.px(1) if picture.has_casings else 0)
-    for extra, colour in picture.thinly_cased(picture.palette.trail):
-        strokes.stroke_moves(picture.frame, moves.cells, moves.ways, moves.count, width + extra, colour)
-        strokes.stroke_recent(picture.frame, cells, kinds, recent_width + extra, colour)
+    width = picture.thin_line_width
+    recent_width = width + (picture.to_pixels(1) if picture.has_casings else 0)
+    for extra, colour in picture.thin_strokes_with_casing(picture.palette.trail):
+        strokes.stroke_moves(picture.frame, moves.cells, moves.directions, moves.count, width + extra, colour)
+        strokes.stroke_recent_moves(picture.frame, cells, kinds, recent_width + extra, colour)
 
 
-def _draw_crowd_tails(picture: Picture, crowd: Crowd) -> None:
+def _draw_crowd_tails(picture: MapPainter, crowd: Crowd) -> None:
     """Draw the recent moves of all agents of a crowd; older moves are fainter."""
     if crowd.tails.shape[1] < 2:
         return
-    palette, width = picture.palette, picture.px(picture.line)
-    faded = [packed(mix(palette.free, palette.trail, share)) for share in (0.25, 0.5, 0.75, 1.0)]
+    palette, width = picture.palette, picture.to_pixels(picture.line)
+    faded = [pack_colour(mix_colours(palette.free, palette.trail, share)) for share in (0.25, 0.5, 0.75, 1.0)]
     stroke_tails(picture.frame, crowd.tails, width, np.array(faded, np.uint32))
 
 
-def swatch(swatch: Swatch) -> None:
-    for extra, colour in swatch.cased(swatch.palette.trail):
-        strokes.stroke_cells(swatch.frame, STRIP, swatch.px(2) + extra, colour)
+def draw_swatch(swatch: Swatch) -> None:
+    for extra, colour in swatch.strokes_with_casing(swatch.palette.trail):
+        strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(2) + extra, colour)
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     data = "".join(line_path(line) for line in walked_lines(drawing.trail, drawing.width))
-    return drawing.cased(data, drawing.palette.trail, 1.0)
+    return drawing.cased_line(data, drawing.palette.trail, 1.0)
 
 
 def walked_lines(trail: Trail, width: int) -> list[list[Point]]:
@@ -85,8 +91,8 @@ LAYER = Layer(
     depth=110,
     legend="where the agent has walked; older parts are thinner",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.trail),
-    is_of_mind=False,
+    is_for_single_agent=False,
 )

@@ -4,44 +4,44 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sim.kernels.octile import DX, DY, NOWHERE
-from ui.draw.drawing import SvgPainter
+from sim.kernels.octile import DX, DY, NO_DIRECTION
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n, piece
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, line_command, short_decimal
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 TREE_FROM_PX = 3.0  # smallest side of a cell, in pixels, at which the tree is drawn
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     search = picture.walker.agent.search if picture.walker else None
     if search is None or picture.zoom < TREE_FROM_PX:
         return
-    number, colour = int(search.control[0].search), packed(picture.palette.tree)
-    width = picture.px(1 if picture.zoom < 16 else 2)
+    number, colour = int(search.control[0].search), pack_colour(picture.palette.tree)
+    width = picture.to_pixels(1 if picture.zoom < 16 else 2)
     strokes.stroke_tree(picture.frame, picture.cells.words, search.nodes, number, width, colour)
 
 
-def swatch(swatch: Swatch) -> None:
-    strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.tree))
+def draw_swatch(swatch: Swatch) -> None:
+    strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(1), pack_colour(swatch.palette.tree))
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     search = drawing.agent.search
     if search is None:
         return
     nodes, number = search.nodes, int(search.control[0]["search"])
-    known = np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NOWHERE))
+    known = np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NO_DIRECTION))
     parts = []
     for cell in known.tolist():
         x, y = drawing.xy(cell)
         way = int(nodes[cell]["came"])
-        parts.append(f"M{x} {y}{piece(-int(DX[way]), -int(DY[way]))}")
+        parts.append(f"M{x} {y}{line_command(-int(DX[way]), -int(DY[way]))}")
     if parts:
-        colour, width = hexed(drawing.palette.tree), n(0.5 * drawing.line)
+        colour, width = hex_code(drawing.palette.tree), short_decimal(0.5 * drawing.line)
         yield f'<path stroke="{colour}" stroke-width="{width}" d="{"".join(parts)}"/>'
 
 
@@ -52,8 +52,8 @@ LAYER = Layer(
     depth=100,
     legend="a line from each known cell to the cell it was reached from",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.tree),
     is_on=False,
 )

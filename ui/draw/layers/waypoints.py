@@ -4,49 +4,61 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
-from ui.draw.picture import Picture
-from ui.draw.svg_paths import hexed, n
+from ui.draw.map_painter import MapPainter
+from ui.draw.svg_painter import SvgPainter
+from ui.draw.svg_paths import hex_code, short_decimal
 from ui.draw.swatch import STRIP, Swatch
-from ui.draw.theme import packed
+from ui.draw.theme import pack_colour
 
 NUMBER_SIZE = 12  # font size of the numbers of subgoals, in design units
 
 
-def draw(picture: Picture) -> None:
+def draw(picture: MapPainter) -> None:
     if picture.walker is None or not picture.walker.agent.waypoints.size:
         return
     points = picture.walker.agent.waypoints
     way = np.concatenate([[picture.walker.position], points]).astype(np.int32)
-    for more, colour in picture.cased(picture.palette.best):
-        strokes.dash_cells(picture.frame, way, picture.px(1) + more, colour, picture.px(5), picture.px(4))
+    for more, colour in picture.strokes_with_casing(picture.palette.best):
+        strokes.dash_cell_path(
+            picture.frame, way, picture.to_pixels(1) + more, colour, picture.to_pixels(5), picture.to_pixels(4)
+        )
     for cell in points[1:].tolist():
-        picture.stamp_cell("waypoint", cell)
-    picture.stamp_cell("best", int(points[0]))
+        picture.draw_marker_in_cell("waypoint", cell)
+    picture.draw_marker_in_cell("best", int(points[0]))
     picture.write(((str(i + 1), cell) for i, cell in enumerate(points.tolist())), NUMBER_SIZE, picture.palette.best)
 
 
-def swatch(swatch: Swatch) -> None:
-    strokes.dash_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.best), swatch.px(4), swatch.px(3))
-    swatch.markers("best")
+def draw_swatch(swatch: Swatch) -> None:
+    strokes.dash_cell_path(
+        swatch.frame,
+        STRIP,
+        swatch.to_pixels(1),
+        pack_colour(swatch.palette.best),
+        swatch.to_pixels(4),
+        swatch.to_pixels(3),
+    )
+    swatch.draw_markers("best")
 
 
-def svg(drawing: SvgPainter) -> Iterable[str]:
+def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     points = drawing.agent.waypoints
     if not points.size:
         return
-    colour, width = hexed(drawing.palette.best), n(0.5 * drawing.line)
+    colour, width = hex_code(drawing.palette.best), short_decimal(0.5 * drawing.line)
     way = [drawing.xy(drawing.view.position), *(drawing.xy(cell) for cell in points.tolist())]
     data = "M" + "L".join(f"{x} {y}" for x, y in way)
     yield f'<path stroke="{colour}" stroke-width="{width}" stroke-dasharray="{width} {width}" d="{data}"/>'
     for number, (x, y) in enumerate(way[1:]):
-        r = n(drawing.marker * (0.8 if number == 0 else 0.5))
-        yield f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" stroke="{drawing.around(drawing.palette.best)}"/>'
-        size, aside = n(2.2 * drawing.marker), n(x + drawing.marker)
+        r = short_decimal(drawing.marker_radius * (0.8 if number == 0 else 0.5))
+        yield (
+            f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" stroke="{drawing.casing_colour(drawing.palette.best)}'
+            '"/>'
+        )
+        size, aside = short_decimal(2.2 * drawing.marker_radius), short_decimal(x + drawing.marker_radius)
         look = f'font-size="{size}" font-weight="bold" fill="{colour}" stroke="none"'
-        yield f'<text x="{aside}" y="{n(y - 0.5 * drawing.marker)}" {look}>{number + 1}</text>'
+        yield f'<text x="{aside}" y="{short_decimal(y - 0.5 * drawing.marker_radius)}" {look}>{number + 1}</text>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
@@ -60,8 +72,8 @@ LAYER = Layer(
     depth=208,
     legend="cells that the agent heads for on the way to the goal, numbered in order",
     draw=draw,
-    swatch=swatch,
-    svg=svg,
+    swatch=draw_swatch,
+    svg=svg_elements,
     svg_swatch=svg_swatch,
-    is_special=True,
+    is_agent_specific=True,
 )

@@ -1,0 +1,344 @@
+"""Batches (class `AgentBatch`) of agents of one kind that advance in one kernel call (sim/kernels/batch.py).
+
+Each agent of a batch gets exactly the result that it would have alone.
+
+The kernels read the memory of all agents through a table of addresses, so the table must be refreshed when an agent
+replaces an array. "Memory" here is the nested tuple of arrays that the kernel gets for one agent; the "parts" are its
+arrays and the plain numbers between them. A row is the record (log.ROW) of what one agent did in one tick. The
+"ground" (octile.Ground) is the map as kernels read it, which all agents share.
+"""
+
+import mmap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.grid import Grid, MapChange
+from sim.kernels import log
+from sim.kernels.batch import RESULT, RULE, RULE_FIELDS, read_digests, read_positions
+from sim.kernels.jit import JIT_ON, CachedDispatch
+from sim.kernels.tiled import TiledTable, fault_in_entries, tile_bits
+
+if TYPE_CHECKING:
+    from sim.walker import Walker
+
+Clock = Callable[[], float]
+
+_TILE_SIDE = 1 << tile_bits(16)  # side of a square tile in cells, for tables that use the smallest tiles
+_PREFAULT_IN_TILES = (_TILE_SIDE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
+_PREFAULT_IN_ROWS = (1, 6 * _TILE_SIDE, np.zeros((1, 2), np.int64))
+"""Arguments of `_cells_near_line` for tables stored in tiles and in rows: distance between neighbouring points in
+cells, number of points, and offsets (dx, dy) of the cells around each point, in units of that distance."""
+
+MIN_BATCH_SIZE = 16
+"""Minimum number of agents in a batch. With fewer agents, one common call saves less than a millisecond per tick, which
+is not worth compiling the kernel of the batch."""
+
+
+class RecentRows(NamedTuple):
+    """Log rows of a walker from the last call of `World.advance`, with the phase and the budget of its last row."""
+
+    rows: npt.NDArray[Any] = log.new_plain_log(0)  # log.ROW[ticks]: one row per tick of the last advance
+    tick: int = 0  # world tick of the first row
+    phase: int = log.WAITING  # phase of the last row, which may belong to an earlier advance
+    budget: int = 0  # expansions per tick that were allowed in the tick of the last row
+
+    def with_rows(self, rows: npt.NDArray[Any]) -> "RecentRows":
+        """Return a copy of this tuple with other rows and the same tick, phase and budget.
+
+        `_replace` would take four times as long, which matters because this runs for every agent in every frame.
+        """
+        return RecentRows(rows, self.tick, self.phase, self.budget)
+
+
+@dataclass(frozen=True)
+class BatchSteps:
+    """Log rows that the agents of a batch wrote in some consecutive ticks."""
+
+    first_tick: int  # world tick of the first column of `rows`
+    index_by_id: Mapping[int, int]  # agent id -> index of the agent in the batch
+    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: what each agent did in each tick
+    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; its later rows are unused
+
+    @property
+    def end(self) -> int:
+        """Return the world tick after the last tick of these rows."""
+        return self.first_tick + int(self.rows.shape[1])
+
+
+class BatchSlot(NamedTuple):
+    """Slot of a walker: its batch, which stores the log rows of all its walkers, and its index in the batch."""
+
+    batch: "AgentBatch"
+    place: int
+
+    def rows(self) -> npt.NDArray[Any]:
+        """Return the log rows of this walker from the last advance."""
+        index = self.place
+        pieces = [steps.rows[index, : steps.done[index]] for steps in self.batch.steps if steps.done[index]]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else log.new_plain_log(0)
+
+    def recent_rows(self) -> RecentRows:
+        """Return a copy of the rows, phase and budget of this walker, as needed when it leaves the batch."""
+        return RecentRows(
+            self.rows(),
+            int(self.batch.first_row_ticks[self.place]),
+            int(self.batch.phases[self.place]),
+            int(self.batch.budgets[self.place]),
+        )
+
+
+class AgentBatch:
+    """Batch of walkers that advance in one kernel call, with a table of the addresses of their arrays."""
+
+    def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
+        """Create a batch.
+
+        Args:
+            kernel: kernel that advances all agents of the batch.
+            walkers: walkers of the batch.
+            parts: arrays and numbers in the memory of each walker (see `_memory_parts`).
+        """
+        self.kernel, self.walkers = kernel, walkers
+        self._run_kernel, self._digest_kernel = CachedDispatch(kernel), CachedDispatch(read_digests)
+        self._change = walkers[0].agent.batch_change_kernel  # type: ignore[attr-defined]
+        self._change_rules: Any = np.zeros(len(walkers), RULE)
+        # Memory of one agent, from which the kernels take the types of the arrays of all agents.
+        self._prototype_memory = _kernel_memory_of(walkers[0])
+        self._part_sizes = _sizes_of_parts(parts[0])
+        # [agents, arrays] memory address of each array of each agent, through which the kernels access the arrays.
+        self._address_table = np.array([_array_addresses(own) for own in parts], np.int64)
+        self.results = np.zeros(len(walkers), RESULT)
+        self.ids = tuple(walker.id for walker in walkers)
+        self.index_by_id = {number: index for index, number in enumerate(self.ids)}  # agent id -> index in this batch
+        self.steps: list[BatchSteps] = []  # log rows of the present or last advance, in the order of ticks
+        self.kernel_seconds = 0.0  # duration of all kernel calls of the present or last advance; 0.0 without a clock
+        # [agents] world tick of each agent's first row in the last advance.
+        self.first_row_ticks = np.array([walker.first_row_tick for walker in walkers], np.int64)
+        self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
+        self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
+        self._slots = [BatchSlot(self, index) for index in range(len(walkers))]
+        # log.ROW[agents, ticks]: rows that the kernel has written since the last call of `prepare_ticks`.
+        self._new_rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
+        self._has_rows = np.zeros(len(walkers), np.bool_)
+        self._own_budgets = np.zeros(len(walkers), np.int64)  # own budget of each agent in expansions per tick; 0: none
+        self._refresh_budgets_and_rules()
+        self._agent_arguments = [walker.agent.plain_kernel_arguments() for walker in walkers]  # type: ignore[attr-defined]
+        self.is_storing_rows = (
+            False  # whether every walker has its slot, through which it reads its rows from this batch
+        )
+        self._prototype_counts = (walkers[0].counts[0],)
+        # Addresses of the referee's counts of each walker (referee.METRICS), which are never replaced.
+        self._count_addresses = np.array([_array_addresses(walker.counts[:1]) for walker in walkers], np.int64)
+        self._digest_sums = np.zeros((len(walkers), 2), np.int64)
+        self._position_cells = np.zeros(len(walkers), np.int64)
+
+    def digest_numbers(self) -> npt.NDArray[np.int64]:
+        """Return the two digest numbers of each walker, as an array [walkers, 2] in the order of the batch."""
+        self._digest_kernel(self._prototype_counts, self._count_addresses, self._digest_sums)
+        return self._digest_sums
+
+    def walker_cells(self) -> npt.NDArray[np.int64]:
+        """Return the cell that each walker occupies, as an array in the order of the batch."""
+        read_positions(self._prototype_counts, self._count_addresses, self._position_cells)
+        return self._position_cells
+
+    def refresh_array_addresses(self) -> bool:
+        """Update the stored budgets and rules of all agents, and the addresses of arrays that agents have replaced.
+
+        Call this method after every change that may make an agent replace an array.
+
+        Returns:
+            Whether the batch is still valid. It is not if an agent now needs another kernel, for example because of
+            another parameter, or if its arrays have other sizes.
+        """
+        self._refresh_budgets_and_rules()
+        for i, walker in enumerate(self.walkers):
+            agent: Any = walker.agent
+            if agent.batch_kernel is not self.kernel:  # possible even if the agent has kept its arrays
+                return False
+            arguments = agent.plain_kernel_arguments()
+            if arguments is self._agent_arguments[i]:
+                continue
+            parts = _memory_parts(walker)
+            if _sizes_of_parts(parts) != self._part_sizes:
+                return False
+            self._agent_arguments[i] = arguments
+            self._address_table[i] = _array_addresses(parts)
+        return True
+
+    def _refresh_budgets_and_rules(self) -> None:
+        """Update the stored own budget of each agent, and its rule: the parameters of its reaction to map changes."""
+        self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
+        self._change_rules[list(RULE_FIELDS)] = [walker.agent.batch_change_rule() for walker in self.walkers]  # type: ignore[attr-defined]
+
+    def notify_map_change(self, grid: Grid, change: MapChange) -> bool:
+        """Notify all agents of a map change in one kernel call.
+
+        Returns:
+            Whether agents of this kind have such a kernel. If not, the caller has to notify each agent by itself.
+        """
+        if self._change is not None:
+            arcs = change.tails, change.heads, change.rose
+            self._change(grid.ground, self._prototype_memory, self._address_table, self._change_rules, *arcs)
+        return self._change is not None
+
+    @property
+    def has_acted(self) -> bool:
+        """Return whether any walker has acted in the present or last advance."""
+        return bool(self._has_rows.any())
+
+    def discard_rows(self) -> None:
+        """Discard the log rows of the last advance. Call this method when the next advance begins."""
+        self.steps.clear()
+        self.kernel_seconds = 0.0
+        self._has_rows[:] = False
+
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> BatchSteps:
+        """Let all agents plan and act for `ticks` ticks from world tick `tick` on, and return their log rows.
+
+        After this call, `results` contains for each agent the number of ticks done, of legal rows, and its status.
+        """
+        self.prepare_ticks(budget, ticks)
+        self.run_slots(grid, tick, slice(None), clock)
+        return self.end(tick)
+
+    def prepare_ticks(self, budget: int, ticks: int) -> None:
+        """Clear results and set budgets for the next `ticks` ticks. Then call `run_slots`, and last `collect_steps`."""
+        self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
+        self.results["done"] = self.results["legal"] = 0
+        self._new_rows = np.zeros((len(self.walkers), ticks), log.ROW)
+
+    def run_slots(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
+        """Let the agents with indices in `places` plan and act. With a clock, add the duration to `kernel_seconds`."""
+        before = clock() if clock else 0.0
+        self._run_kernel(
+            grid.ground,
+            self._prototype_memory,
+            self._address_table[places],
+            self.results[places],
+            tick,
+            self._new_rows[places],
+        )
+        self.kernel_seconds += clock() - before if clock else 0.0
+
+    def end(self, tick: int) -> BatchSteps:
+        """Store and return the rows written since the call of `prepare_ticks`. `tick`: world tick of the first row."""
+        rows = self._new_rows
+        steps = BatchSteps(tick, self.index_by_id, rows, self.results["done"].copy())
+        self.steps.append(steps)
+        acted = np.flatnonzero(steps.done)
+        self.first_row_ticks[acted[~self._has_rows[acted]]] = tick
+        self._has_rows[acted] = True
+        self.phases[acted] = rows["phase"][acted, steps.done[acted] - 1]
+        self.budgets[acted] = self.results["budget"][acted]
+        if not self.is_storing_rows:
+            self.is_storing_rows = True
+            for walker, slot in zip(self.walkers, self._slots, strict=True):
+                walker.slot = slot
+        return steps
+
+
+def form_batches(walkers: "Iterable[Walker]") -> list[AgentBatch]:
+    """Form batches of walkers with agents of the same kind, and return them; walkers that fit in no batch are left out.
+
+    The agents of a batch have the same group, kernel and sizes of arrays, and at most one trial. Without compiled
+    kernels there are no batches.
+    """
+    if not JIT_ON:
+        return []
+    groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}
+    for walker in walkers:
+        kernel = getattr(walker.agent, "batch_kernel", None)
+        if kernel is not None and walker.max_trials == 1:
+            parts = _memory_parts(walker)
+            members, all_parts = groups.setdefault((walker.config.group, kernel, _sizes_of_parts(parts)), ([], []))
+            members.append(walker)
+            all_parts.append(parts)
+    return [AgentBatch(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= MIN_BATCH_SIZE]
+
+
+def _kernel_memory_of(walker: "Walker") -> tuple[Any, ...]:
+    """Return the nested tuple of arrays that the kernel gets for one agent: its own arrays and the referee's counts."""
+    return (walker.agent.batch_arguments(), *walker.counts)  # type: ignore[attr-defined]
+
+
+def _memory_parts(walker: "Walker") -> list[Any]:
+    """Return the arrays in the memory of an agent as a flat list, in the order in which the kernel expects addresses.
+
+    Plain numbers between the arrays, such as the widths of tiles, are included.
+    """
+    found: list[Any] = []
+    _collect_memory_parts(_kernel_memory_of(walker), found)
+    return found
+
+
+def _collect_memory_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
+    """Append the arrays and numbers in nested tuples to `found`, depth first."""
+    for part in memory:
+        if isinstance(part, tuple):
+            _collect_memory_parts(part, found)
+        else:
+            found.append(part)
+
+
+def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
+    """Write to the memory pages that an agent's first searches will use, so that page faults happen now.
+
+    Otherwise page faults would take as long as the searches of the first ticks. The pages of the tables are those for
+    cells on the line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.
+    """
+    end = goal if walker.own_goal is None else walker.own_goal
+    parts = list(_iter_arrays(_kernel_memory_of(walker)))
+    is_tiled = any(isinstance(part, TiledTable) for part in parts)
+    cells = _cells_near_line(grid, walker.position, end, *(_PREFAULT_IN_TILES if is_tiled else _PREFAULT_IN_ROWS))
+    for part in parts:
+        if isinstance(part, TiledTable) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
+            fault_in_entries(part, cells)
+        elif part.nbytes > mmap.PAGESIZE:  # a stack, such as a list of cells, fills from its beginning: write page 1
+            first_byte = part.view(np.uint8)[:1]
+            first_byte |= 0  # writes the page; a plain copy would not, because numpy skips copies onto the same array
+
+
+def _cells_near_line(
+    grid: Grid, start: int, goal: int, step: int, steps: int, around: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the cells near the first part of the straight line between two cells.
+
+    Args:
+        grid: map.
+        start: cell at the beginning of the line.
+        goal: cell at the end of the line.
+        step: distance between neighbouring points on the line, in cells.
+        steps: number of points.
+        around: offsets (dx, dy) of the cells to return for each point, in units of `step`.
+    """
+    begin, end = np.array(grid.xy(start)), np.array(grid.xy(goal))
+    slope = (end - begin) / max(1, np.abs(end - begin).max())
+    middles = begin + np.rint(step * np.arange(steps)[:, None] * slope).astype(np.int64)
+    points = (middles[:, None] + step * around).reshape(-1, 2)
+    x, y = np.clip(points, 0, (grid.width - 1, grid.height - 1)).T
+    cells: npt.NDArray[np.int64] = np.unique(y * grid.width + x)
+    return cells
+
+
+def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
+    """Yield the arrays in nested tuples; a table in tiles counts as one array."""
+    for part in memory:
+        if isinstance(part, TiledTable | np.ndarray):
+            yield part
+        elif isinstance(part, tuple):
+            yield from _iter_arrays(part)
+
+
+def _sizes_of_parts(parts: Sequence[Any]) -> tuple[int, ...]:
+    """Return the number of elements of each array, and each plain number itself; agents of a batch agree in them."""
+    return tuple([part if isinstance(part, int) else part.size for part in parts])
+
+
+def _array_addresses(parts: Sequence[Any]) -> list[int]:
+    """Return the memory address of each array in `parts`; plain numbers are left out."""
+    return [part.ctypes.data for part in parts if not isinstance(part, int)]

@@ -1,0 +1,237 @@
+"""List of the agents of a crowd, with search by number or state, sorting, and selection of the agent to follow."""
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from sim.agent_api import Status
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_left, cut_from_top
+from ui.draw.theme import mix_colours
+from ui.model import panel_texts
+from ui.model.crowds import Crowd
+from ui.model.panel_keys import PanelKey
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import PaintedArea, TextField, TextLabel
+from ui.widgets.lists import ListColumn, ListRow, RowList
+
+_REFRESH_S = 0.5  # seconds between two updates of the list
+_CHART_HEIGHT = 110  # height of the histogram of costs, in design units
+_BAR_COUNT = 40  # number of bars of the histogram of costs
+_SEARCH_HINT = "12: agent 12    or part of a state: no path, on its way"
+_ROW_LIST_KEYS = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
+_STATE_NAMES = {
+    Status.ACTIVE: "on its way",
+    Status.AT_GOAL: "at goal",
+    Status.NO_PATH: "no path",
+    Status.GAVE_UP: "stopped",
+}
+
+_COLUMNS = (
+    ListColumn("Agent"),
+    ListColumn("State", 120),
+    ListColumn("Cost / opt.", 100, "right", "mono"),
+    ListColumn("Moves", 90, "right", "mono"),
+    ListColumn("Back", 80, "right", "mono"),
+    ListColumn("Expanded", 110, "right", "mono"),
+    ListColumn("Restarts", 90, "right", "mono"),
+)
+
+
+class CrowdList(Dialog):
+    size = (900, 680)
+    command = "crowd"
+
+    def __init__(self, host: DialogHost, key: PanelKey) -> None:
+        self.panel_key = key
+        self.query = ""
+        self.sort_by = (2, True)
+        self._refresh_timer_s = _REFRESH_S
+        self._shown_stamp = -1
+        crowd = host.session.run.crowd_of_panel(key)
+        self.title = crowd.name if crowd else "Crowd"
+        self.agent = crowd.followed_agent if crowd else None
+        super().__init__(host)
+
+    def build_controls(self) -> None:
+        area = self.area
+        self.chart = PaintedArea(self, cut_from_top(area, self.px(_CHART_HEIGHT), self.px(10)), self._paint_histogram)
+        head = cut_from_top(area, self.px(34), self.px(8))
+        label = TextLabel(self, cut_from_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
+        self.field = TextField(self, cut_from_left(head, self.px(220), self.px(14)), self.query, self._on_query_typed)
+        self.count = TextLabel(self, head, "", role="dim", middle=True)
+        self.rows = RowList(
+            self,
+            area,
+            _COLUMNS,
+            self._agent_rows(),
+            place=self._selected_row_index(),
+            chosen=self.on_confirm,
+            selected=self._on_selected,
+            sort_by=self.sort_by,
+            sorted_by=self._on_sorted,
+            empty="No agent matches",
+        )
+        self.controls = [self.field, self.rows, self.chart, label, self.count]
+        buttons = self.add_footer_buttons(
+            ("Stop following", self._stop_following, ""),
+            ("Close", self.cancel, ""),
+            ("Follow agent", self.on_confirm, "main"),
+        )
+        self.follow_button = buttons[-1]
+        self._update_texts()
+
+    def _update_texts(self) -> None:
+        crowd = self._current_crowd()
+        if crowd is not None:
+            fields = panel_texts.crowd_panel_numbers(crowd)[:4]
+            self.set_title(self.title, ",  ".join(f"{field.name} {field.value}" for field in fields))
+            self.count.set(_SEARCH_HINT if not self.query else f"{len(self._agents):,} of {len(crowd.agents):,}")
+        self.follow_button.set_enabled(self.rows.selected_row is not None)
+
+    def _current_crowd(self) -> Crowd | None:
+        return self.host.session.run.crowd_of_panel(self.panel_key)
+
+    # --- rows ---------------------------------------------------------------------------------------
+
+    def _agent_rows(self) -> list[ListRow]:
+        crowd = self._current_crowd()
+        if crowd is None:
+            return []
+        self._shown_stamp = crowd.version
+        values, labels = _sort_keys(crowd), self.host.session.run.labels_of_crowd(self.panel_key)
+        order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
+        if self.sort_by[1]:
+            order.reverse()
+        order = [index for index in order if matches_query(labels[index], _state_name(crowd, index), self.query)]
+        order.sort(key=lambda index: not contains_agent_number(labels[index], self.query))
+        self._agents = [crowd.agents[index] for index in order]
+        return [_agent_row(crowd, labels[index], values, index) for index in order]
+
+    def _selected_row_index(self) -> int:
+        """Return the index of the selected agent's row; 0 if the search has filtered the agent out."""
+        return self._agents.index(self.agent) if self.agent in self._agents else 0
+
+    def _on_selected(self, index: int) -> None:
+        self.agent = self._agents[index]
+
+    def _on_query_typed(self, text: str) -> None:
+        self.query = text
+        self.rows.set(self._agent_rows(), 0)
+        self._update_texts()
+
+    def _on_sorted(self, column: int, is_descending: bool) -> None:
+        self.sort_by = (column, is_descending)
+        self.rows.set(self._agent_rows(), 0)
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        """Update the list while the run continues, at most once every _REFRESH_S seconds."""
+        super().update(seconds)
+        self._refresh_timer_s -= seconds
+        crowd = self._current_crowd()
+        if self._refresh_timer_s <= 0.0 and crowd is not None and crowd.version != self._shown_stamp:
+            self._refresh_timer_s = _REFRESH_S
+            items = self._agent_rows()
+            self.rows.set(items, self._selected_row_index(), tells=False)
+            self.chart.repaint()
+            self._update_texts()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        """Pass a key to the list, unless the search field has the focus and uses the key itself."""
+        is_for_rows = self.focused_control is not self.field or event.key in _ROW_LIST_KEYS
+        return is_for_rows and self.rows.key(event)
+
+    def on_confirm(self) -> None:
+        """Follow the agent of the selected row: show its search in the crowd's panel, and close the dialog."""
+        if self.rows.selected_row is None:
+            return
+        self.host.session.run.follow_crowd_agent(self.panel_key, self.rows.selected_row.value)
+        self.host.close_dialog()
+
+    def _stop_following(self) -> None:
+        self.host.session.run.follow_crowd_agent(self.panel_key, None)
+        self.host.close_dialog()
+
+    # --- the distribution ---------------------------------------------------------------------------
+
+    def _paint_histogram(self, pen: Canvas) -> None:
+        """Draw a histogram of the agents that have arrived, by the ratio of their cost to the optimal cost."""
+        crowd, palette, px = self._current_crowd(), pen.palette, pen.px
+        width, height = pen.surface.get_size()
+        ratios = crowd.numbers.cost_ratios if crowd else np.zeros(0)
+        pen.text((0, 0), "Cost / optimal of the agents that have arrived", size=13, colour=palette.dim)
+        plot = (0, px(20), width, height - px(38))
+        pen.fill_box(plot, mix_colours(palette.surface, palette.window, 0.7), 5)
+        if not ratios.size:
+            pen.text((width // 2, height // 2), "None yet", size=13, colour=palette.dim, align="centre", middle=True)
+            return
+        low, top = histogram_range(ratios)
+        counts, _ = np.histogram(ratios, _BAR_COUNT, (low, top))
+        _draw_bars(pen, plot, counts)
+        pen.text((0, height - px(15)), panel_texts.ratio_text(low), size=12, face="mono", colour=palette.dim)
+        pen.text(
+            (width, height - px(15)),
+            panel_texts.ratio_text(top),
+            size=12,
+            face="mono",
+            colour=palette.dim,
+            align="right",
+        )
+        pen.text((width, 0), f"max {counts.max():,}", size=12, face="mono", colour=palette.dim, align="right")
+
+
+def histogram_range(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return (lower limit, upper limit) of the histogram: the range of the ratios, extended to contain 1 and 1.05.
+
+    A ratio of cost to optimal cost can be below 1 if cells were freed while the agent walked.
+    """
+    return min(1.0, float(ratios.min())), max(1.05, float(ratios.max()))
+
+
+def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray[np.int64]) -> None:
+    x, y, width, height = plot
+    most = max(1, int(counts.max()))
+    for i, count in enumerate(counts.tolist()):
+        left, right = x + i * width // counts.size, x + (i + 1) * width // counts.size
+        tall = max(pen.px(2), round(count / most * (height - pen.px(6)))) if count else 0
+        pen.fill_box((left + 1, y + height - tall, max(1, right - left - 2), tall), pen.palette.accent, 1)
+
+
+def _sort_keys(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
+    """Return the sort keys of the agents: for each column of the list, an array with one number per agent."""
+    numbers = crowd.numbers
+    optimal = np.where(numbers.optimal > 0.0, numbers.optimal, np.inf)
+    ratio = np.where(np.isfinite(optimal), numbers.counts["cost"] / optimal, 0.0)
+    counted = [numbers.counts[name].astype(float) for name in ("moves", "back_moves", "expansions", "restarts")]
+    return [np.arange(numbers.count, dtype=float), numbers.statuses.astype(float), ratio, *counted]
+
+
+def matches_query(label: str, state: str, query: str) -> bool:
+    """Return whether an agent matches all words of a query.
+
+    Args:
+        label: Name of the agent, with its number.
+        state: State of the agent, as shown in the list.
+        query: Words separated by spaces. A word matches if a word of the label starts with it; a word that is not a
+            number also matches if the state contains it.
+    """
+    return all(
+        any(part.startswith(word) for part in label.lower().split()) or (not word.isdigit() and word in state)
+        for word in query.lower().split()
+    )
+
+
+def contains_agent_number(label: str, query: str) -> bool:
+    """Return whether a word of the query is exactly the number of an agent; such an agent is listed first."""
+    return any(word.isdigit() and word in label.split() for word in query.split())
+
+
+def _state_name(crowd: Crowd, index: int) -> str:
+    return _STATE_NAMES[Status(int(crowd.numbers.statuses[index]))]
+
+
+def _agent_row(crowd: Crowd, label: str, values: list[npt.NDArray[np.float64]], index: int) -> ListRow:
+    state = _state_name(crowd, index)
+    counted = tuple(f"{int(column[index]):,}" for column in values[3:])
+    cells = (label, state, f"{values[2][index]:.3f}", *counted)
+    roles = {1: "warning"} if crowd.numbers.statuses[index] in (Status.NO_PATH, Status.GAVE_UP) else {}
+    return ListRow(cells, crowd.agents[index], colour_names=roles)

@@ -1,0 +1,647 @@
+"""Base class of all dialogs: a card with heading, controls, keyboard focus and event handling.
+
+The host of a dialog is the window as dialogs see it (class Host).
+
+Lifecycle of a dialog, from the app's point of view:
+
+    dialog = SomeDialog(host, ...)      creates its widgets in host.gui; host.show(dialog) opens it
+    dialog.handle(event) -> bool        receives every event before the window. True: the event was consumed.
+                                        False: the window may handle it. Modal dialogs consume all key and mouse events.
+                                        Calls host.gui.process_events itself, so the app must not call it as well.
+    gui.update(s); dialog.update(s)     once per frame while it is open
+    if dialog.veils: darken the window, then gui.draw_ui(window)
+    dialog.rebuild()                    after host.gui, scale, palette or window size have changed
+    dialog.close()                      removes its widgets; host.close_dialog calls it, not the dialog
+
+A dialog keeps all user input in plain attributes and creates its widgets from them in `build_controls`, so rebuild()
+loses nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which gets events through it.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
+from weakref import WeakSet
+
+import pygame
+from pygame_gui.core import UIContainer, UIElement
+
+from sim.files.movingai import ScenFile
+from sim.files.scenario import Scenario
+from sim.params import ConfigError
+from ui.model import layout
+from ui.model.command import CommandTable
+from ui.model.job import BackgroundJob
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import (
+    Button,
+    Control,
+    DialogCard,
+    DialogHeading,
+    FocusRing,
+    ModalBackdrop,
+    ProblemNote,
+    TextField,
+)
+from ui.widgets.dialog_interfaces import HostInterface
+from ui.widgets.forms import ParamForm
+from ui.widgets.key_names import key_press_name
+
+T = TypeVar("T")
+
+# Sizes in design units: margin inside a card; heights of heading, footer and buttons; gap around the error message
+MARGIN = 24
+HEADING_HEIGHT = 58
+FOOTER_HEIGHT = 62
+BUTTON_HEIGHT = 34
+NOTE_GAP = 4
+MIN_DISTANCE_TO_EDGE = 14
+"""Minimum distance between a dialog's card and the edge of the window, in design units."""
+
+MIN_CARD_SIZE = (260, 190)
+"""Minimum size of a card in design units. It may exceed a small window, because controls of zero size would fail."""
+
+MIN_HEIGHT_BETWEEN_BARS = 430
+"""Minimum height in design units between top bar and transport bar for a card at the right; else it covers the bars."""
+
+REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45  # auto-repeat of keys while a dialog is open, in milliseconds
+
+_MOUSE_EVENTS = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
+_TEXT_EVENTS = (pygame.TEXTINPUT, pygame.TEXTEDITING)
+ENTER_KEYS = (pygame.K_RETURN, pygame.K_KP_ENTER)
+# Keys that press buttons or close dialogs; their auto-repeat is ignored
+_KEYS_WITHOUT_REPEAT = (*ENTER_KEYS, pygame.K_SPACE, pygame.K_ESCAPE)
+
+SETTLE_S = 0.5  # seconds for which a button that has replaced another button ignores presses
+# Maximum number of seconds that one frame subtracts from SETTLE_S, so that a slow window shows the new button first
+_MAX_FRAME_SETTLE_S = 0.25
+
+
+RectCallback = Callable[[], layout.Box | None]
+"""Callback that returns the rectangle in the window that a dialog is about, or None if there is none."""
+
+
+def no_rect() -> layout.Box | None:
+    """Return None, as callback of dialogs that may cover any part of the window."""
+    return None
+
+
+class DialogHost(HostInterface, Protocol):
+    """Interface of the window that dialogs use: state of the session, commands, and opening of other dialogs."""
+
+    @property
+    def session(self) -> Session: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def problems(self) -> ScenFile | None:
+        """Return the open list of benchmark problems (a .scen file); None if no list is open."""
+
+    @property
+    def commands(self) -> CommandTable: ...
+
+    def run(self, command_id: str) -> None:
+        """Run a command of the command table, given its id."""
+
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        """Open a file, after asking about unsaved edits; show a message if it cannot be opened."""
+
+    def open_example(self, path: str | os.PathLike[str]) -> None:
+        """Open the file of an example like open_path(), and start its run."""
+
+    def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
+        """Open a new run, after asking about unsaved edits.
+
+        Args:
+            scenario: Scenario of the new run.
+            keeps_view: Whether layers, heat, speed and tab stay as they are, instead of returning to the defaults.
+        """
+
+    def save_session(self, then: Callable[[], None] = ...) -> None:
+        """Save the session, ask for a file name if necessary, and call `then` after saving."""
+
+    def show_message(self, text: str) -> None:
+        """Show a short message over the maps for a few seconds."""
+
+    def show_message_until_edit(self, text: str) -> None:
+        """Show a short message about the present run until the next edit of the run."""
+
+    def open_dialog(self, dialog: "Dialog") -> None:
+        """Close the dialog that is open, if any, and open another one."""
+
+    def close_dialog(self) -> None:
+        """Close the topmost dialog."""
+
+    def create_message_box(self, host: "DialogHost", title: str, problems: Sequence[str]) -> "Dialog":
+        """Create a message box that lists problems; it is not opened yet."""
+
+    def show_error(self, error: ConfigError, title: str = ...) -> None:
+        """Open a message box that lists the problems of an error."""
+
+    def finish_job(self, title: str, job: BackgroundJob[T], then: Callable[[T], None], failed: str = ...) -> None:
+        """Call `then` with the result of a job; if the job takes long, show its progress in a dialog.
+
+        Args:
+            title: Title of the progress dialog.
+            job: Job that is already running.
+            then: Called with the result, in the main thread.
+            failed: Title of the message box if the job raises a ConfigError.
+        """
+
+
+class Dialog:
+    """Base class of dialogs. Subclasses set the class attributes and implement build()."""
+
+    title = ""
+    hint = ""  # short help text in small grey letters next to the title
+    size = (640, 480)  # width and height of the card in design units; reduced if the window is smaller
+    is_modal = True  # whether the dialog is modal: darkens the window and consumes all input
+    closes_on_outside_click = True  # whether a click outside the card closes the dialog
+    place = "centre"  # position of the card in the window: "centre" or "right"
+    command = ""  # id of the command that opens the dialog; the key of this command also closes the dialog
+    has_footer = True
+    problem = ""  # error message about the input or the last action; "" if there is no error
+
+    _open_dialogs: ClassVar["WeakSet[Dialog]"] = WeakSet()
+    _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # key repeat (delay, interval in ms) while no dialog is open
+
+    def __init__(self, host: DialogHost) -> None:
+        self.host = host
+        self.controls: list[Control] = []
+        self.is_open = True
+        self._focused_index = 0  # index of the focused control in `controls`; -1 if no control has the focus
+        if not Dialog._open_dialogs:
+            Dialog._window_repeat = pygame.key.get_repeat()
+        Dialog._open_dialogs.add(self)
+        # True until the next key press, because the key that opened the dialog also arrives as a text event
+        self._ignores_text = True
+        self._held_keys: set[int] = (
+            set()
+        )  # keys that are held down, to detect auto-repeat; shared with the inner dialog
+        self._settling_s = 0.0  # seconds for which buttons that have just replaced other buttons still ignore presses
+        self._root_elements: list[UIElement] = []
+        self.inner: Dialog | None = None
+        self.mouse = (-1, -1)
+        self.rebuild_widgets()
+
+    # --- for subclasses ---------------------------------------------------------------------------
+
+    def build_controls(self) -> None:
+        """Create the controls inside `self.area` (in pixels, relative to the card) from the dialog's attributes."""
+        raise NotImplementedError
+
+    def on_confirm(self) -> None:
+        """Handle the Enter key if the focused control does not use it."""
+
+    def cancel(self) -> None:
+        """Handle the Escape key or a click outside the card: close the dialog."""
+        self.host.close_dialog()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        """Handle a key press that the focused control does not use, and return whether the dialog uses the key."""
+        return False
+
+    def update(self, seconds: float = 1 / 60) -> None:
+        """Advance the timers of the dialog and of its controls; called once per frame."""
+        self._enable_settled_buttons(seconds)
+        if self.inner is not None:
+            self.inner.update(seconds)
+        else:
+            self._restore_text_focus()
+        for control in self.controls:
+            control.update(seconds)
+
+    @property
+    def is_unchanging(self) -> bool:
+        """Return whether the dialog stays unchanged until the next event, so that it need not be redrawn."""
+        if self.inner is not None:
+            return self.inner.is_unchanging
+        has_caret = self._is_typing
+        return not has_caret and not self._settling_s and not any(control.is_animated for control in self.controls)
+
+    def open_inner_dialog(self, make: "Callable[[DialogHost], Dialog]") -> None:
+        """Open a dialog on top of this one.
+
+        Args:
+            make: Function that creates the inner dialog. Its argument is a host whose close_dialog() closes only that
+                dialog.
+        """
+        self.inner = make(_InnerHost(self))
+        self.inner._held_keys = self._held_keys
+
+    def card_rects(self) -> list[pygame.Rect]:
+        """Return the rectangles of this dialog and of the dialogs on top of it, in window pixels."""
+        return [self.card, *(self.inner.card_rects() if self.inner is not None else ())]
+
+    # --- creating and removing widgets ------------------------------------------------------------
+
+    def px(self, units: float) -> int:
+        return round(units * self.host.scale)
+
+    def rebuild_widgets(self) -> None:
+        """Recreate all widgets, because the size, scale or palette of the window has changed."""
+        before, focused = self._buttons(), self.focused_control
+        self._remove_elements()
+        self.pen = Canvas(self.host.scale)
+        self.controls = []
+        self._build_card()
+        self.build_controls()
+        if self._focused_index >= len(self.controls):
+            self._focused_index = 0
+        self._apply_focus()
+        self._disable_replaced_buttons(before, focused)
+        if self.inner is not None:
+            self.inner.rebuild_widgets()
+
+    # --- buttons that replace others --------------------------------------------------------------
+
+    def _buttons(self) -> list[Button]:
+        return [control for control in self.controls if isinstance(control, Button)]
+
+    def _disable_replaced_buttons(self, before: Sequence[Button], focused: Control | None) -> None:
+        """Disable buttons that have replaced other buttons for SETTLE_S seconds.
+
+        A press in this time was probably meant for the replaced button.
+
+        Args:
+            before: Buttons before the rebuild.
+            focused: Control that had the keyboard focus before the rebuild.
+        """
+        now = self.focused_control
+        for button in self._buttons():
+            was = [other for other in before if other.element.rect.colliderect(button.element.rect)]
+            if button is now and isinstance(focused, Button):
+                was.append(focused)
+            if any(other.label != button.label for other in was):
+                button.set_settling(True)
+                self._settling_s = SETTLE_S
+
+    def _enable_settled_buttons(self, seconds: float) -> None:
+        """Count a frame's seconds down from SETTLE_S; at 0 enable what _disable_replaced_buttons() disabled."""
+        if self._settling_s:
+            self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_FRAME_SETTLE_S))
+            for button in self._buttons() if not self._settling_s else ():
+                button.set_settling(False)
+
+    def close(self) -> None:
+        self.is_open = False
+        if self.inner is not None:
+            self.inner.close()
+        own = {control.element for control in self.controls}
+        if own & (self.host.gui.get_focus_set() or set()):  # release the focus unless the next dialog has it
+            self.host.gui.set_focus_set(None)
+        self._remove_elements()
+        Dialog._open_dialogs.discard(self)
+        if not Dialog._open_dialogs:
+            delay, interval = Dialog._window_repeat
+            pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
+
+    def _remove_elements(self) -> None:
+        for control in self.controls:
+            control.kill()
+        for root in self._root_elements:
+            root.kill()
+        self._root_elements = []
+
+    def _build_card(self) -> None:
+        gui = self.host.gui
+        above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
+        if self.is_modal:
+            self._root_elements.append(ModalBackdrop(self, above))
+        self.card = self._card_rect()
+        self.container = UIContainer(self.card, gui, starting_height=above + 2)
+        self._root_elements.append(self.container)
+        self.panel = DialogCard(self, self.container)
+        self.ring = FocusRing(self)
+        inner = pygame.Rect(0, 0, self.card.width, self.card.height)
+        inner.inflate_ip(-2 * self.px(MARGIN), 0)
+        self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card.width, self.px(HEADING_HEIGHT)))
+        foot = self.px(FOOTER_HEIGHT) if self.has_footer else self.px(MARGIN)
+        self.area = pygame.Rect(
+            inner.x, self.px(HEADING_HEIGHT), inner.width, self.card.height - self.px(HEADING_HEIGHT) - foot
+        )
+
+    def _card_rect(self) -> pygame.Rect:
+        window_width, window_height = self.host.window_size
+        edge = self.px(MIN_DISTANCE_TO_EDGE)
+        width = min(self.px(self.size[0]), window_width - 2 * edge)
+        height = min(self.px(self.size[1]), window_height - 2 * edge)
+        card = pygame.Rect(0, 0, max(self.px(MIN_CARD_SIZE[0]), width), max(self.px(MIN_CARD_SIZE[1]), height))
+        card.center = (window_width // 2, window_height // 2)
+        if self.place == "right":
+            self._move_to_right_edge(card)
+        return card
+
+    def _move_to_right_edge(self, card: pygame.Rect) -> None:
+        """Move the card to the right edge of the window; if there is room, between top bar and transport bar."""
+        window_width, window_height = self.host.window_size
+        gap = self.px(layout.PANEL_GAP)
+        card.right = window_width - gap
+        room = window_height - self.px(layout.TOP_BAR_HEIGHT) - self.px(layout.TRANSPORT_HEIGHT) - 2 * gap
+        if room >= self.px(MIN_HEIGHT_BETWEEN_BARS):
+            card.height = min(card.height, room)
+            card.top = self.px(layout.TOP_BAR_HEIGHT) + gap
+
+    @property
+    def shown_hint(self) -> str:
+        return self.host.commands.fill_in_keys(self.hint)
+
+    def set_title(self, title: str, hint: str | None = None) -> None:
+        self.title = title
+        self.hint = self.hint if hint is None else hint
+        self._heading.repaint()
+
+    def add(self, control: Control) -> Control:
+        """Append a control to the order in which the Tab key moves the focus, and return the control."""
+        self.controls.append(control)
+        return control
+
+    def add_footer_buttons(self, *buttons: tuple[str, Callable[[], None], str]) -> list[Button]:
+        """Add a row of buttons at the lower right of the card.
+
+        Args:
+            *buttons: (label, action, kind) from left to right; kind is "", "main" or "danger".
+
+        Returns:
+            The buttons, from left to right.
+        """
+        right = self.card.width - self.px(MARGIN)
+        y = self.card.height - self.px(MARGIN) - self.px(BUTTON_HEIGHT) + self.px(4)
+        made: list[Button] = []
+        for label, action, kind in reversed(buttons):
+            width = max(self.px(96), self.pen.text_width(label, 14) + self.px(36))
+            rect = pygame.Rect(right - width, y, width, self.px(BUTTON_HEIGHT))
+            made.insert(0, Button(self, rect, label, action, kind))
+            right -= width + self.px(10)
+        for button in made:
+            self.add(button)
+        self.footer_left = pygame.Rect(self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT))
+        return made
+
+    def add_problem_note(self) -> None:
+        """Add a text area for error messages to the left of the footer buttons."""
+        gap, foot = self.px(NOTE_GAP), self.px(FOOTER_HEIGHT)
+        top = self.card.height - foot + gap
+        beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
+        self.note = ProblemNote(self, beside, self.problem)
+        self.add(self.note)
+
+    def show_problem(self, problem: str) -> None:
+        """Show an error message in the note, or in a message box if it is too long for the note; "" clears the note."""
+        is_new, self.problem = problem != self.problem, problem
+        has_room = self.note.has_room_for_text(problem)
+        self.note.set(problem if has_room else "")
+        if is_new and not has_room:
+            self._show_in_message_box(problem)
+
+    def _show_in_message_box(self, problem: str) -> None:
+        self.open_inner_dialog(lambda host: host.create_message_box(host, "That did not work", problem.split("\n")))
+
+    # --- focus ------------------------------------------------------------------------------------
+
+    @property
+    def focused_control(self) -> Control | None:
+        return self.controls[self._focused_index] if 0 <= self._focused_index < len(self.controls) else None
+
+    def focus(self, control: Control | None) -> None:
+        before = self.focused_control
+        if before is not None and before is not control:
+            before.complete_entry()
+        self._focused_index = self.controls.index(control) if control is not None else -1
+        self._apply_focus()
+
+    def focus_next_control(self, step: int) -> None:
+        usable = [c for c in self.controls if c.can_focus]
+        if not usable:
+            return
+        here = self.focused_control
+        if here in usable:
+            self.focus(usable[(usable.index(here) + step) % len(usable)])
+        else:
+            self.focus(usable[0 if step > 0 else -1])
+
+    def _apply_focus(self) -> None:
+        """Notify pygame_gui, the controls and the focus ring of which control has the focus.
+
+        If the control at that index cannot have the focus, the first control that can have it gets it.
+        """
+        control = self.focused_control
+        if control is not None and not control.can_focus:
+            control = next((c for c in self.controls if c.can_focus), None)
+            self._focused_index = self.controls.index(control) if control else -1
+        for other in self.controls:
+            other.set_focused(other is control)
+        current = self.host.gui.get_focus_set()
+        if not isinstance(control, TextField):
+            if current is not None:
+                self.host.gui.set_focus_set(None)
+        elif current is None or control.element not in current:
+            self.host.gui.set_focus_set(control.element)
+            control.select_all_text()
+        # Restore the dialog's key repeat, because text fields of pygame_gui change it when they get or lose the focus.
+        pygame.key.set_repeat(REPEAT_DELAY_MS, REPEAT_INTERVAL_MS)
+        self.ring.surround_control(control)
+
+    def _move_focus_by_key(self, event: pygame.event.Event) -> bool:
+        """Move the focus with the up and down keys, for dialogs that are forms; return whether the key was used."""
+        step = {pygame.K_UP: -1, pygame.K_DOWN: 1}.get(event.key)
+        if step is None or event.mod & (pygame.KMOD_CTRL | pygame.KMOD_ALT):
+            return False
+        self.focus_next_control(step)
+        if self.focused_control:
+            self.scroll_to_control(self.focused_control)
+        return True
+
+    def scroll_to_control(self, control: Control) -> None:
+        """Scroll a control into view. Dialogs whose content scrolls implement this method."""
+
+    # --- events -----------------------------------------------------------------------------------
+
+    def handle_event(self, event: pygame.event.Event) -> bool:
+        """Handle an event, and return False if the window may handle the event as well."""
+        if self.inner is not None:
+            return self.inner.handle_event(event)
+        if event.type == pygame.KEYDOWN:
+            return self._handle_key(event)
+        if event.type == pygame.KEYUP:
+            self._held_keys.discard(event.key)
+            self.host.gui.process_events(event)
+            return self.is_modal or self._is_typing
+        if event.type in _TEXT_EVENTS:
+            if self._is_typing and not self._ignores_text:
+                self.host.gui.process_events(event)
+                self._report_control_changes()
+            return self.is_modal or self._is_typing
+        if event.type in _MOUSE_EVENTS:
+            return self._handle_mouse(event)
+        used = bool(self.host.gui.process_events(event))
+        self._report_control_changes()
+        return used or hasattr(event, "ui_element")
+
+    @property
+    def _is_typing(self) -> bool:
+        return self.focused_control is not None and self.focused_control.is_text
+
+    def _handle_key(self, event: pygame.event.Event) -> bool:
+        self._ignores_text = False
+        is_repeat = event.key in self._held_keys
+        self._held_keys.add(event.key)
+        if event.key in _KEYS_WITHOUT_REPEAT and (is_repeat or (self._settling_s and event.key != pygame.K_ESCAPE)):
+            return True
+        self._restore_text_focus()
+        if self._dispatch_key(event):
+            self._report_control_changes()
+            return True
+        if self._is_typing:
+            self.host.gui.process_events(event)
+            self._report_control_changes()
+            return True
+        return self.is_modal or is_repeat
+
+    def _restore_text_focus(self) -> None:
+        """Restore pygame_gui's focus on the focused text field, because closing an inner dialog removes it."""
+        control = self.focused_control
+        if isinstance(control, TextField) and control.element not in (self.host.gui.get_focus_set() or ()):
+            self._apply_focus()
+
+    def _dispatch_key(self, event: pygame.event.Event) -> bool:
+        if event.key == pygame.K_ESCAPE:
+            self.cancel()
+            return True
+        if event.key == pygame.K_TAB and not event.mod & (pygame.KMOD_CTRL | pygame.KMOD_ALT):
+            self.focus_next_control(-1 if event.mod & pygame.KMOD_SHIFT else 1)
+            if self.focused_control:
+                self.scroll_to_control(self.focused_control)
+            return True
+        control = self.focused_control
+        if control is not None and control.key(event):
+            return True
+        if self.key(event):
+            return True
+        if event.key in ENTER_KEYS and not event.mod & pygame.KMOD_ALT and (self.is_modal or control is not None):
+            self.on_confirm()
+            return True
+        return self._close_on_own_key(event)
+
+    def _close_on_own_key(self, event: pygame.event.Event) -> bool:
+        """Close the dialog on the key that opens it, unless the key is a letter that may be meant as text.
+
+        Returns:
+            Whether the dialog was closed.
+        """
+        if not self.command:
+            return False
+        pressed = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
+        if pressed not in self.host.commands[self.command].keys:
+            return False
+        is_letter = len(pressed) == 1 or pressed == "Return"
+        if is_letter and (self._is_typing or not self.is_modal):
+            return False
+        self.cancel()
+        return True
+
+    def _handle_mouse(self, event: pygame.event.Event) -> bool:
+        if hasattr(event, "pos"):
+            self.mouse = event.pos
+        is_inside = self.card.collidepoint(self.mouse)
+        is_held = any(control.is_pressed for control in self.controls)
+        if event.type == pygame.MOUSEBUTTONDOWN and not is_inside:
+            return self._handle_press_outside()
+        self.host.gui.process_events(event)
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+            self._focus_under_mouse()
+        for control in [*self.controls, self._heading.close_button]:
+            if self.is_open and control.handle_mouse(event, self.mouse):
+                break
+        self._report_control_changes()
+        return self.is_modal or is_inside or is_held
+
+    def _handle_press_outside(self) -> bool:
+        if self.is_modal and self.closes_on_outside_click:
+            self.cancel()
+        elif not self.is_modal and self.focused_control is not None:
+            self.focus(None)
+        return self.is_modal
+
+    def _focus_under_mouse(self) -> None:
+        for control in self.controls:
+            if control.can_focus and control.contains_point(self.mouse):
+                if control is not self.focused_control:
+                    self.focus(control)
+                return
+        self._apply_focus()  # pygame_gui removes the focus from a text field on every click elsewhere
+
+    def _report_control_changes(self) -> None:
+        for control in list(self.controls):
+            if self.is_open:
+                control.poll()
+
+
+class _InnerHost:
+    """Host of an inner dialog: forwards all calls to the outer dialog's host, but closes only the inner dialog."""
+
+    def __init__(self, outer: Dialog) -> None:
+        self._outer_dialog = outer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._outer_dialog.host, name)
+
+    def close_dialog(self) -> None:
+        inner, self._outer_dialog.inner = self._outer_dialog.inner, None
+        if inner is not None:
+            inner.close()
+
+
+class FormDialog(Dialog):
+    """Dialog with a form of parameters. Subclasses create `form` in build()."""
+
+    form: ParamForm
+
+    def rebuild_widgets(self) -> None:
+        """Recreate all widgets, and copy invalid input from the old text fields to the new ones.
+
+        Only the text fields contain invalid input. Without the copy, a button would use values that the user did not
+        enter.
+        """
+        entered = self.form.invalid_texts() if hasattr(self, "form") else {}
+        super().rebuild_widgets()
+        self.form.enter_texts(entered)
+
+    def _remove_elements(self) -> None:
+        if hasattr(self, "form"):
+            self.form.kill()
+        super()._remove_elements()
+
+
+# --- cutting rectangles ---------------------------------------------------------------------------
+
+
+def cut_from_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+    """Cut a strip, and a gap below the strip, from the top of an area; return the strip."""
+    strip = pygame.Rect(area.x, area.y, area.width, min(height, max(1, area.height)))
+    area.height = max(1, area.height - height - gap)
+    area.y += height + gap
+    return strip
+
+
+def cut_from_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+    """Cut a strip, and a gap above the strip, from the bottom of an area; return the strip."""
+    strip = pygame.Rect(area.x, area.bottom - height, area.width, height)
+    area.height = max(1, area.height - height - gap)
+    return strip
+
+
+def cut_from_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+    """Cut a strip, and a gap to the right of the strip, from the left of an area; return the strip."""
+    strip = pygame.Rect(area.x, area.y, width, area.height)
+    area.width = max(1, area.width - width - gap)
+    area.x += width + gap
+    return strip
+
+
+def cut_from_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+    """Cut a strip, and a gap to the left of the strip, from the right of an area; return the strip."""
+    strip = pygame.Rect(area.right - width, area.y, width, area.height)
+    area.width = max(1, area.width - width - gap)
+    return strip

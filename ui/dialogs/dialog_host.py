@@ -1,0 +1,156 @@
+"""Owner of the open dialog.
+
+It implements the interface between dialogs and window (`DialogHost` in ui/dialogs/dialog_base.py).
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import pygame
+import pygame_gui
+
+from sim.files.movingai import ScenFile
+from sim.files.scenario import Scenario
+from sim.params import ConfigError
+from ui.dialogs.dialog_base import Dialog, DialogHost
+from ui.dialogs.documents import DocumentOpener
+from ui.dialogs.message_box import MessageBox
+from ui.dialogs.progress_dialog import ProgressDialog
+from ui.draw.theme import Palette
+from ui.model import job as job_module
+from ui.model.command import CommandTable
+from ui.model.job import BackgroundJob
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.panels.view_context import ViewContext
+from ui.panels.view_overrides import ViewOverrides
+from ui.widgets.gui_theme import create_gui_manager
+
+T = TypeVar("T")
+
+
+class WindowDialogs:
+    """Owner of the open dialog, and host of all dialogs."""
+
+    def __init__(
+        self, desk: ViewContext, dressing: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
+    ) -> None:
+        self.view, self.commands = desk, commands
+        self.window_size = window_size
+        self.open_one: Dialog | None = None
+        self.documents = DocumentOpener(desk, dressing, self)
+        self.rebuild_widgets(window_size)
+
+    def rebuild_widgets(self, window_size: tuple[int, int]) -> None:
+        """Recreate all widgets for a new size, scale or theme; an open dialog keeps its content."""
+        self.window_size = window_size
+        self.gui: pygame_gui.UIManager = create_gui_manager(window_size, self.palette, self.scale)
+        if self.open_one is not None:
+            self.open_one.rebuild_widgets()
+
+    # --- opening and closing ----------------------------------------------------------------------
+
+    def open_dialog(self, dialog: Dialog) -> None:
+        self.close_dialog()
+        self.open_one = dialog
+
+    def close_dialog(self) -> None:
+        dialog, self.open_one = self.open_one, None
+        if dialog is not None:
+            dialog.close()
+
+    def show_error(self, error: ConfigError, title: str = "That did not work") -> None:
+        self.open_dialog(MessageBox(self, title, [self.commands.fill_in_keys(problem) for problem in error.problems]))
+
+    def create_message_box(self, host: DialogHost, title: str, problems: Sequence[str]) -> Dialog:
+        return MessageBox(host, title, problems)
+
+    def finish_job(
+        self, title: str, job: BackgroundJob[T], then: Callable[[T], None], failed: str = "That did not work"
+    ) -> None:
+        """Call `then` with the result of a job; if the job takes long, show its progress and a button to cancel it.
+
+        Args:
+            title: Title of the progress dialog.
+            job: Job that is already running.
+            then: Called with the result, in the main thread.
+            failed: Title of the message box if the job raises a ConfigError.
+        """
+
+        def finish(done: BackgroundJob[T]) -> None:
+            try:
+                result = done.result()
+            except ConfigError as error:
+                self.show_error(error, failed)
+            else:
+                then(result)
+
+        if job.wait(job_module.PROGRESS_DELAY_S):
+            finish(job)
+        else:
+            self.open_dialog(ProgressDialog(self, title, job, finish))
+
+    # --- a frame ----------------------------------------------------------------------------------
+
+    @property
+    def is_modal(self) -> bool:
+        """Return whether a modal dialog is open, so that nothing else can be clicked."""
+        return self.open_one is not None and self.open_one.is_modal
+
+    @property
+    def is_unchanging(self) -> bool:
+        """Return whether no dialog is open, or the open dialog needs no redraw until the next event."""
+        return self.open_one is None or self.open_one.is_unchanging
+
+    def handle_event(self, event: pygame.event.Event) -> bool:
+        """Pass an event to the open dialog; return whether the dialog consumed it."""
+        return self.open_one is not None and self.open_one.handle_event(event)
+
+    def update(self, seconds: float) -> None:
+        if self.open_one is not None:
+            self.gui.update(seconds)
+            self.open_one.update(seconds)
+
+    # --- interface for dialogs --------------------------------------------------------------------
+
+    @property
+    def palette(self) -> Palette:
+        return self.view.palette
+
+    @property
+    def scale(self) -> float:
+        return self.view.map_view.scale
+
+    @property
+    def session(self) -> Session:
+        return self.view.session
+
+    @property
+    def settings(self) -> Settings:
+        return self.view.settings
+
+    @property
+    def problems(self) -> ScenFile | None:
+        return self.documents.problems
+
+    def run(self, command_id: str) -> None:
+        self.view.run(command_id)
+
+    def show_message(self, text: str) -> None:
+        self.view.show_message(text)
+
+    def show_message_until_edit(self, text: str) -> None:
+        self.view.show_message_until_edit(text)
+
+    def open_path(self, path: str | os.PathLike[str]) -> None:
+        self.documents.open_path(path)
+
+    def open_example(self, path: str | os.PathLike[str]) -> None:
+        self.documents.open_example(path)
+
+    def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
+        self.documents.open_scenario(scenario, keeps_view=keeps_view)
+
+    def save_session(self, then: Callable[[], None] = lambda: None) -> None:
+        self.documents.save_session(then)

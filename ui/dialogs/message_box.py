@@ -1,0 +1,89 @@
+"""Message box: one message, or a list of problems such as all errors of a file."""
+
+from collections.abc import Sequence
+
+import pygame
+
+from ui.dialogs.dialog_base import FOOTER_HEIGHT, HEADING_HEIGHT, MARGIN, Dialog, DialogHost
+from ui.widgets.canvas import Canvas
+from ui.widgets.controls import PaintedElement, wrap_breaking_words
+from ui.widgets.scrolling import ScrollBar, ScrollingControl
+
+# Sizes in design units: font, line height, gap between paragraphs; width and maximum height of the box; text indent
+_SIZE, _LINE, _GAP = 14, 21, 7
+_WIDTH, _MAX_HEIGHT = 700, 560
+_INDENT = 16
+
+
+class MessageBox(Dialog):
+    def __init__(self, host: DialogHost, title: str, problems: Sequence[str] | str) -> None:
+        self.title = title
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        self.hint = f"{len(self.problems)} problems" if len(self.problems) > 1 else ""
+        inside = _Paragraphs.height_of_texts(host, self.problems, _WIDTH - 2 * MARGIN)
+        self.size = (_WIDTH, min(_MAX_HEIGHT, HEADING_HEIGHT + FOOTER_HEIGHT + inside + 14))
+        super().__init__(host)
+
+    def build_controls(self) -> None:
+        self.area.height -= self.px(8)
+        self.lines = _Paragraphs(self, self.area, self.problems)
+        self.add(self.lines)
+        self.add_footer_buttons(("Close", self.cancel, "main"))
+
+    def on_confirm(self) -> None:
+        self.host.close_dialog()
+
+    def key(self, event: pygame.event.Event) -> bool:
+        return self.lines.key(event)
+
+
+class _Paragraphs(ScrollingControl):
+    """Scrolling text of wrapped paragraphs; if there are several, each begins with a bullet."""
+
+    shows_ring = False
+
+    def __init__(self, dialog: Dialog, rect: pygame.Rect, texts: Sequence[str]) -> None:
+        super().__init__(dialog)
+        self.lines = _wrapped_lines(dialog.host.scale, texts, rect.width - dialog.px(ScrollBar.WIDTH + 6))
+        whole = len(self.lines) * dialog.px(_LINE) + dialog.px(_GAP) * sum(first for _, first in self.lines)
+        self.scroll_bar.set_heights(rect.height, whole)
+        self.can_focus = self.scroll_bar.is_needed
+        self.has_bullets = len(texts) > 1
+        self.element = PaintedElement(dialog, rect, self._paint)
+        self.element.repaint()
+
+    @staticmethod
+    def height_of_texts(host: DialogHost, texts: Sequence[str], width: int) -> int:
+        """Return the height of the texts, wrapped at a width, both in design units."""
+        lines = _wrapped_lines(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
+        return len(lines) * (_LINE + 1) + _GAP * len(texts)
+
+    @property
+    def line(self) -> int:
+        return self.dialog.px(_LINE)
+
+    def _paint(self, pen: Canvas) -> None:
+        width, height = self.element.surface.get_size()
+        y = -round(self.scroll_bar.position)
+        for text, is_first in self.lines:
+            y += pen.px(_GAP) if is_first else 0
+            if -pen.px(_LINE) < y < height:
+                if is_first and self.has_bullets:
+                    pen.fill_box((pen.px(2), y + pen.px(8), pen.px(5), pen.px(5)), pen.palette.warning, 3)
+                pen.text((pen.px(_INDENT), y), text, size=_SIZE)
+            y += pen.px(_LINE)
+        self.scroll_bar.paint(pen, width, 0)
+
+
+def _wrapped_lines(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
+    """Return the wrapped lines of all texts as (line, whether the line is the first of its text).
+
+    A word longer than a line is broken.
+    """
+    pen = Canvas(scale)
+    room = width - pen.px(_INDENT)
+    lines: list[tuple[str, bool]] = []
+    for text in texts:
+        whole = wrap_breaking_words(pen, text, room, _SIZE)
+        lines += [(line, place == 0) for place, line in enumerate(whole)]
+    return lines

@@ -1,0 +1,66 @@
+"""Prompt for a whole number."""
+
+from collections.abc import Callable
+
+import pygame
+
+from sim.params import ConfigError, Param
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.widgets.controls import TextField, TextLabel
+
+
+class NumberPrompt(Dialog):
+    size = (420, 214)
+
+    def __init__(self, host: DialogHost, title: str, value: int, go: Callable[[int], None], *, low: int) -> None:
+        self.title, self.on_number_entered, self.low = title, go, low
+        self.param = Param("number", int, value, "", low)
+        self.text = str(value)
+        super().__init__(host)
+
+    def build_controls(self) -> None:
+        area = self.area
+        self.field = TextField(
+            self, cut_from_top(area, self.px(36), self.px(8)), self.text, self._on_text_typed, mono=True, longest=15
+        )
+        self.add(self.field)
+        self.words = TextLabel(self, cut_from_top(area, self.px(20)), self._expected_text(), role="dim")
+        self.add(self.words)
+        self.add_footer_buttons(("Cancel", self.cancel, ""), ("OK", self.on_confirm, "main"))
+
+    def _expected_text(self) -> str:
+        return f"{self.param.describe_legal_values()}; the Up and Down keys change it"
+
+    def _on_text_typed(self, text: str) -> None:
+        self.text = text
+        self._entered_number()
+
+    def _entered_number(self) -> int | None:
+        """Return the entered number; if the text is not a valid number, show a message and return None."""
+        try:
+            value = int(self.param.parse_value(self.text.strip().replace(",", "")))
+        except ConfigError:
+            self.words.set(f"expected {self.param.describe_legal_values()}", "warning")
+            return None
+        self.words.set(self._expected_text(), "dim")
+        return value
+
+    def key(self, event: pygame.event.Event) -> bool:
+        step = {pygame.K_UP: 1, pygame.K_DOWN: -1, pygame.K_PAGEUP: 100, pygame.K_PAGEDOWN: -100}.get(event.key)
+        if step is None:
+            return False
+        value = self._entered_number()
+        if value is not None:
+            step *= 10 if event.mod & pygame.KMOD_SHIFT else 1
+            self.text = str(max(self.low, value + step))
+            self.field.set(self.text)
+            self.field.move_cursor_to_end()
+        return True
+
+    def on_confirm(self) -> None:
+        value = self._entered_number()
+        if value is None:
+            self.focus(self.field)
+            return
+        self.host.close_dialog()
+        self.on_number_entered(value)

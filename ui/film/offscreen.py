@@ -1,0 +1,348 @@
+"""Offscreen renderer of a run, at a fixed size, for videos and pictures.
+
+It uses the drawing code of the window without mouse, keyboard, focus and clock. A picture depends only on the run, the
+view settings and the size, so the window and a command without a window draw identical pixels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pygame
+
+from ui.draw import legend
+from ui.draw.layers import LAYER_BY_KEY, Layer
+from ui.draw.scene import MapView
+from ui.draw.theme import PALETTES
+from ui.film.options import PANELS, WINDOW, WindowPart
+from ui.model import layout
+from ui.model.appearance import Appearance
+from ui.model.camera import Camera, camera_fitting_map
+from ui.model.clock import SPEEDS
+from ui.model.layers import HEAT_LONG_NAMES, compared_panel_names
+from ui.model.layout import Box, Layout
+from ui.model.panel_keys import PanelKey
+from ui.model.player import Player
+from ui.model.run import Panel, Run
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.ui_state import UiState
+from ui.panels import panels_and_bars
+from ui.panels.view_context import ViewContext, window_layout
+from ui.widgets.canvas import Canvas
+
+REFERENCE_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
+"""Part of the window -> picture size in pixels at which texts are as large as in a window at a UI scale of 100 %."""
+
+MIN_SCALE, MAX_SCALE = 0.75, 4.0  # limits of the scale of texts and lines; 1 corresponds to a UI scale of 100 %
+
+TITLE_HEIGHT = 38  # height of the title in pixels at scale 1
+LEGEND_ROW_HEIGHT = 22  # height of one row of the legend in pixels at scale 1
+MIN_SIZE_WITH_TITLE = (260, 220)  # minimum width and height, in pixels at scale 1, of a picture with a title
+MIN_SIZE_WITH_LEGEND = (420, 360)  # minimum width and height, in pixels at scale 1, of a picture with a legend
+LEGEND_SHARE = 0.16  # maximum height of the legend, as a fraction of the picture's height
+MAX_CAPTIONS = 3  # maximum number of captions that are visible at once
+
+
+def text_scale_for(size: tuple[int, int], part: WindowPart) -> float:
+    """Return the scale of texts and lines that suits a picture size, rounded to eighths so that shapes stay sharp."""
+    usual = REFERENCE_SIZE[part.kind]
+    fitting = min(size[0] / usual[0], size[1] / usual[1])
+    return min(MAX_SCALE, max(MIN_SCALE, round(fitting * 8) / 8))
+
+
+class ViewCameras:
+    """Cameras of the panels in a picture, as given by view settings (a look)."""
+
+    def __init__(self, look: Appearance) -> None:
+        self.look = look
+
+    @property
+    def is_following_agents(self) -> bool:
+        return self.look.follows
+
+    def camera_of_panel(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:
+        part = self.look.map_part_for_panel(panel)
+        return part.to_camera(size) if part else camera_fitting_map(*map_size, *size)
+
+
+class OffscreenRenderer:
+    """Offscreen renderer of one run: of a session with the user's focus, or of a run without a focus."""
+
+    def __init__(
+        self,
+        shown: Session | Run,
+        size: tuple[int, int],
+        part: WindowPart,
+        look: Appearance,
+        *,
+        has_legend: bool = True,
+        has_title: bool = True,
+        scale: float | None = None,
+    ) -> None:
+        """Create the surface and the view.
+
+        Args:
+            shown: Session whose focus is shown, or a run to show without focus.
+            size: Width and height of the picture in pixels.
+            part: Part of the window to draw.
+            look: View settings.
+            has_legend: Whether to draw a legend if the picture is large enough.
+            has_title: Whether to draw a title if the picture is large enough.
+            scale: Scale of texts and lines; None: the scale of the view settings, or the scale that suits the size.
+        """
+        pygame.font.init()
+        self.size, self.part, self.look = size, part, look
+        self.scale = scale or look.scale or text_scale_for(size, part)
+        self.has_legend, self.has_title = has_legend, has_title
+        self.surface = pygame.Surface(size, 0, 32)
+        self.canvas = Canvas()
+        self.canvas.accepts_mouse = False
+        self.show_run(shown)
+
+    def show_run(self, shown: Session | Run) -> None:
+        """Show another run, with the same picture size, part of the window and view settings."""
+        self.session = session = Session.read_only(shown) if isinstance(shown, Run) else shown
+        self.scene = MapView(
+            lambda: session.run,
+            PALETTES[self.look.theme],
+            self.scale,
+            self.look.layer_state(),
+            ViewCameras(self.look),
+            first=lambda: session.panel_index(session.focused_key),
+            chosen=self._chosen_panels,
+            places=self._layout_of_panels,
+        )
+        if self.part.kind not in (WINDOW, PANELS):
+            self.scene.only_panel_index = self.part.number - 1
+        settings = Settings(theme=self.look.theme, ui_scale=self.scale)
+        player = Player(session, self.look.speed)
+        self.desk = ViewContext(session, settings, UiState(), player, self.scene, self.canvas, is_picture=True)
+        self.set_view(self.look)
+        self.canvas.begin_frame(self.surface, self.scene.palette, self.scale, (-1, -1))
+
+    def set_view(self, look: Appearance) -> None:
+        """Change the view settings from the next picture on, except the scale, which is fixed during a video."""
+        self.look = look
+        scene, desk, player = self.scene, self.desk, self.desk.player
+        scene.palette, scene.layers, scene.panel_cameras = PALETTES[look.theme], look.layer_state(), ViewCameras(look)
+        scene.left_out = look.left_out
+        self.session.set_compare_base(look.front)
+        desk.settings.shows_sidebar = look.tab is not None
+        desk.settings.sidebar_tab = look.tab or desk.settings.sidebar_tab
+        desk.keys = look.keys
+        desk.state.pinned = look.pinned if self.part.kind == WINDOW else None
+        player.state_override = look.mode
+        player.clock.is_running = look.mode in (None, "running")
+        player.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
+
+    # --- panels and layout ------------------------------------------------------------------------
+
+    def _chosen_panels(self) -> Sequence[Panel]:
+        panels = self.session.run.panels
+        if self.part.kind == WINDOW:
+            only = tuple(panel for panel in panels if panel.key == self.look.only)
+            return only or self.session.panels_that_fit
+        if self.part.kind == PANELS:
+            return self.session.panels_that_fit
+        return panels[self.part.number - 1 : self.part.number]
+
+    def _layout_of_panels(self, count: int) -> Layout:
+        """Return the layout of the picture for this number of panels."""
+        area = self._picture_layout().panels
+        if area is None:
+            size, desk = self.size, self.desk
+            return window_layout(size, self.scale, count, self.scene.map_size, desk.settings, desk.state)
+        return _panel_layout(area, self.size, self.scale, count, self.scene.map_size)
+
+    # --- drawing ----------------------------------------------------------------------------------
+
+    def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
+        """Draw the current state of the run.
+
+        Args:
+            glide: Interpolation of agents between their previous cell (0) and their current cell (1).
+            captions: Captions to draw, the latest last.
+
+        Returns:
+            The stage's surface, which the next call overwrites.
+        """
+        plan = self._picture_layout()
+        self.desk.player.fixed_interpolation = glide
+        self.canvas.begin_frame(self.surface, self.scene.palette, self.scale, (-1, -1))
+        self.surface.fill(self.scene.palette.window)
+        panels_and_bars.draw_panels(self.desk)
+        if self.part.kind == WINDOW:
+            panels_and_bars.draw_bars(self.desk)
+        if plan.title:
+            self._draw_title(plan.title)
+        if plan.legend:
+            self._draw_legend(plan.legend)
+        self._draw_captions(captions)
+        return self.surface
+
+    def _picture_layout(self) -> "_PictureLayout":
+        """Return the rectangles of title, panels and legend in the picture."""
+        if self.part.kind == WINDOW:
+            return _PictureLayout(None, None, None)
+        width, height = self.size
+        top, foot = 0, height
+        title = legend_box = None
+        if self.has_title and self._is_large_enough(MIN_SIZE_WITH_TITLE):
+            title = (0, 0, width, self.to_pixels(TITLE_HEIGHT))
+            top = title[3]
+        if self.has_legend and self._is_large_enough(MIN_SIZE_WITH_LEGEND):
+            foot = height - len(self._legend_rows()) * self.to_pixels(LEGEND_ROW_HEIGHT) - self.to_pixels(6)
+            legend_box = (0, foot, width, height - foot)
+        return _PictureLayout(title, (0, top, width, foot - top), legend_box)
+
+    def to_pixels(self, units: float) -> int:
+        """Convert a length at scale 1 to pixels of the picture."""
+        return round(units * self.scale)
+
+    def _is_large_enough(self, least: tuple[int, int]) -> bool:
+        return self.size[0] >= self.to_pixels(least[0]) and self.size[1] >= self.to_pixels(least[1])
+
+    # --- title ------------------------------------------------------------------------------------
+
+    def _draw_title(self, box: Box) -> None:
+        """Draw the title of the scenario and the tick above the panels."""
+        canvas, session = self.canvas, self.session
+        x, y, width, height = box
+        middle = y + height // 2
+        self.surface.fill(self.scene.palette.window, box)
+        tick = f"tick {session.tick:,}"
+        right = x + width - canvas.px(14)
+        canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
+        room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.px(24) - x
+        canvas.text(
+            (x + canvas.px(14), middle), session.run.scenario.title, size=16, face="bold", middle=True, width=room
+        )
+
+    # --- legend -----------------------------------------------------------------------------------
+
+    def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
+        """Return the entries of the legend (visible layers, heat map), split into rows that fit the picture.
+
+        Returns:
+            Rows of entries (key of the layer, name, width in pixels).
+        """
+        state, scale = self.look.layer_state(), self.scale
+        layers = self.scene.agent_layers
+        names = [(layer.key, layer.name) for layer in layers if state.is_layer_on(layer) and self._is_in_legend(layer)]
+        if state.heat.kind != "off":
+            names.append(("heat", f"{self._heat_name()} "))
+        rows: list[list[tuple[str, str, int]]] = [[]]
+        room = used = self.size[0] - 2 * self.to_pixels(14)
+        for key, name in names:
+            width = round(46 * scale) + self.canvas.fonts.width(name, "sans", round(12 * scale))
+            width += round(110 * scale) if key == "heat" else 0
+            if used + width > room:
+                if rows[0]:
+                    rows.append([])
+                used = 0
+            rows[-1].append((key, name, width))
+            used += width
+        return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.to_pixels(LEGEND_ROW_HEIGHT)))]
+
+    def _is_in_legend(self, layer: Layer) -> bool:
+        """Return whether a layer has an entry in the legend; layers hidden by the heat map have none.
+
+        The result depends only on the view settings, so the legend is equal in all frames of a video.
+        """
+        is_hovered = self.look.heat.kind not in ("off", "difference")
+        return layer.is_in_legend and not (is_hovered and layer.is_replaced_by_heat)
+
+    def _heat_name(self) -> str:
+        """Return the name of the heat map; for A - B, the names of the two compared panels."""
+        pair = self.scene.compared_panels()
+        if not pair:
+            return HEAT_LONG_NAMES[self.look.heat.kind]
+        room = self.size[0] // 4
+        return " - ".join(self.canvas.shorten_text(name, room, 12) for name in compared_panel_names(*pair))
+
+    def _draw_legend(self, box: Box) -> None:
+        canvas, palette = self.canvas, self.scene.palette
+        px = canvas.px
+        self.surface.fill(palette.window, box)
+        y = box[1]
+        for row in self._legend_rows():
+            x, middle = box[0] + px(14), y + px(LEGEND_ROW_HEIGHT) // 2
+            for key, name, width in row:
+                if key == "heat":
+                    self._draw_heat_bar(x, middle, name)
+                else:
+                    swatch = (x, middle - px(7), px(22), px(14))
+                    legend.draw_layer_swatch(self.surface, swatch, LAYER_BY_KEY[key], palette, self.scale)
+                    canvas.text((x + px(28), middle), name, size=12, colour=palette.dim, middle=True)
+                x += width
+            y += px(LEGEND_ROW_HEIGHT)
+
+    def _draw_heat_bar(self, x: int, middle: int, name: str) -> None:
+        """Draw the colour bar of the heat map with its lowest and highest value."""
+        canvas, palette = self.canvas, self.scene.palette
+        px, dim = canvas.px, palette.dim
+        scale = self.scene.heat_scale
+        x += canvas.text((x, middle), name, size=12, colour=dim, middle=True) + px(4)
+        x += canvas.text((x, middle), scale.lowest_label, size=12, face="mono", colour=dim, middle=True) + px(5)
+        legend.draw_colour_bar(self.surface, (x, middle - px(5), px(80), px(10)), scale, palette)
+        canvas.text((x + px(85), middle), scale.highest, size=12, face="mono", colour=dim, middle=True)
+
+    # --- captions ---------------------------------------------------------------------------------
+
+    def _draw_captions(self, captions: Sequence[str]) -> None:
+        """Draw the latest captions at the bottom of the maps, one above the other."""
+        canvas, palette = self.canvas, self.scene.palette
+        px = canvas.px
+        maps = [boxes.map for _, boxes in self.scene.panels_with_boxes()]
+        right = max((box[0] + box[2] for box in maps), default=self.size[0])
+        bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)
+        for text in reversed(list(captions)[-MAX_CAPTIONS:]):
+            room = right - px(40)
+            width = min(room, canvas.text_width(text, 16, "bold")) + px(28)
+            height = px(34)
+            rect = ((right - width) // 2, bottom - height, width, height)
+            canvas.fill_box(rect, palette.text, 8)
+            middle = (rect[0] + width // 2, rect[1] + height // 2)
+            canvas.text(
+                middle, text, size=16, face="bold", colour=palette.surface, align="centre", middle=True, width=room
+            )
+            bottom = rect[1] - px(6)
+
+
+@dataclass(frozen=True)
+class _PictureLayout:
+    """Rectangles of title, panels and legend in a picture, in pixels; None for elements that are not drawn."""
+
+    title: Box | None
+    panels: Box | None  # None: panels are where the layout of the window puts them
+    legend: Box | None
+
+
+def _panel_layout(area: Box, size: tuple[int, int], scale: float, count: int, map_size: tuple[int, int]) -> Layout:
+    """Return a layout with panels but without bars, inside a rectangle of the picture.
+
+    Args:
+        area: Rectangle of the panels, in pixels.
+        size: Size of the whole picture, in pixels.
+        scale: Scale of texts and lines.
+        count: Number of panels.
+        map_size: Width and height of the map in cells.
+    """
+    x, y, width, height = area
+    bare = layout.lay_out_window((max(1, width), max(1, height)), scale, count, map_size=map_size, bare=True)
+    panels = tuple(
+        replace(
+            each,
+            whole=_shifted_box(each.whole, x, y),
+            header=_shifted_box(each.header, x, y),
+            map=_shifted_box(each.map, x, y),
+            hud=_shifted_box(each.hud, x, y),
+        )
+        for each in bare.panels
+    )
+    return replace(bare, size=size, panels=panels)
+
+
+def _shifted_box(box: Box, dx: int, dy: int) -> Box:
+    """Return a rectangle shifted by (dx, dy) pixels."""
+    return (box[0] + dx, box[1] + dy, box[2], box[3])

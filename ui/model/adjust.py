@@ -1,0 +1,171 @@
+"""Step-by-step changes by wheel, key or button: parameters, budgets, random changes, trials, movement rule.
+
+This module does not use pygame.
+"""
+
+from collections.abc import Sequence
+
+from agents.registry import SPECS
+from sim import commands
+from sim.commands import AgentConfig
+from sim.kernels import octile
+from sim.movement import RULE_DESCRIPTIONS, Movement
+from sim.params import Param, Value
+from sim.walker import Walker
+from ui.model import agent_edits
+from ui.model.panel_keys import PanelKey
+from ui.model.session import Session
+from ui.model.ui_state import UiState
+
+CHANGE_RATES = (1.0, 2.0, 5.0, 10.0, 20.0)
+CHANGE_INTERVALS = (1, 2, 5, 10, 20, 50, 100)
+TRIAL_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+TICK_TIMES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+DIAGONALS = (1.0, 1.2, 1.4, octile.DIAGONAL, 1.5, 1.75, 2.0)
+UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+
+
+def neighbouring_value(values: Sequence[float], value: float, step: int) -> float:
+    """Return the value `step` positions after the one nearest to `value`, at most the last (or first) of `values`."""
+    nearest = min(range(len(values)), key=lambda i: abs(values[i] - value))
+    return values[max(0, min(len(values) - 1, nearest + step))]
+
+
+# --- one agent ------------------------------------------------------------------------------------
+
+
+def step_agent_kind(session: Session, key: PanelKey, step: int) -> None:
+    """Replace the agent of a panel by one with the next or previous algorithm, with default parameters.
+
+    Args:
+        session: The session.
+        key: Panel of the agent.
+        step: 1 for the next algorithm of the registry, -1 for the previous one.
+    """
+    walker = session.run.walker(key)
+    if walker is not None and not walker.config.group:
+        order = [spec.key for spec in SPECS]
+        kind = order[(order.index(walker.spec.key) + step) % len(order)]
+        agent_edits.replace_agent(session, key, AgentConfig(kind, budget=walker.budget))
+
+
+def toggle_param(session: Session, key: PanelKey, param: Param) -> bool:
+    """Toggle a Boolean parameter, or set a text parameter to its next choice.
+
+    Returns:
+        False for a number, which has no next value; True otherwise, even if the parameter no longer exists.
+    """
+    walker = session.run.walker(key)
+    if walker is None or param.name not in walker.params:  # the agent may have been replaced since the last frame
+        return True
+    value = walker.params[param.name]
+    if param.kind is bool:
+        agent_edits.set_param(session, key, param.name, not value)
+    elif param.kind is str:
+        choices = tuple(dict.fromkeys((*param.choices, str(value))))
+        agent_edits.set_param(session, key, param.name, choices[(choices.index(str(value)) + 1) % len(choices)])
+    return param.kind in (bool, str)
+
+
+def step_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
+    """Change a number parameter by `step` times its step size, within its range; `toggle_param` any other parameter."""
+    walker = session.run.walker(key)
+    if walker is None or param.name not in walker.params or toggle_param(session, key, param):
+        return
+    by = param.step or (1.0 if param.kind is int else 0.1)
+    value: Value = round(float(walker.params[param.name]) + step * by, 6)
+    value = max(param.low if param.low is not None else value, min(param.high or value, value))
+    agent_edits.set_param(session, key, param.name, value)
+
+
+def step_agent_budget(session: Session, key: PanelKey, step: int) -> None:
+    """Double or halve the budget of one agent."""
+    walker = session.run.walker(key)
+    if walker is not None:
+        budget = walker.budget or session.run.tree[key.branch].timeline.world.budget
+        agent_edits.set_agent_budget(session, key, budget * 2 if step > 0 else max(1, budget // 2))
+
+
+# --- the focused branch ---------------------------------------------------------------------------
+
+
+def agents_with_shared_budget(session: Session) -> list[Walker]:
+    """Return the agents of the focused branch that use the shared budget, because they have no own one."""
+    return [walker for walker in session.run.world.walkers if walker.budget is None]
+
+
+def set_shared_budget(session: Session, budget: int) -> None:
+    """Set the shared budget; if an agent cannot work with it, only show the reason."""
+    budget = max(1, budget)
+    agent_edits.submit_budget_if_accepted(
+        session, agents_with_shared_budget(session), budget, commands.SetBudget(budget)
+    )
+
+
+def toggle_switch(session: Session, name: str) -> str:
+    """Block or free the cells of a switch, and return the message to show."""
+    blocks = not session.run.world.switch_states()[name]
+    session.do(commands.SetSwitch(name, blocks))
+    is_whole = session.run.world.switch_states()[name] == blocks
+    state = ("blocked" if is_whole else "blocked, except under agents") if blocks else "free"
+    return f"Tick {session.tick}: {name} {state}"
+
+
+def step_change_rate(session: Session, state: UiState, step: int) -> None:
+    changes = session.run.world.random_changes
+    state.change_rate = neighbouring_value(CHANGE_RATES, changes.rate or state.change_rate, step)
+    if changes.rate > 0:
+        session.do(commands.SetRandomChanges(changes.every, state.change_rate))
+
+
+def step_change_interval(session: Session, state: UiState, step: int) -> None:
+    changes = session.run.world.random_changes
+    is_on = changes.rate > 0
+    every = neighbouring_value(CHANGE_INTERVALS, changes.every if is_on else state.change_interval, step)
+    state.change_interval = int(every)
+    if is_on:
+        session.do(commands.SetRandomChanges(state.change_interval, changes.rate))
+
+
+def step_trials(session: Session, step: int) -> str:
+    """Change the number of trials of agents that learn, and return the message to show."""
+    trials = int(neighbouring_value(TRIAL_COUNTS, session.run.world.trials, step))
+    session.do(commands.SetTrials(trials))
+    return f"Learning agents walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
+
+
+def step_tick_ms(session: Session, step: int) -> None:
+    """Change the time limit in ms per tick of all agents together; the lowest choice, 0, means no limit."""
+    session.do(commands.SetTickMs(neighbouring_value(TICK_TIMES, session.run.world.tick_ms, step)))
+
+
+def move_cursor(session: Session, state: UiState, dx: int, dy: int) -> None:
+    """Move the cell cursor by (dx, dy) cells; if it is not shown yet, show it at the focused agent."""
+    grid = session.run.world.grid
+    if state.cursor is None:
+        walker = session.focused_walker
+        state.cursor = grid.xy(walker.position if walker else session.run.world.start)
+    else:
+        x, y = state.cursor[0] + dx, state.cursor[1] + dy
+        state.cursor = (max(0, min(grid.width - 1, x)), max(0, min(grid.height - 1, y)))
+
+
+# --- movement rule, whose change begins the run again ----------------------------------------------
+
+
+def set_movement_rule(session: Session, rule: str) -> None:
+    """Set another movement rule; the cost of diagonal moves is kept if the current rule has such moves."""
+    now = session.run.world.grid.movement
+    session.set_movement(Movement(rule, now.diagonal if now.has_diagonal_moves else octile.DIAGONAL))
+
+
+def step_movement_rule(session: Session, step: int) -> None:
+    rules = list(RULE_DESCRIPTIONS)
+    set_movement_rule(session, rules[(rules.index(session.run.world.grid.movement.rule) + step) % len(rules)])
+
+
+def step_diagonal_cost(session: Session, step: int) -> None:
+    """Increase or decrease the cost of a diagonal move."""
+    now = session.run.world.grid.movement
+    if now.has_diagonal_moves:
+        session.set_movement(Movement(now.rule, neighbouring_value(DIAGONALS, now.diagonal, step)))

@@ -1,0 +1,258 @@
+"""Appearance of a picture of a run: theme, layers, heat map, visible part of the map.
+
+Plain data, so that it can be sent and saved. It comes from the window (ui/panels/view_overrides.py), or from the `view`
+of a scenario file (`appearance_from_view`):
+
+    view:
+      theme: light
+      layers: {tree: true, grid: false}
+      heat: {kind: visits, is_log: true, colours: cividis}
+      camera: {x: 48, y: 40, cells: 60}     # centre, and number of cells along the shorter side; or: fit, follow
+      cameras: {0: fit, 1: {x: 9, y: 9, cells: 12}}      # of panels with another view, by their number
+      scale: 1.25                           # size of texts and lines; default: chosen by the size of the picture
+      sidebar: compare                      # or false; only used if the whole window is drawn
+      speed: 120                            # ticks a second in the window, until the next file is opened
+
+This module does not use pygame.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sim.files.session import FOCUSED_AGENT_KEY, PANEL_ORDER_KEY, SHOWN_BRANCHES_KEY, panels_of_view
+from sim.params import ConfigError, Param, did_you_mean_hint, value_as_in_files
+from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, camera_fitting_map
+from ui.model.layers import HeatSetting, LayerState
+from ui.model.panel_keys import PanelKey
+from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, SPEED, THEME
+
+TEXT_SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
+CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
+CAMERA_CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a panel", 1.0, 20_000)
+
+REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
+
+VIEW_KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
+SESSION_VIEW_KEYS = (
+    SHOWN_BRANCHES_KEY,
+    FOCUSED_AGENT_KEY,
+    PANEL_ORDER_KEY,
+)  # keys that a session adds to the `view` (ui/model/session_saving.py)
+
+
+@dataclass(frozen=True)
+class MapPart:
+    """Visible part of the map, independent of the size in pixels: its centre, and the cells along the shorter side."""
+
+    x: float
+    y: float
+    cells: float
+
+    def to_camera(self, size: tuple[int, int]) -> Camera:
+        zoom = min(MAX_ZOOM, max(MIN_ZOOM, min(size) / self.cells))
+        if zoom >= 3.0:
+            zoom = float(round(zoom))  # whole pixels per cell, as in the window, so that all cells have equal size
+        return Camera(zoom).centred_on(self.x, self.y, *size)
+
+
+def map_part_of_camera(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> MapPart | None:
+    """Return the part of the map that a camera shows; None if it shows the whole map as large as possible."""
+    if camera == camera_fitting_map(*map_size, *size):
+        return None
+    x, y = camera.px_to_map(size[0] / 2, size[1] / 2)
+    return MapPart(x, y, min(size) / camera.zoom)
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """Appearance of a picture of a run: theme, layers, cameras, panels and sidebar."""
+
+    theme: str = "dark"
+    visible: Mapping[str, bool] = field(default_factory=dict)  # layer -> whether it is on, if that is not the default
+    heat: HeatSetting = field(default_factory=HeatSetting)
+    region_level: int = 0  # level of the abstraction whose regions are drawn; 0: the level that each agent uses
+    part: MapPart | None = None  # part of the map visible in every panel; None: the whole map
+    # panel -> visible part of the map, for panels that do not show `part`
+    own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
+    follows: bool = False  # whether the camera of each panel follows its agent
+    scale: float | None = None  # factor for the size of texts and lines; None: derived from the size of the picture
+    tab: str | None = "layers"  # shown tab of the sidebar; None: no sidebar
+    order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; all other panels follow
+    front: int = 0  # index of panel A in a heat map of the difference A - B
+    only: PanelKey | None = None  # key of the one panel that is shown; None: all panels
+    speed: int = 30  # ticks a second on the speed slider, if the whole window is drawn
+    pinned: tuple[int, int] | None = None  # cell shown in the inspector
+    keys: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard key that buttons of the window show
+    mode: str | None = None  # playback state that the window shows; None: "running", until the run is over
+    left_out: frozenset[str] = frozenset()  # layers that are switched on but not drawn on the maps
+
+    def layer_state(self) -> LayerState:
+        return LayerState(dict(self.visible), self.heat, self.region_level)
+
+    def map_part_for_panel(self, panel: PanelKey) -> MapPart | None:
+        return self.own_parts.get(panel, self.part)
+
+
+# --- the view of a scenario -----------------------------------------------------------------------
+
+
+def appearance_from_view(view: Mapping[str, Any], layers: Collection[str], where: str = "view") -> Appearance:
+    """Return the appearance that the `view` of a scenario describes.
+
+    Args:
+        view: The `view` of the scenario.
+        layers: Keys of all layers.
+        where: Name of `view` in messages.
+
+    Raises:
+        ConfigError: Some entries are not valid; the error names all of them.
+    """
+    reader = _AppearanceReader(where, layers)
+    look = reader.read_appearance(view)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return look
+
+
+class _AppearanceReader:
+    def __init__(self, where: str, layers: Collection[str]) -> None:
+        self.where, self.known_layers = where, tuple(layers)
+        self.problems: list[str] = []
+
+    def read_appearance(self, view: Mapping[str, Any]) -> Appearance:
+        self._check_keys({key: value for key, value in view.items() if key not in SESSION_VIEW_KEYS}, VIEW_KEYS, "")
+        base = Appearance()
+        part, follows = self._read_camera(view.get("camera", "fit"))
+        return Appearance(
+            theme=self._read_value(view, THEME, base.theme),
+            visible=self._read_layers(view.get("layers", {})),
+            order=tuple(PanelKey(*pair) for pair in panels_of_view(view)),
+            heat=self._read_heat(view.get("heat", {})),
+            region_level=self._read_value(view, REGION_LEVEL, base.region_level),
+            part=part,
+            own_parts=self._read_own_cameras(view.get("cameras", {})),
+            follows=follows,
+            scale=self._read_value(view, TEXT_SCALE, None),
+            tab=self._read_tab(view.get("sidebar", base.tab)),
+            speed=int(self._read_value(view, SPEED, base.speed)),
+        )
+
+    def _check_keys(self, data: Mapping[str, Any], known: tuple[str, ...], path: str) -> None:
+        self.problems += [
+            f"{self.where}{path}.{key}: no such key{did_you_mean_hint(key, known)}" for key in data if key not in known
+        ]
+
+    def _read_mapping(self, data: Any, path: str) -> Mapping[str, Any]:
+        if isinstance(data, dict):
+            return data
+        self.problems.append(f"{self.where}{path}: expected a mapping, got {value_as_in_files(data)}")
+        return {}
+
+    def _read_value(self, data: Mapping[str, Any], param: Param, default: Any, path: str = "") -> Any:
+        if param.name not in data:
+            return default
+        try:
+            return param.parse_value(data[param.name], f"{self.where}{path}.{param.name}")
+        except ConfigError as error:
+            self.problems += error.problems
+            return default
+
+    def _read_layers(self, data: Any) -> dict[str, bool]:
+        layers = self._read_mapping(data, ".layers")
+        self._check_keys(layers, self.known_layers, ".layers")
+        params = {key: Param(key, bool, True, "") for key in layers if key in self.known_layers}
+        return {key: bool(self._read_value(layers, param, True, ".layers")) for key, param in params.items()}
+
+    def _read_heat(self, data: Any) -> HeatSetting:
+        if isinstance(data, str):
+            data = {"kind": data}
+        heat, base = self._read_mapping(data, ".heat"), HeatSetting()
+        self._check_keys(heat, ("kind", "is_log", "colours"), ".heat")
+        return HeatSetting(
+            self._read_value(heat, HEAT_KIND, base.kind, ".heat"),
+            self._read_value(heat, HEAT_IS_LOG, base.is_log, ".heat"),
+            self._read_value(heat, HEAT_COLOURS, base.colours, ".heat"),
+        )
+
+    def _read_own_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
+        cameras = self._read_mapping(data, ".cameras")
+        wrong = [key for key in cameras if not str(key).isdecimal()]
+        self.problems += [
+            f"{self.where}.cameras: expected the number of a panel, got {value_as_in_files(key)}" for key in wrong
+        ]
+        return {
+            _panel_key_of_number(int(k)): self._read_camera(part, f".cameras.{k}")[0]
+            for k, part in cameras.items()
+            if k not in wrong
+        }
+
+    def _read_camera(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
+        if data in ("fit", "follow"):
+            return None, data == "follow"
+        if not isinstance(data, dict):
+            wanted = "fit, follow, or a part of the map such as {x: 48, y: 40, cells: 60}"
+            self.problems.append(f"{self.where}{path}: expected {wanted}, got {value_as_in_files(data)}")
+            return None, False
+        self._check_keys(data, ("x", "y", "cells", "follow"), path)
+        follows = bool(self._read_value(data, Param("follow", bool, False, ""), False, path))
+        missing = [key for key in ("x", "y", "cells") if key not in data and not (follows and key != "cells")]
+        self.problems += [f"{self.where}{path}.{key}: expected a number, got nothing" for key in missing]
+        x, y = (float(self._read_value(data, _renamed_param(CAMERA_X, key), 0.0, path)) for key in ("x", "y"))
+        return MapPart(x, y, float(self._read_value(data, CAMERA_CELLS, CAMERA_CELLS.default, path))), follows
+
+    def _read_tab(self, data: Any) -> str | None:
+        if data is False or data is None:
+            return None
+        if data in SIDEBAR_TABS:
+            return str(data)
+        self.problems.append(
+            f"{self.where}.sidebar: expected false or one of {', '.join(SIDEBAR_TABS)}, got {value_as_in_files(data)}"
+        )
+        return None
+
+
+def _renamed_param(param: Param, name: str) -> Param:
+    return Param(name, param.kind, param.default, param.help, param.low, param.high)
+
+
+def view_of_appearance(look: Appearance) -> dict[str, Any]:
+    """Return an appearance as the `view` mapping of a scenario, without values that are defaults."""
+    usual = Appearance()
+    view: dict[str, Any] = {}
+    if look.theme != usual.theme:
+        view["theme"] = look.theme
+    if look.visible:
+        view["layers"] = dict(look.visible)
+    if look.heat != usual.heat:
+        view["heat"] = {"kind": look.heat.kind, "is_log": look.heat.is_log, "colours": look.heat.colours}
+    if look.region_level:
+        view["region_level"] = look.region_level
+    if look.part is not None:
+        camera = _map_part_data(look.part)
+        view["camera"] = {**camera, "follow": True} if look.follows else camera
+    elif look.follows:
+        view["camera"] = "follow"
+    if look.own_parts:
+        view["cameras"] = {
+            _panel_number(key): _map_part_data(part) if part else "fit" for key, part in look.own_parts.items()
+        }
+    if look.tab != usual.tab:
+        view["sidebar"] = look.tab or False
+    return view
+
+
+_PANEL_NUMBERS_PER_BRANCH = 4096
+"""Offset of panel numbers per branch: in a file, the number of a panel is branch * 4096 + agent."""
+
+
+def _panel_number(key: PanelKey) -> int:
+    return key.branch * _PANEL_NUMBERS_PER_BRANCH + key.agent
+
+
+def _panel_key_of_number(number: int) -> PanelKey:
+    return PanelKey(*divmod(number, _PANEL_NUMBERS_PER_BRANCH))
+
+
+def _map_part_data(part: MapPart) -> dict[str, Any]:
+    return {"x": round(part.x, 3), "y": round(part.y, 3), "cells": round(part.cells, 3)}

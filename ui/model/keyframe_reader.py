@@ -1,0 +1,83 @@
+"""Thread that reads keyframes while the window draws, presents and waits.
+
+The window has priority: so that frames are not late, the reader yields after each fifth of a millisecond
+(sim/kernels/yield_flag.py). Where threads can choose their processors (Linux), the window stays on its processor, and
+the reader on the others, until the end of the frame in which the reading begins. Otherwise both would soon share a
+processor, because the system moves a woken thread close to the one that woke it. The restriction ends with that frame,
+because then the window's processor is idle, and on a busy machine it may be the only idle one.
+"""
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import NamedTuple, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class _SeparatedThreads(NamedTuple):
+    """Two threads that are temporarily restricted to different processors."""
+
+    threads: tuple[int, int]  # native thread ids: that of the calling thread, and that of the reader thread
+    allowed: set[int]  # processors that both threads may use when the restriction is lifted
+
+
+class KeyframeReader(ThreadPoolExecutor):
+    """Executor with one thread, which reads keyframes on other processors than the caller."""
+
+    def __init__(self) -> None:
+        super().__init__(1, "keyframes", self._store_thread_id)
+        self._thread: int | None = None  # native thread id, on systems where it can be assigned to processors
+        self._processor = _current_processor()
+        self._separation: _SeparatedThreads | None = None
+
+    def submit(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
+        self._separate_threads()
+        future = super().submit(fn, *args, **kwargs)
+        future.add_done_callback(lambda _: self.end_separation())
+        return future
+
+    def end_separation(self) -> None:
+        """Let both threads use all processors again, at the end of the reading or of the frame.
+
+        Otherwise threads and processes that the window starts, such as a video encoder, would inherit its restriction.
+        """
+        separation, self._separation = self._separation, None
+        if separation is None:
+            return
+        for thread in separation.threads:
+            with suppress(OSError):  # the thread may have ended already
+                os.sched_setaffinity(thread, separation.allowed)
+
+    def _store_thread_id(self) -> None:
+        if sys.platform == "linux":
+            self._thread = threading.get_native_id()
+
+    def _separate_threads(self) -> None:
+        if self._thread is None or self._processor is None:
+            return
+        with suppress(OSError):  # the system may not permit threads to choose their processors
+            calling_thread, allowed = threading.get_native_id(), os.sched_getaffinity(0)
+            own_processor = {self._processor()}
+            if own_processor < allowed:
+                try:
+                    os.sched_setaffinity(self._thread, allowed - own_processor)
+                    os.sched_setaffinity(calling_thread, own_processor)
+                finally:  # set last, because the callback of an earlier reading may call end_separation() meanwhile
+                    self._separation = _SeparatedThreads((calling_thread, self._thread), allowed)
+
+
+def _current_processor() -> Callable[[], int] | None:
+    """Return a function that returns the number of the processor on which its caller runs; None if there is none.
+
+    The function is taken from the C library, because the `os` module has no such function.
+    """
+    return getattr(ctypes.CDLL(None), "sched_getcpu", None) if sys.platform == "linux" else None
+
+
+KEYFRAME_READER = KeyframeReader()

@@ -1,0 +1,334 @@
+"""Select tool: choosing cells of a map, and copying, moving, mirroring, turning, naming and saving them.
+
+Each change of the map is one stroke, recorded in the log like any other command and undone as a whole, together with
+the selection. This module does not use pygame.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.commands import MAX_NAME, MAX_SWITCHES, DefineSwitch, MapEdit, SetTerrain
+from sim.grid import Grid
+from sim.plurals import count_with_noun
+from ui.model import files, painting, script, tools
+from ui.model.selection import MapPiece, Selection
+from ui.model.session import Session
+from ui.model.tools import SELECT, Point
+from ui.model.ui_state import UiState
+
+NOTHING_SELECTED_MESSAGE = (
+    "Nothing is selected. Drag over the map with the Select tool ({key:tool_select} in edit mode)."
+)
+_NOT_SWITCHABLE_MESSAGE = "a switch cannot restore walls, or terrain that was edited since the map was opened"
+NOTHING_COPIED_MESSAGE = "Nothing was copied yet. Select cells and copy them first ({key:copy})."
+
+SELECT_NEW, SELECT_MORE, SELECT_LESS, MOVE_PIECE, COPY_PIECE = "new", "more", "less", "move", "copy"
+
+
+@dataclass
+class _SelectDrag:
+    """Drag with the Select tool in progress."""
+
+    kind: str  # NEW, MORE or LESS for a drag that selects cells; MOVE or COPY for a drag of selected cells
+    first: Point  # cell at which the mouse button was pressed
+    last: Point  # cell under the pointer now
+    piece: MapPiece | None = None  # piece of map that is dragged, for MOVE and COPY
+
+    @property
+    def offset(self) -> Point:
+        return self.last[0] - self.first[0], self.last[1] - self.first[1]
+
+
+class SelectTool:
+    """Select tool of a session: selects cells, and moves, copies, turns, names or saves them."""
+
+    def __init__(self, session: Session, state: UiState) -> None:
+        self.session, self.state = session, state
+        self.drag: _SelectDrag | None = None
+
+    @property
+    def grid(self) -> Grid:
+        return self.session.run.world.grid
+
+    # --- mouse events -----------------------------------------------------------------------------
+
+    def handle_press(self, point: Point, *, adds: bool = False, copies: bool = False, takes: bool = False) -> None:
+        """Handle a mouse press: put down a piece that moves with the pointer, drag the selection, or begin a new one.
+
+        Args:
+            point: Cell under the pointer.
+            adds: Begin a rectangle whose cells are added to the selection.
+            copies: Drag a copy of the selection.
+            takes: Begin a rectangle whose cells are removed from the selection.
+        """
+        if self.state.held is not None:
+            self.place_piece(point)
+            return
+        chosen = self.state.selection
+        is_on_it = chosen is not None and chosen.contains_point(point) and not adds and not takes
+        kind = (
+            SELECT_LESS
+            if takes
+            else SELECT_MORE
+            if adds
+            else SELECT_NEW
+            if not is_on_it
+            else COPY_PIECE
+            if copies
+            else MOVE_PIECE
+        )
+        on_map = chosen.clipped_to_map(self.grid) if is_on_it and chosen is not None else None
+        self.drag = _SelectDrag(
+            kind, point, point, None if on_map is None else MapPiece.copy_from_map(on_map, self.grid)
+        )
+
+    def move(self, point: Point) -> None:
+        if self.drag is not None:
+            self.drag.last = point
+
+    def handle_release(self) -> None:
+        drag = self.drag
+        if drag is None:
+            return
+        chosen, self.drag = self._selection_after_drag(drag), None
+        if drag.piece is None:
+            self.state.selection = chosen
+        elif drag.offset != (0, 0) and chosen is not None:
+            gone = self.state.selection if drag.kind == MOVE_PIECE else None
+            self._write_piece(
+                f"{drag.piece} {'moved' if drag.kind == MOVE_PIECE else 'copied'}", drag.piece, chosen, gone
+            )
+
+    def cancel(self) -> bool:
+        """Cancel the drag, or discard the piece that moves with the pointer; return False if there is neither."""
+        was_doing = self.drag is not None or self.state.held is not None
+        self.drag = self.state.held = None
+        return was_doing
+
+    def move_piece_to(self, point: Point | None) -> None:
+        """Move the pasted piece, if it was not put down yet, to the cell under the pointer or to the cell cursor."""
+        if point is not None:
+            self.state.pasted_piece_cell = point
+
+    def would_move_piece(self, point: Point | None) -> bool:
+        """Return whether a press on this cell would put down a piece or begin to drag the selection."""
+        if self.state.held is not None or self.state.tool != SELECT or self.state.selection is None:
+            return self.state.held is not None
+        return point is not None and self.state.selection.contains_point(point)
+
+    # --- display ----------------------------------------------------------------------------------
+
+    @property
+    def displayed_selection(self) -> Selection | None:
+        """Return the cells to draw as selected, which during a drag are the cells that a release would select."""
+        floating = self.floating_piece
+        if floating is not None:
+            return floating[1]
+        return self.state.selection if self.drag is None else self._selection_after_drag(self.drag)
+
+    @property
+    def floating_piece(self) -> tuple[MapPiece, Selection] | None:
+        """Return the piece that moves with the pointer, and the cells that it covers; None if there is none."""
+        held, at = self.state.held, self.state.pasted_piece_cell
+        if held is not None:
+            return None if at is None else (held, held.centred_on(at))
+        if self.drag is None or self.drag.piece is None or self.state.selection is None:
+            return None
+        return self.drag.piece, self.state.selection.moved_by(*self.drag.offset)
+
+    def _selection_after_drag(self, drag: _SelectDrag) -> Selection | None:
+        """Return what will be selected if the mouse button is released at the current cell."""
+        chosen = self.state.selection
+        if drag.piece is not None:
+            return None if chosen is None else chosen.moved_by(*drag.offset)
+        dragged = Selection.from_corners(drag.first, drag.last, self.grid)
+        if dragged is None or chosen is None or drag.kind == SELECT_NEW:
+            return chosen if dragged is None else None if drag.kind == SELECT_LESS else dragged
+        return (
+            chosen.union_with(dragged, self.grid)
+            if drag.kind == SELECT_MORE
+            else chosen.difference_from(dragged, self.grid)
+        )
+
+    # --- selecting --------------------------------------------------------------------------------
+
+    def choose(self, selection: Selection | None) -> None:
+        """Choose the Select tool and select these cells."""
+        self.state.choose_tool(SELECT)
+        self.state.selection = selection
+
+    def select_all(self) -> str:
+        self.choose(Selection.from_corners((0, 0), (self.grid.width - 1, self.grid.height - 1), self.grid))
+        return self._selection_message()
+
+    def select_cells(self, cells: Iterable[int]) -> str:
+        self.choose(Selection.from_cells(tuple(cells), self.grid))
+        return self._selection_message()
+
+    def select_connected_cells(self, point: Point) -> str:
+        """Select the connected area of free cells, or of blocked ones, around a cell; return the message to show."""
+        self.choose(Selection.from_points(tools.connected_cells(self.grid.free_mask_2d, point), self.grid))
+        return self._selection_message()
+
+    def select_last_stroke(self) -> str:
+        """Select the cells that the user painted last; return the message to show."""
+        painted = [deed for deed in script.script_entries(self.session.run) if isinstance(deed.command, MapEdit)]
+        by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
+        if not by_hand:
+            return "Nothing was painted yet"
+        last = max(by_hand, key=lambda deed: max(deed.ids))
+        return self.select_cells(self.session.run.cells_edited_by(last.command))
+
+    def extend_to_cursor(self, cursor: Point) -> None:
+        """Move the free corner of the selection, or a piece that was not put down yet, to the cell cursor."""
+        self.move_piece_to(cursor)
+        if self.state.anchor is not None:
+            self.state.selection = Selection.from_corners(self.state.anchor, cursor, self.grid)
+
+    def _selection_message(self) -> str:
+        """Return the message to show after a selection: its size, or that nothing was selected."""
+        return f"Selected: {self.state.selection}" if self.state.selection is not None else "There is nothing to select"
+
+    # --- copying ----------------------------------------------------------------------------------
+
+    def copy(self) -> str:
+        chosen = self._selection_on_map()
+        if chosen is None:
+            return NOTHING_SELECTED_MESSAGE
+        self.state.copied_piece = MapPiece.copy_from_map(chosen, self.grid)
+        return f"Copied {chosen}"
+
+    def cut_selection(self) -> str:
+        said = self.copy()
+        if said is not NOTHING_SELECTED_MESSAGE:
+            self._free_selection(f"{self.state.copied_piece} cut")
+        return said.replace("Copied", "Cut", 1)
+
+    def paste_piece(self) -> str:
+        """Let the copied piece move with the pointer until it is put down; return the message to show."""
+        if self.state.copied_piece is None:
+            return NOTHING_COPIED_MESSAGE
+        self.state.choose_tool(SELECT)
+        self.state.held = self.state.copied_piece
+        self.state.pasted_piece_cell = self.state.hover or self.state.cursor or self._selection_centre()
+        return "Click to place the cells, or press {key:put_down} at the cell cursor. {key:cancel} cancels."
+
+    def _selection_centre(self) -> Point:
+        """Return the centre of the selection, or of the map if nothing is selected."""
+        chosen = self.state.selection
+        if chosen is None:
+            return self.grid.width // 2, self.grid.height // 2
+        return chosen.left + chosen.width // 2, chosen.top + chosen.height // 2
+
+    def place_piece(self, point: Point | None = None) -> str:
+        """Put down the piece that moves with the pointer, centred on `point` if given; return the message to show."""
+        self.move_piece_to(point)
+        floating, self.state.held = self.floating_piece, None
+        if floating is None:
+            return "There are no pasted cells to place. Paste copied cells first ({key:paste})."
+        piece, place = floating
+        self._write_piece(f"{piece} placed", piece, place, None)
+        return ""
+
+    # --- changing the map -------------------------------------------------------------------------
+
+    def turn(self, way: str, word: str) -> str:
+        """Mirror or turn the piece that moves with the pointer, else the selected cells; return the message to show."""
+        if self.state.held is not None:
+            self.state.held = self.state.held.mirrored_or_rotated(way)
+            return ""
+        chosen = self._selection_on_map()
+        if chosen is None:
+            return NOTHING_SELECTED_MESSAGE
+        place = chosen.mirrored_or_rotated(way, self.grid)
+        if place is None:
+            return f"The selection ({chosen}) does not fit on the map when it is {word}"
+        piece = MapPiece.copy_from_map(chosen, self.grid)
+        self._write_piece(f"{piece} {word}", piece.mirrored_or_rotated(way), place, chosen)
+        return ""
+
+    def fill_selection(self, *, block: bool) -> str:
+        """Block or free all selected cells; return the message to show."""
+        chosen = self._selection_on_map()
+        if chosen is None:
+            return NOTHING_SELECTED_MESSAGE
+        painting.block_or_free_cells(self.session, chosen.cells(self.grid).tolist(), block=block)
+        return ""
+
+    def _free_selection(self, words: str) -> None:
+        """Free the selected cells, as one undo entry."""
+        with self.session.combine_actions(words):
+            self.fill_selection(block=False)
+
+    def _write_piece(self, words: str, piece: MapPiece, place: Selection, gone: Selection | None) -> None:
+        """Write a piece to the map at `place` and select it; first free the cells `gone` from which it was moved."""
+        grid, to = self.grid, place.clipped_to_map(self.grid)
+        now = grid.terrain.reshape(-1)
+        letters = now.copy()
+        if gone is not None:
+            from_there = gone.cells(grid)
+            letters[from_there] = grid.characters_when_freed(from_there)
+        letters[place.cells(grid)] = piece.letters_at(place, grid)
+        changed = np.flatnonzero(letters != now)
+        put = self.state.set_selection
+        if not changed.size:
+            put(to)
+            return
+        with self.session.combine_actions(words):
+            self.session.do(SetTerrain(tuple(changed.tolist()), bytes(letters[changed]).decode("ascii")))
+            self.session.history.set("selection", put, self.state.selection, to)
+
+    # --- naming and saving ------------------------------------------------------------------------
+
+    def switch_error(self, name: str) -> str | None:
+        """Return why the selected cells cannot become a switch of this name; None if they can."""
+        switches = self.session.run.world.switches
+        if self._selection_on_map() is not None and not self._switchable_cells().size:
+            return f"None of the selected cells can be switched: {_NOT_SWITCHABLE_MESSAGE}"
+        if len(name) > MAX_NAME:
+            return f"Expected at most {MAX_NAME} characters, got {len(name)}"
+        if name in switches:
+            return f"There is already a switch named {name}"
+        return f"A map can have at most {MAX_SWITCHES} switches" if len(switches) >= MAX_SWITCHES else None
+
+    def name_switch(self, name: str) -> str:
+        """Make the selected cells a switch; return the message to show.
+
+        Cells that a switch could not restore after blocking and freeing them are left out.
+        """
+        chosen = self._selection_on_map()
+        if chosen is None:
+            return NOTHING_SELECTED_MESSAGE
+        cells = self._switchable_cells().tolist()
+        self.session.do(DefineSwitch(name, tuple(cells)))
+        place = list(self.session.run.world.switches).index(name) + 1
+        key = f", {{key:switch_{place}}} blocks or frees them" if place <= 9 else ""
+        left_out = chosen.count - len(cells)
+        rest = f"; {count_with_noun(left_out, 'cell')} left out: {_NOT_SWITCHABLE_MESSAGE}" if left_out else ""
+        return f"{name} switches {count_with_noun(len(cells), 'cell')}{key}{rest}"
+
+    def _switchable_cells(self) -> npt.NDArray[np.int32]:
+        """Return the selected cells whose terrain is the same as now after a switch has blocked and freed them."""
+        chosen = self._selection_on_map()
+        cells = np.empty(0, np.int32) if chosen is None else chosen.cells(self.grid)
+        return cells[self.grid.restorable_mask(cells)]
+
+    def unused_switch_name(self) -> str:
+        """Return an unused name for a switch."""
+        taken = self.session.run.world.switches
+        return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in taken)
+
+    def selection_saver(self) -> Callable[[str | os.PathLike[str]], Path] | None:
+        """Return a function that writes the selected cells to a .map file; None if nothing is selected."""
+        chosen = self._selection_on_map()
+        return None if chosen is None else partial(files.save_map_piece, MapPiece.copy_from_map(chosen, self.grid))
+
+    def _selection_on_map(self) -> Selection | None:
+        """Return the part of the selection that is on the open map; None if there is none."""
+        return None if self.state.selection is None else self.state.selection.clipped_to_map(self.grid)

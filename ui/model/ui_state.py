@@ -1,0 +1,144 @@
+"""State of the window as plain values: tools, selection, pinned cells, marked ticks and messages.
+
+This module does not use pygame.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+from sim.grid import Grid
+from ui.model.background_experiment import BackgroundExperiment
+from ui.model.lesson import LessonPlayer
+from ui.model.menu import Menu
+from ui.model.notes import TutorialNotes
+from ui.model.panel_keys import PanelKey
+from ui.model.selection import MapPiece, Selection
+from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
+
+MIN_MESSAGE_S, MAX_MESSAGE_S = 2.0, 6.0
+LETTERS_A_SECOND = 20  # assumed reading speed, from which follows how long a message stays on screen
+MAX_MESSAGES = 3
+
+
+@dataclass(frozen=True)
+class ShownMessage:
+    """Message on screen, with the time at which it disappears."""
+
+    text: str
+    until: float  # value of `time.monotonic()` at which the message disappears, in seconds
+    action_count: (
+        int | None
+    )  # `History.deeds` when the message was shown, if the next edit makes it outdated; else None
+
+
+@dataclass
+class MessageQueue:
+    """Messages to the user, each shown as long as it takes to read; messages about the run end with the next edit."""
+
+    waiting: list[ShownMessage] = field(default_factory=list)
+
+    def show_message(self, text: str, deed: int | None = None) -> None:
+        """Show a message. If a message with the same text is already shown, extend its time on screen.
+
+        Args:
+            text: Text of the message.
+            deed: Value of `History.deeds`, for a message about the run that the next edit makes outdated.
+        """
+        seconds = min(MAX_MESSAGE_S, MIN_MESSAGE_S + len(text) / LETTERS_A_SECOND)
+        self.waiting = [told for told in self.waiting if told.text != text]
+        self.waiting.append(ShownMessage(text, time.monotonic() + seconds, deed))
+
+    def current_texts(self, deeds: int) -> list[str]:
+        """Return the texts of the latest messages that are still shown, the newest last.
+
+        Args:
+            deeds: Current value of `History.deeds`; messages about the run from before the last edit are dropped.
+        """
+        now = time.monotonic()
+        standing = [told for told in self.waiting if told.until > now and told.action_count in (None, deeds)]
+        self.waiting = standing[-MAX_MESSAGES:]
+        return self.queued_texts()
+
+    def queued_texts(self) -> list[str]:
+        return [told.text for told in self.waiting]
+
+
+@dataclass
+class UiState:
+    """State of the user interface: tools, selection, menu, messages and scroll positions."""
+
+    is_editing: bool = False  # whether edit mode is on, in which letter keys choose tools
+    tool: str = BRUSH
+    brush: int = 1  # width of the brush in cells
+    has_hand: bool = False  # whether the hand tool is active, with which a drag moves the map
+    is_bare: bool = False  # whether bars and sidebar are hidden, so that only the panels are shown
+    is_maximised: bool = False  # whether only the focused panel is shown
+    hover: Point | None = None  # cell under the pointer
+    cursor: Point | None = None  # cell cursor, which the keyboard moves; None: not shown
+    pinned: Point | None = None  # cell pinned in the inspector
+    selection: Selection | None = None  # cells chosen with the Select tool
+    anchor: Point | None = None  # corner of the selection that stays fixed while the cell cursor moves the other corner
+    copied_piece: MapPiece | None = None  # copied piece of a map, for Paste; kept when another map is opened
+    held: MapPiece | None = None  # pasted piece of a map, which moves with the pointer until it is put down
+    pasted_piece_cell: Point | None = None  # map cell under the centre of the piece `held`
+    menu: Menu | None = None  # open context menu
+    # rect (x, y, width, height) of the time line in the last frame, in pixels
+    time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)
+    dragged_script_entry: tuple[int, int] | None = (
+        None  # id of the script entry being dragged, and the tick under the pointer
+    )
+    pointed_switch: str | None = None  # switch whose row is under the pointer
+    mark_in: int | None = None  # first tick of the range to export; None if the user marked none
+    mark_out: int | None = None  # last tick of the range to export; None if the user marked none
+    change_rate: float = 5.0  # percent of the cells that random changes will block or free when they are switched on
+    change_interval: int = 10  # ticks between two random changes when they are switched on
+    notes: TutorialNotes | None = None  # notes on the first example, shown at a start without a file
+    lesson: LessonPlayer | None = None  # lesson in progress
+    study: BackgroundExperiment | None = None  # experiment in progress in the background
+    preparing: tuple[str, ...] = ()  # kinds of agents whose data is still being prepared
+    messages: MessageQueue = field(default_factory=MessageQueue)
+    sidebar_scroll: dict[str, int] = field(default_factory=dict)  # scroll offset of each tab, in pixels
+    sidebar_hidden: int = 0  # height in pixels of the part of the shown tab that does not fit into the sidebar
+    followed_focus: str | None = None  # id of the focused control that the sidebar last scrolled into view
+    # panel -> cached explanation of the last move: the snapshot and agent that it is valid for, and its text
+    move_explanations: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)
+
+    def choose_tool(self, tool: str) -> None:
+        """Choose a tool; Select also turns on edit mode, in which Delete applies to cells."""
+        self.is_editing = self.is_editing or tool == SELECT
+        self.tool = tool
+        self.has_hand = False
+        self.anchor = self.held = None
+
+    def set_brush(self, size: int) -> None:
+        self.brush = max(1, min(MAX_BRUSH, size))
+
+    def leave_edit_mode(self) -> None:
+        """Leave edit mode and choose the brush again.
+
+        Otherwise the next stroke would use a tool that the user no longer sees.
+        """
+        self.is_editing = self.has_hand = False
+        self.tool = BRUSH
+        self.clear_selection()
+
+    def set_selection(self, selection: Selection | None) -> None:
+        """Set the selected cells; undo and redo call this, too.
+
+        Outside edit mode nothing is selected, because the Delete key has another meaning there.
+        """
+        self.selection = selection if self.is_editing else None
+
+    def clear_selection(self) -> None:
+        self.selection = self.anchor = self.held = None
+
+    def clear_cells_and_ticks(self) -> None:
+        """Clear all stored cells and ticks, which are meaningless after another run was opened."""
+        self.mark_in = self.mark_out = None
+        self.pinned = self.cursor = self.hover = None
+        self.clear_selection()
+
+    def inspected_cell(self, grid: Grid) -> int | None:
+        """Return the cell that the inspector shows: the pinned or hovered cell, or the cell cursor; None if none is."""
+        point = self.pinned or self.hover or self.cursor
+        return grid.cell(*point) if point and grid.contains(*point) else None

@@ -1,0 +1,145 @@
+"""Legend below the layers in the sidebar: a sample of each mark visible on the maps, with its meaning."""
+
+from ui.draw import legend
+from ui.draw.cells import terrain_flags_of
+from ui.draw.kernels.cell_flags import SWAMP, TREES, WATER
+from ui.draw.layers import LAYER_BY_KEY
+from ui.draw.map_painter import HEAT_TRAILS_FROM_PX
+from ui.draw.values import TEXT_FROM_PX
+from ui.model.layout import Box
+from ui.panels.view_context import ViewContext
+
+HEAT_UNITS = {
+    "scrub": "revisits, back-moves",
+    "visits": "visits of a cell",
+    "expansions": "expansions of a cell",
+    "learned": "learned h - h0",
+    "g": "cost from the root, g",
+    "depth": "depth of lookahead",
+    "difference": "visits, A - B",
+}
+
+TERRAIN_MEANINGS = {
+    "trees": (TREES, "Trees: blocked like walls"),
+    "swamp": (SWAMP, "Swamp: free, connected to other ground"),
+    "water": (WATER, "Water: free, but not connected to the ground"),
+}
+
+GROUP_MEANINGS = {
+    "local space": "Local search space: the cells that the agent searched before its last move",
+    "queued": "Queued: cells whose learned values have not been propagated to their neighbours yet",
+    "dead": "Dead: cells through which no other cell is reached best; never entered again",
+    "redundant": "Redundant: cells that other cells can replace on every path; never entered again",
+    "inconsistent": "Inconsistent: cells that are still to be repaired after a map change",
+    "new contour": "New contour: cells that this iteration enters for the first time",
+    "corridor": "Corridor: the part of the map in which the path is refined",
+}
+"""Meanings of the marks of agents, by name in sim.agent_api.GROUP_NAMES."""
+
+CROWD_MEANING = (
+    "Dots: agents on their way or arrived; crosses: agents without a path or stopped; tails: their latest positions"
+)
+CELL_NUMBERS_MEANING = "Numbers in cells: g at the upper left, h at the upper right, f below"
+EXPANSION_MEANING = "Dot in a cell, in slow motion: the cell that was expanded last"
+
+
+def draw_legend(desk: ViewContext, box: Box) -> int:
+    """Draw the legend, and return its bottom edge, so that the sidebar knows how far it can scroll."""
+    canvas, px = desk.canvas, desk.canvas.px
+    x, y, width, _ = box
+    canvas.draw_horizontal_line(x, y, width)
+    y += px(8)
+    for key, text in visible_meanings(desk):
+        _draw_swatch(desk, (x, y + px(1), px(22), px(14)), key)
+        for line in canvas.wrap_text(text, width - px(30), 12):
+            canvas.text((x + px(30), y), line, size=12, colour=desk.palette.dim)
+            y += px(18)
+        y += px(4)
+    return y
+
+
+def _draw_swatch(desk: ViewContext, box: Box, key: str) -> None:
+    surface, palette, scale = desk.canvas.surface, desk.palette, desk.map_view.scale
+    kind, _, name = key.partition(":")
+    if key == "heat":
+        legend.draw_colour_bar(surface, box, desk.map_view.heat_scale, palette)
+    elif kind == "terrain":
+        legend.draw_terrain_swatch(surface, box, TERRAIN_MEANINGS[name][0], palette)
+    elif kind == "groups":
+        legend.draw_group_swatch(surface, box, name, palette, scale)
+    elif kind in ("crowd", "step"):
+        legend.draw_marker_swatch(surface, box, _MARKERS[kind], palette, scale)
+    elif kind == "numbers":
+        legend.draw_marker_swatch(surface, box, (), palette, scale)
+        middle = (box[0] + box[2] // 2, box[1] + box[3] // 2)
+        desk.canvas.text(middle, "12", size=10, face="mono", align="centre", middle=True)
+    else:
+        legend.draw_layer_swatch(surface, box, LAYER_BY_KEY[key], palette, scale)
+
+
+_MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
+
+
+def visible_meanings(desk: ViewContext) -> list[tuple[str, str]]:
+    """Return (key of a layer or mark, meaning) of everything visible on the maps that needs an explanation."""
+    heat_count = heat_map_count(desk)
+    is_all_heat = heat_count == len(desk.map_view.shown_panels) > 0
+    found = [("heat", _heat_meaning(desk))] if heat_count else []
+    if any(panel.crowd is not None for panel in desk.map_view.shown_panels):
+        found.append(("crowd", CROWD_MEANING))
+    if _shows_cell_numbers(desk):
+        found.append(("numbers", CELL_NUMBERS_MEANING))
+    if desk.player.is_slow_motion:
+        found.append(("step", EXPANSION_MEANING))
+    for layer in desk.map_view.agent_layers:
+        if not desk.map_view.layers.is_layer_on(layer) or (is_all_heat and layer.is_replaced_by_heat):
+            continue
+        if layer.key == "terrain":
+            found += [] if is_all_heat else _terrain_meanings(desk)
+        elif layer.key == "groups":
+            found += _group_meanings(desk)
+        elif layer.is_explained:
+            found.append((layer.key, f"{layer.name}: {layer.legend}"))
+    return found
+
+
+def _terrain_meanings(desk: ViewContext) -> list[tuple[str, str]]:
+    """Return (key, meaning) of each kind of terrain that occurs on the map."""
+    seen = terrain_flags_of(desk.map_view.run.world.grid).all_flags
+    return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN_MEANINGS.items() if seen & bit]
+
+
+def _group_meanings(desk: ViewContext) -> list[tuple[str, str]]:
+    """Return (key, meaning) of each group of cells that agents on screen use, even if it is empty in this tick."""
+    names = {
+        name for panel in desk.map_view.shown_panels if panel.drawn_agent for name in panel.drawn_agent.agent.groups
+    }
+    return [(f"groups:{name}", text) for name, text in GROUP_MEANINGS.items() if name in names]
+
+
+def _shows_cell_numbers(desk: ViewContext) -> bool:
+    least = TEXT_FROM_PX * desk.map_view.scale
+    return any(
+        desk.map_view.camera_of_panel(panel.key, boxes).zoom >= least
+        for panel, boxes in desk.map_view.panels_with_boxes()
+    )
+
+
+def heat_map_count(desk: ViewContext) -> int:
+    """Return the number of panels on screen that show a heat map."""
+    return sum(
+        desk.map_view.cells[panel.key].heat_bands.size > 0
+        for panel in desk.map_view.shown_panels
+        if panel.key in desk.map_view.cells
+    )
+
+
+def _heat_meaning(desk: ViewContext) -> str:
+    kind, scale = desk.map_view.layers.heat.kind, desk.map_view.heat_scale
+    if kind == "difference":
+        return "A - B: orange where A has more visits, blue where B has more"
+    lines = (
+        f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels it is not covered by trails, and older back-moves are hidden"
+    )
+    dot = "; a dot: once" if scale.has_dots else ""
+    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest_label} to {scale.highest}{dot}; {lines}"

@@ -1,0 +1,68 @@
+"""Drawing of all panels of the window (frame, map and numbers of each) and of the bars around the panels."""
+
+from collections.abc import Callable
+from functools import partial
+
+from ui.draw.map_painter import ToolPreview
+from ui.model.run import Panel
+from ui.panels import agent_panel, badges, overlay, sidebar, switch_names, top_bar, transport
+from ui.panels.view_context import ViewContext
+
+NUMBERS_GROUP = "numbers"  # group of cached regions that are redrawn in the same frame, so that they show the same tick
+DrawIndicator = Callable[[int, int], int]
+"""Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its left edge."""
+
+
+def _no_tool_preview(panel: Panel) -> ToolPreview:
+    return ToolPreview()
+
+
+def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_tool_preview) -> None:
+    """Draw all panels of the window: header, map, texts on the map, and numbers.
+
+    Args:
+        desk: View context.
+        hand: Callback that returns the tool preview of a panel, which shows the effect of a click at the pointer.
+    """
+    scene, player = desk.map_view, desk.player
+    scene.is_heat_hidden = player.is_slow_motion
+    scene.update_cells()
+    compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
+    for panel, boxes in scene.panels_with_boxes():
+        draw_header_and_numbers = partial(
+            agent_panel.draw_header_and_numbers, desk, boxes, panel, desk.session.panel_index(panel.key)
+        )
+        is_panel_drawn = desk.canvas.draw_cached_region(
+            f"panel:{panel.key}", boxes.whole, draw_header_and_numbers, NUMBERS_GROUP
+        )
+        scene.draw_map(
+            desk.canvas.surface,
+            panel,
+            boxes,
+            glide=player.interpolation,
+            hover=desk.inspected_cell(),
+            hand=hand(panel),
+            reveal=player.visible_expansions,
+        )
+        if panel.key in compared:
+            badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
+        switch_names.draw_switch_names(desk, boxes, panel)
+        # If only the map of the panel was redrawn in this frame, clip the following drawing to the map.
+        # The border outside the map is still on screen from the last redraw of the panel.
+        with desk.canvas.clipped_to(boxes.whole if is_panel_drawn else boxes.map):
+            agent_panel.draw_over_map(desk, boxes, panel)
+        desk.canvas.dirty_rects.append(boxes.map)
+    if not scene.shown_panels:
+        box = overlay.area_of_panels(scene.layout)
+        desk.canvas.draw_cached_region("no agents", box, partial(overlay.draw_no_agents, desk, box))
+
+
+def draw_bars(desk: ViewContext, indicator: DrawIndicator | None = None) -> None:
+    """Draw the bars around the panels: top bar, transport, sidebar."""
+    plan, part = desk.map_view.layout, desk.canvas.draw_cached_region
+    part("top bar", plan.top_bar, partial(top_bar.draw, desk, plan.top_bar, indicator))
+    part("transport", plan.transport, partial(transport.draw, desk, plan.transport), NUMBERS_GROUP)
+    if plan.sidebar:
+        part("sidebar", plan.sidebar, partial(sidebar.draw, desk, plan.sidebar))
+    if plan.sidebar_handle:
+        part("sidebar handle", plan.sidebar_handle, partial(sidebar.draw_sidebar_handle, desk, plan.sidebar_handle))

@@ -1,0 +1,31 @@
+"""Section of the Edit tab with the commands for the selection."""
+
+from ui.panels.view_context import ViewContext
+
+BUTTON_ROWS = (
+    (("copy", "Copy"), ("cut", "Cut"), ("paste", "Paste")),
+    (("mirror_left_right", "Mirror <>"), ("mirror_top_bottom", "Mirror ^v"), ("turn_right", "Rotate")),
+    (("block_selected", "Block"), ("free_selected", "Free"), ("name_switch", "Switch ...")),
+    (("select_all", "All"), ("select_stroke", "Last stroke"), ("save_piece", "Save ...")),
+)
+
+
+def draw_selection_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
+    """Draw the buttons if the Select tool is chosen or cells are selected, and return the bottom of the section."""
+    canvas, state = desk.canvas, desk.state
+    if state.tool != "select" and state.selection is None:
+        return y
+    px = canvas.px
+    said = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
+    if state.held is not None:
+        said = desk.with_shortcuts("Click or press {key:put_down} to place the cells")
+    canvas.text((x, y), said, size=12, face="bold", colour=desk.palette.dim, width=width)
+    y += px(22)
+    third, height = (width - px(12)) // 3, px(28)
+    for line in BUTTON_ROWS:
+        for index, (command, label) in enumerate(line):
+            box = (x + index * (third + px(6)), y, third, height)
+            tip, key = desk.tooltip_of(command), desk.shortcut_of(command)
+            canvas.draw_button(command, box, label, desk.command_callback(command), tip=tip, key=key)
+        y += height + px(6)
+    return y + px(6)

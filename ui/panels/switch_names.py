@@ -1,0 +1,109 @@
+"""Names of switches on the maps; a click on a name blocks or frees the switch.
+
+A switch is a named set of cells, such as a bridge, that are blocked and freed together.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pygame
+
+from ui.draw.theme import mix_colours
+from ui.model import adjust
+from ui.model.layout import Box, PanelBoxes
+from ui.model.panel_keys import PanelKey
+from ui.model.run import Panel
+from ui.panels.view_context import ViewContext
+from ui.widgets.canvas import HitRegion
+
+# Minimum side in design units of a map that shows the names of its switches, which would hide most of a smaller map
+MIN_MAP_SIDE_FOR_NAMES = 240
+
+
+def flip_switch(desk: ViewContext, name: str) -> None:
+    """Block a free switch of the focused branch, or free a blocked one, and show a message."""
+    # Ignore a click on a name of the last frame if another run, without this switch, was opened since.
+    if name in desk.session.run.world.switch_states():
+        desk.show_message_until_edit(adjust.toggle_switch(desk.session, name))
+
+
+def _flip_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
+    """Focus a panel, and block or free a switch in the branch that the panel shows."""
+    desk.session.focus(key)
+    flip_switch(desk, name)
+
+
+def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+    """Draw the name of each switch on a panel's map, and a box around the switch that is hovered in the sidebar."""
+    states = panel.world.switch_states()
+    if not states or desk.is_picture:
+        return
+    has_names = min(boxes.map[2:]) >= desk.canvas.px(MIN_MAP_SIDE_FOR_NAMES)
+    taken: list[Box] = []
+    with desk.canvas.clipped_to(boxes.map):
+        for name, is_blocked in states.items():
+            switch_box = _switch_box(desk, boxes, panel, name)
+            if name == desk.state.pointed_switch:
+                gap = desk.canvas.px(4)
+                around = (switch_box[0] - gap, switch_box[1] - gap, switch_box[2] + 2 * gap, switch_box[3] + 2 * gap)
+                desk.canvas.draw_outline(around, desk.palette.accent, 4, 2)
+            if has_names:
+                box = _name_box(desk, boxes.map, name, switch_box, taken)
+                taken.append(box)
+                _draw_switch_name(desk, panel, name, box, is_blocked)
+
+
+def _switch_box(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
+    """Return the bounding box of a switch's cells on a panel's map, in window pixels."""
+    camera, cells = desk.map_view.camera_of_panel(panel.key, boxes), np.asarray(panel.world.switches[name])
+    xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
+    left, top = camera.map_to_px(int(xs.min()), int(ys.min()))
+    right, bottom = camera.map_to_px(int(xs.max()) + 1, int(ys.max()) + 1)
+    return boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top)
+
+
+def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: Sequence[Box]) -> Box:
+    """Return the rectangle for a switch's name: next to the switch, inside the map, and if possible over no other name.
+
+    Args:
+        desk: View context.
+        area: Rectangle of the map.
+        name: Name of the switch.
+        switch_box: Bounding box of the switch's cells.
+        taken: Rectangles of the names that are already drawn.
+    """
+    px = desk.canvas.px
+    height, gap = px(17), px(6)
+    width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
+    x, y, wide, high = switch_box
+    middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
+    max_left = area[0] + area[2] - width - gap
+    # Left edge in pixels of a name above or below the switch, clamped so that the name does not leave the map
+    along = max(area[0] + gap, min(middle[1], max_left))
+    sides = [
+        pygame.Rect(left, top, width, height)
+        for left, top in (
+            (x + wide + gap, middle[0]),
+            (x - width - gap, middle[0]),
+            (along, y - height - gap),
+            (along, y + high + gap),
+        )
+    ]
+    inside = [side for side in sides if pygame.Rect(area).contains(side)]
+    others = [pygame.Rect(box).inflate(gap, gap) for box in taken]
+    alone = [side for side in inside if side.collidelist(others) < 0]
+    found = (alone or inside or [sides[0].clamp(area)])[0]
+    return found.x, found.y, found.width, found.height
+
+
+def _draw_switch_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    tip = f"{'Free' if is_blocked else 'Block'} {name}"
+    is_hovered = canvas.add_hit_region(
+        HitRegion(f"bridge:{panel.key}:{name}", box, partial(_flip_in_branch, desk, panel.key, name), tip)
+    )
+    ground = palette.warning if is_blocked else palette.accent
+    is_pointed = name == desk.state.pointed_switch
+    canvas.fill_box(box, mix_colours(palette.surface, ground, 0.4 if is_hovered or is_pointed else 0.12), 8)
+    canvas.text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, width=box[2] - px(11), middle=True)

@@ -1,0 +1,148 @@
+"""View context: the state that bars, tabs and panels around the maps are drawn from and that their controls act on.
+
+The window has one ViewContext. Each picture of a whole window, such as a screenshot or a frame of a video, has its own,
+in which nothing can be clicked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from ui.draw.scene import MapView
+from ui.draw.theme import Palette
+from ui.model.availability import disabled_reason
+from ui.model.distances import DistanceCache
+from ui.model.key_placeholders import fill_in_keys
+from ui.model.layout import Layout, lay_out_window
+from ui.model.panel_keys import PanelKey
+from ui.model.player import Player
+from ui.model.run import Panel
+from ui.model.session import Session
+from ui.model.settings import Settings
+from ui.model.ui_state import UiState
+from ui.widgets.canvas import Canvas
+
+
+def _ignore_command(command_id: str) -> None:
+    """Ignore a command, because controls in a picture do nothing."""
+
+
+def _is_always_default() -> bool:
+    """Return True, so that a picture does not show the button that stores the view as the user's default."""
+    return True
+
+
+@dataclass
+class ViewContext:
+    """Everything that is needed to draw a view of a session: session, settings, state, player, scene and canvas."""
+
+    session: Session
+    settings: Settings
+    state: UiState
+    player: Player
+    map_view: MapView
+    canvas: Canvas = field(default_factory=Canvas)
+    run: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
+    keys: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard shortcut
+    tooltips: Mapping[str, str] = field(default_factory=dict)  # command id -> tooltip
+    # Branch number (for an agent with its own goal, the key of its panel) -> true distances from cells to the goal
+    distances: dict[object, DistanceCache] = field(default_factory=dict)
+    # Callback that returns whether layers, heat map and linking of cameras have the user's default values
+    is_default_view: Callable[[], bool] = _is_always_default
+    is_picture: bool = False  # whether the view is drawn into a picture (screenshot or film), not into the window
+
+    @property
+    def palette(self) -> Palette:
+        return self.map_view.palette
+
+    def show_message(self, text: str) -> None:
+        """Show a message to the user for a few seconds."""
+        self.state.messages.show_message(self.with_shortcuts(text))
+
+    def show_message_until_edit(self, text: str) -> None:
+        """Show a message about the current run until the user's next edit, undo or redo."""
+        self.state.messages.show_message(self.with_shortcuts(text), self.session.history.action_count)
+
+    def with_shortcuts(self, text: str) -> str:
+        """Return a text in which each `{key:command}` is replaced by the keyboard shortcut of that command."""
+        return fill_in_keys(text, self.keys, self.tooltips)
+
+    def shortcuts_of(self, *command_ids: str) -> str:
+        """Return the keyboard shortcuts of several commands as one text, separated by spaces."""
+        return " ".join(key for command_id in command_ids if (key := self.shortcut_of(command_id)))
+
+    def draw_heading(self, x: int, y: int, text: str) -> int:
+        """Draw the heading of a section of the sidebar and return the top of the section's content."""
+        self.canvas.text((x, y), text, size=12, face="bold", colour=self.palette.dim)
+        return y + self.canvas.px(22)
+
+    def shortcut_of(self, command_id: str) -> str:
+        return self.keys.get(command_id, "")
+
+    def tooltip_of(self, command_id: str) -> str:
+        """Return the tooltip of a command; if the command is unavailable, append the reason."""
+        tip, reason = self.tooltips.get(command_id, ""), self.disabled_reason(command_id)
+        return f"{tip}. {reason}" if reason else tip
+
+    def disabled_reason(self, command_id: str) -> str:
+        """Return the reason why a command is unavailable; "" if it is available."""
+        return self.with_shortcuts(disabled_reason(command_id, self.session, self.state))
+
+    def command_callback(self, command_id: str) -> Callable[[], None] | None:
+        """Return the callback for the button of a command; None if the command is unavailable."""
+        return None if self.disabled_reason(command_id) else partial(self.run, command_id)
+
+    def distances_of(self, panel: Panel) -> DistanceCache:
+        """Return the true distances to the goal of a panel's agent.
+
+        All agents of a branch that have the goal of the world share one Distances object. An agent with a different
+        goal has its own object.
+        """
+        has_own = panel.displayed_agent.goal != panel.world.goal
+        return self.distances.setdefault(panel.key if has_own else panel.key.branch, DistanceCache())
+
+    def true_distance(self, panel: Panel, cell: int) -> float | None:
+        """Return the true distance from a cell to the goal of a panel's agent; None while it is not known."""
+        timeline = self.session.run.tree[panel.key.branch].timeline
+        return self.distances_of(panel).distance_from_cell(
+            timeline, cell, self.session.generation, panel.displayed_agent.goal
+        )
+
+    def inspected_cell(self) -> int | None:
+        return self.state.inspected_cell(self.session.run.world.grid)
+
+    def open_agent_editor(self, key: PanelKey) -> None:
+        """Focus an agent and open the dialog with all its parameters."""
+        self.session.focus(key)
+        self.run("edit_agent")
+
+    def open_rename_dialog(self, key: PanelKey) -> None:
+        self.session.focus(key)
+        self.run("rename_agent")
+
+    def activity_text(self) -> str:
+        """Return the player's activity, such as "paused"; in edit mode return "edit mode" unless the player seeks."""
+        doing = self.player.playback_state()
+        return "edit mode" if self.state.is_editing and doing != "seeking" else doing
+
+
+def window_layout(
+    size: tuple[int, int],
+    scale: float,
+    panels: int,
+    map_size: tuple[int, int],
+    settings: Settings,
+    state: UiState,
+    *,
+    is_slow_motion: bool = False,
+) -> Layout:
+    """Return the layout of the window; a lesson or slow motion keeps the sidebar open in narrower windows."""
+    return lay_out_window(
+        size,
+        scale,
+        panels,
+        map_size=map_size,
+        shows_sidebar=settings.shows_sidebar,
+        bare=state.is_bare,
+        is_read=is_slow_motion or state.lesson is not None,
+    )

@@ -1,0 +1,178 @@
+"""View settings while a file is open: settings specified in the file, and the user's defaults for all others.
+
+View settings are layers, heat, cameras, speed and the tab of the sidebar. Theme and text size in the window are always
+the user's; only `main.py record` takes theme and text size from the file as well (ui/model/appearance.py). This module
+also returns the current look of the window as plain data, to be saved in a file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sim.params import ConfigError
+from ui.draw.layers import LAYER_BY_KEY
+from ui.model import clock
+from ui.model.appearance import Appearance, MapPart, appearance_from_view, map_part_of_camera, view_of_appearance
+from ui.model.cameras import Cameras
+from ui.model.layers import LayerState
+from ui.model.panel_keys import PanelKey
+from ui.panels.view_context import ViewContext
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Override(Generic[T]):
+    """View setting that a file specifies; it replaces the user's setting until another file is opened."""
+
+    users_value: T  # the user's value before the file was opened
+    files_value: T  # value that the file specifies
+
+    def current_users_value(self, now: T) -> T:
+        """Return the user's value: `now` if the user has changed the file's value, else the value before the file.
+
+        Args:
+            now: Current value of the setting.
+        """
+        return self.users_value if now == self.files_value else now
+
+
+class ViewOverrides:
+    """View settings of the window while a file is open.
+
+    Layers, heat and cameras belong to the file: changes by the user are dropped when another file is opened, and that
+    file begins with the user's defaults, which are stored in the settings (`store_as_default`). Speed and sidebar tab
+    belong to the user; a file may replace them while it is open.
+    """
+
+    def __init__(self, desk: ViewContext, cameras: Cameras) -> None:
+        self.view, self.cameras = desk, cameras
+        self._speed_override: _Override[int] | None = None
+        self._tab_override: _Override[str] | None = None
+
+    # --- the user's defaults ------------------------------------------------------------------------
+
+    @property
+    def default_layers(self) -> LayerState:
+        """Return the user's default layers and heat map, for files that do not specify a view."""
+        return LayerState(dict(self.view.settings.layers), self.view.settings.heat)
+
+    @property
+    def is_default(self) -> bool:
+        """Return whether layers, heat map and linking of cameras have the user's default values."""
+        layers, default = self.view.map_view.layers, self.default_layers
+        same_links = self.cameras.is_linked == self.view.settings.linked_cameras
+        return same_links and (layers.visible, layers.heat) == (default.visible, default.heat)
+
+    def store_as_default(self) -> None:
+        """Store the current layers, heat map and linking of cameras as the user's defaults for all files."""
+        settings, layers = self.view.settings, self.view.map_view.layers
+        settings.layers, settings.heat = dict(layers.visible), layers.heat
+        settings.linked_cameras = self.cameras.is_linked
+
+    @property
+    def users_speed(self) -> int:
+        """Return the speed to store in the user's settings.
+
+        If the file specifies a speed and the user has not changed that speed, return the speed before the file was
+        opened; otherwise return the current speed.
+        """
+        now = self.view.player.speed
+        return now if self._speed_override is None else self._speed_override.current_users_value(now)
+
+    # --- opening a file -----------------------------------------------------------------------------
+
+    def restore_user_view(self) -> None:
+        """Restore the user's layers, heat map, speed and sidebar tab in place of those that a file has specified.
+
+        Cameras are reset by `reset_cameras`.
+        """
+        self.view.map_view.layers = self.default_layers
+        self.view.player.set_speed(self.users_speed)
+        if self._tab_override is not None:
+            self.view.settings.sidebar_tab = self._tab_override.current_users_value(self.view.settings.sidebar_tab)
+        self._speed_override = self._tab_override = None
+
+    def reset_cameras(self) -> None:
+        """Show the whole map in every panel, and link the cameras if that is the user's default."""
+        self.cameras.reset_views()
+        self.cameras.is_linked = self.view.settings.linked_cameras
+
+    def apply_file_view(self, view: Mapping[str, Any]) -> None:
+        """Restore the user's defaults, then apply the `view` section of a file.
+
+        For an invalid view, show a message and keep the defaults.
+        """
+        self.restore_user_view()
+        try:
+            look = appearance_from_view(view, LAYER_BY_KEY)
+        except ConfigError as error:
+            self.view.show_message(f"The view settings in the file are not valid: {error.problems[0]}")
+            return
+        self._apply_layers(look, view)
+        if "speed" in view:
+            self._speed_override = _Override(self.view.player.speed, clock.nearest_speed(look.speed))
+            self.view.player.set_speed(self._speed_override.files_value)
+        if "camera" in view or "cameras" in view:
+            self._apply_cameras(look)
+        if look.tab is not None and "sidebar" in view:
+            self._tab_override = _Override(self.view.settings.sidebar_tab, look.tab)
+            self.view.settings.sidebar_tab = look.tab
+
+    def _apply_layers(self, look: Appearance, view: Mapping[str, Any]) -> None:
+        layers = self.view.map_view.layers
+        layers.visible = dict(look.visible) if "layers" in view else layers.visible
+        layers.heat = look.heat if "heat" in view else layers.heat
+        layers.region_level = look.region_level
+
+    def _apply_cameras(self, look: Appearance) -> None:
+        self.cameras.is_following_agents = look.follows
+        self.cameras.is_linked = not look.own_parts
+        for panel, boxes in self.view.map_view.panels_with_boxes():
+            part, size = look.map_part_for_panel(panel.key), (boxes.map[2], boxes.map[3])
+            if part is not None:
+                self.cameras.set_camera(panel.key, part.to_camera(size), size, self.view.map_view.map_size)
+            else:
+                self.cameras.fit_map(panel.key)
+
+    # --- saving the view --------------------------------------------------------------------------
+
+    def current_look(self) -> Appearance:
+        """Return the current look of the window."""
+        desk, session = self.view, self.view.session
+        part, own = self._visible_map_parts()
+        return Appearance(
+            theme=desk.palette.name,
+            visible=dict(desk.map_view.layers.visible),
+            heat=desk.map_view.layers.heat,
+            region_level=desk.map_view.layers.region_level,
+            part=part,
+            own_parts=own,
+            follows=self.cameras.is_following_agents,
+            scale=desk.map_view.scale,
+            tab=desk.settings.sidebar_tab if desk.settings.shows_sidebar else None,
+            order=tuple(session.run.order),
+            front=session.panel_index(session.focused_key),
+            only=session.focused_key if desk.state.is_maximised else None,
+            speed=desk.player.speed,
+            pinned=desk.state.pinned,
+            keys=desk.keys,
+        )
+
+    def _visible_map_parts(self) -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
+        """Return (part of the map that all panels show, panel key -> part of the map that this panel shows).
+
+        If the cameras are linked, the dictionary is empty; otherwise the first value is None.
+        """
+        scene = self.view.map_view
+        own: dict[PanelKey, MapPart | None] = {}
+        for panel, boxes in scene.panels_with_boxes():
+            size = (boxes.map[2], boxes.map[3])
+            own[panel.key] = map_part_of_camera(scene.camera_of_panel(panel.key, boxes), size, scene.map_size)
+            if self.cameras.is_linked:
+                return own[panel.key], {}
+        return None, own
+
+    def current_view_section(self) -> dict[str, Any]:
+        """Return the current look of the window as the `view` section of a file."""
+        return view_of_appearance(self.current_look())

@@ -1,0 +1,52 @@
+"""Interfaces of the dialog and the window, reduced to the members that controls of a dialog use."""
+
+from typing import Any, Protocol
+
+import pygame
+import pygame_gui
+from pygame_gui.core import UIContainer, UIElement
+
+from ui.draw.theme import Palette
+from ui.widgets.canvas import Canvas
+
+
+class HostInterface(Protocol):
+    """Interface of the window that contains a dialog, with only the members that the dialog's controls use."""
+
+    @property
+    def gui(self) -> pygame_gui.UIManager: ...
+    @property
+    def palette(self) -> Palette: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def window_size(self) -> tuple[int, int]: ...
+
+
+class DialogInterface(Protocol):
+    """Interface of a dialog, with only the members that the dialog's controls use."""
+
+    title: str
+    mouse: tuple[int, int]  # mouse position in window pixels
+    card: pygame.Rect  # rectangle of the dialog in window pixels
+    pen: Canvas  # canvas that paints and measures controls, at the scale of the window
+
+    @property
+    def shown_hint(self) -> str:
+        """Return the small text to the right of the title, with key names filled in."""
+
+    @property
+    def host(self) -> HostInterface: ...
+    @property
+    def container(self) -> UIContainer: ...
+    @property
+    def panel(self) -> UIElement: ...
+
+    def px(self, units: float) -> int:
+        """Convert a length in design units to pixels."""
+
+    def focus(self, control: Any) -> None:
+        """Give the keyboard focus to a control of the dialog."""
+
+    def cancel(self) -> None:
+        """Close the dialog without applying the user's input."""
