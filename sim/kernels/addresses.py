@@ -1,7 +1,7 @@
-"""Access to arrays by their memory address, for kernels that process arrays of many types in one call.
+"""Access to memory by address, for kernels that process many arrays of different types in one call.
 
-A kernel is compiled for the types of its arguments, so it cannot take a list of a hundred arrays of different types.
-But it can take a table of their addresses. The owner of such a table must keep the arrays alive.
+A kernel is compiled for the types of its arguments, so it cannot take a list of arrays of different types. But it can
+take a list of their addresses. The owner of that list must keep the arrays alive.
 """
 
 import ctypes
@@ -37,5 +37,5 @@ def _interpreted_memory_words_at(address: int, count: int) -> Any:
 
 
 memory_words_at: Any = _interpreted_memory_words_at if IS_SIM_INTERPRETED else _compiled_memory_words_at
-"""`memory_words_at(address, count)`: return the memory at `address` as an array of `count` uint64 words without a copy.
-Only kernels can call it."""
+"""`memory_words_at(address, count)`: return an array of `count` uint64 words that is a view of the memory at `address`.
+Only kernels can call this function."""

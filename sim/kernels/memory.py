@@ -1,10 +1,10 @@
-"""Large arrays of zeros of which only the pages that are touched take memory.
+"""Large arrays of zeros that take physical memory only for the pages that are accessed.
 
 np.zeros gives such arrays only at first: once an array of the same size has been freed, the C library reuses its memory
-and overwrites all of it with zeros. A window that opens its second world, or a command that solves its second problem,
-would then pay for every cell of every agent. Huge pages are disabled for the same reason: one touched cell would take
-2 MB. Only a table that has an entry for each cell, and that later searches reuse, asks for huge pages: sooner or later
-the searches touch most of it, and on a map of 2048 x 2048 every row of cells would need small pages of its own.
+and overwrites all of it with zeros. A window that opens a second world, or a command that solves a second problem,
+would then spend time and memory on every cell of every agent. Huge pages are disabled too, because a single accessed
+cell would take 2 MB. One kind of array does get huge pages: a table with an entry for each cell that later searches
+reuse. These searches access most of the table in the end, and need far fewer pages if the pages are huge.
 """
 
 import mmap
@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_MIN_MAPPED_BYTES = 1 << 16  # size in bytes below which an array gains nothing from memory pages of its own
+_MIN_MAPPED_BYTES = 1 << 16  # smaller arrays are allocated with np.zeros
 _PRIVATE_MAPPING: dict[str, Any] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
 
 
 def untouched_zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return a flat array of `count` zeros, whose memory returns to the system when the last reference is gone."""
+    """Return a flat array of `count` zeros. Its memory is freed when the array is deleted."""
     size = count * np.dtype(dtype).itemsize
     return (
         np.zeros(count, dtype) if size < _MIN_MAPPED_BYTES else np.frombuffer(_new_pages(size, are_large=False), dtype)
@@ -31,28 +31,28 @@ def untouched_zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 def _new_pages(size: int, *, are_large: bool) -> mmap.mmap:
-    """Return new memory of `size` bytes, all zeros, in huge pages if `are_large`."""
+    """Allocate `size` bytes of zeros in new memory pages, which are huge pages if `are_large`."""
     pages = mmap.mmap(-1, size, **_PRIVATE_MAPPING)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        with suppress(OSError):  # raised by a Linux kernel without huge pages
+        with suppress(OSError):  # a Linux kernel without huge pages raises OSError
             pages.madvise(mmap.MADV_HUGEPAGE if are_large else mmap.MADV_NOHUGEPAGE)
     return pages
 
 
 class BufferPool:
-    """Pool of memory blocks that are reused without clearing them, so that their pages are already mapped.
+    """Pool of large memory buffers that are reused without clearing them.
 
-    A command that solves a thousand problems on one map spends a third of its time on first touches of new memory,
-    which the pool saves. A block still contains what its previous user has written. So its user must either read only
-    entries that it has written itself, or store a stamp with each entry: a number that is larger for each later user.
-    A block returns to the pool automatically when the last array that refers to it is deleted. A block is reused only
-    for the same purpose and the same size. So a user that clears its whole table, to begin with stamp zero again,
-    clears the whole block.
+    Reuse saves time, because the pages of a reused buffer are already mapped: without the pool, a command that solves a
+    thousand problems on one map spends a third of its time on page faults. A reused buffer still contains the data of
+    its previous user. So each user must either read only entries that it has written itself, or store a stamp (a number
+    that grows from user to user) with each entry and ignore entries with older stamps.
+    A buffer returns to the pool automatically when the array in it is deleted. It is reused only for arrays of the same
+    purpose and size. So a user that wants to restart its stamps at zero can clear its array: this clears all old data.
     """
 
     def __init__(self, most_bytes: int) -> None:
         self.max_bytes = most_bytes
-        self.free_bytes = 0  # bytes of all blocks that are free for reuse
+        self.free_bytes = 0  # total size in bytes of the buffers that are free for reuse
         self._free: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
 
     def take_array(
@@ -64,16 +64,16 @@ class BufferPool:
         *,
         in_large_pages: bool = False,
     ) -> npt.NDArray[Any]:
-        """Return a flat array of `count` entries from a free block, or of zeros in new memory.
+        """Return a flat array of `count` entries in a free buffer of the pool, or in new memory filled with zeros.
 
         Args:
-            purpose: Key for reuse, together with the size. It must determine `in_large_pages`: a reused block keeps
-                the kind of pages that it was made with.
+            purpose: What the array is used for: a buffer is reused only for the same purpose and size. All arrays of
+                one purpose must have the same value of `in_large_pages`, because the page size of a buffer is fixed.
             count: Number of entries.
             dtype: Type of an entry.
-            stamp: Array of one element: the number that the user stores with its entries, and increases. This call
-                sets it to the final value of the block's previous user; its own final value is kept for the next user.
-            in_large_pages: Whether to ask the system for huge pages.
+            stamp: Array of one element, the stamp that the caller stores with the entries that it writes. This call
+                sets it to the last stamp of the buffer's previous user. The caller may only increase it.
+            in_large_pages: Whether to ask the operating system for huge pages.
         """
         size = count * np.dtype(dtype).itemsize
         if size < _MIN_MAPPED_BYTES:
@@ -86,7 +86,7 @@ class BufferPool:
         return array
 
     def release_free_blocks(self) -> None:
-        """Return all free blocks to the system."""
+        """Return the memory of all free buffers to the operating system."""
         self._free.clear()
         self.free_bytes = 0
 
@@ -105,15 +105,18 @@ class BufferPool:
 
 
 BUFFER_POOL = BufferPool(512 * 1024 * 1024)
-"""Pool for runs that are not displayed: solve, run, experiments, benches. The displayed agents of a window
-do not use it: their memory is stored in keyframes, which are small because untouched memory is zero, and a reused block
-is not zero. (An agent on 2048 x 2048 cells has 230 MB of memory, of which it touches a part.)"""
+"""Pool for runs that are not displayed: solve, run, experiments, benches. The displayed agents of a window do not use
+it. Their memory is stored in keyframes (snapshots of a world), which are small because unused memory contains zeros;
+a reused buffer contains other data. (An agent on 2048 x 2048 cells has 230 MB of memory and uses a part of it.)"""
 
 
 def scratch_array(
     purpose: str, count: int, dtype: npt.DTypeLike, is_reused: bool, *, in_large_pages: bool = False
 ) -> npt.NDArray[Any]:
-    """Return a flat array whose caller reads only entries that it has written. It comes from POOL if `is_reused`."""
+    """Return a flat array with arbitrary content: read only entries that you have written.
+
+    The array is in a buffer of BUFFER_POOL if `is_reused`, otherwise in new memory.
+    """
     return (
         BUFFER_POOL.take_array(purpose, count, dtype, in_large_pages=in_large_pages)
         if is_reused
@@ -130,9 +133,10 @@ def stamped_array(
     *,
     in_large_pages: bool = False,
 ) -> npt.NDArray[Any]:
-    """Return a flat array whose caller stores `stamp[0]` with each entry that it writes. POOL is used if `is_reused`.
+    """Return a flat array whose entries are valid only if the caller has stored the present `stamp[0]` with them.
 
-    An entry with a smaller stamp is invalid. `stamp[0]` never falls, even from one user of a pooled block to the next.
+    If `is_reused`, the array is in a buffer of BUFFER_POOL and may contain entries of earlier users. To make these
+    entries invalid, `stamp[0]` is set to the last stamp of the buffer; the caller must increase it before writing.
     """
     return (
         BUFFER_POOL.take_array(purpose, count, dtype, stamp, in_large_pages=in_large_pages)

@@ -1,10 +1,10 @@
-"""Chunked, deduplicated storage of memory: the content of keyframes, which are snapshots of a world.
+"""Deduplicated storage for keyframes, which are snapshots of the memory of a world's agents.
 
-The memory of the world's agents is a sequence of parts of 1 KB, and 32 parts are a block. The pool stores the content
-of each part in a slot. A table of the pool lists the 32 slots of one block. A keyframe is an array of table numbers,
-called `blocks`: one for each block of memory. A part that has not changed since the previous keyframe shares its slot
-with it, and a block without changes shares its table. Slot 0 contains zeros, and table 0 lists slot 0 only: a block
-of memory that was never written.
+The memory is divided into blocks of 32 KB, and each block into 32 parts of 1 KB. The storage, called the pool, copies
+each part into a slot (room for 1 KB). For each block, a table lists the slots of its 32 parts. A keyframe is an array
+of table ids, one for each block; the array is called `blocks`. If a part has not changed since the previous keyframe,
+both keyframes use the same slot. If a whole block has not changed, they use the same table. Slot 0 contains zeros.
+Table 0 contains slot 0 thirty-two times: it represents a block of memory that is all zeros.
 """
 
 from typing import NamedTuple
@@ -16,54 +16,53 @@ from sim.kernels.jit import kernel
 from sim.kernels.pages import may_be_in_use
 from sim.kernels.yield_flag import yield_after_steps
 
-PART_WORDS = 128  # uint64 words in a part
-PART_BYTES = 8 * PART_WORDS  # bytes in a part
-PARTS_PER_BLOCK = 32  # parts in a block
+PART_WORDS = 128  # size of a part of memory in uint64 words
+PART_BYTES = 8 * PART_WORDS  # size of a part of memory in bytes
+PARTS_PER_BLOCK = 32  # number of parts in a block of memory
 
 COMPARED_PER_YIELD, COPIED_PER_YIELD = 2048, 512
-"""Number of parts compared, and of parts copied, before the kernel yields the processor again (pace.py). Either number
-takes about 0.2 ms."""
+"""Number of parts that a kernel compares, or copies, before it yields the processor (yield_flag.py): 0.2 ms of work."""
 
 SLOTS, FREED_SLOTS, TABLES, FREED_TABLES = 0, 1, 2, 3
-"""Indices into `counts`: number of slots ever allocated, number of these slots that are free now, number of tables ever
-allocated, number of these tables that are free now."""
+"""Indices into `counts`. SLOTS, TABLES: number of slots or tables ever allocated. FREED_SLOTS, FREED_TABLES: number of
+these that are free now."""
 
 
 class PartArrays(NamedTuple):
-    """Arrays of a pool, in which keyframes share content. Slot 0 and table 0 always exist and have no user counts."""
+    """Arrays of the pool that stores all keyframes. Slot 0 and table 0 contain zeros; their users are not counted."""
 
-    contents: np.ndarray  # uint64[slots, WORDS] content of each slot
-    slot_users: np.ndarray  # int32[slots] number of tables that contain the slot
-    freed_slots: np.ndarray  # int32[slots] stack of free slots
-    tables: np.ndarray  # int32[tables, PARTS] slot of each part of a block
-    table_users: np.ndarray  # int32[tables] number of keyframes that contain the table
-    freed_tables: np.ndarray  # int32[tables] stack of free tables
-    counts: np.ndarray  # int64[4] numbers of allocated and free slots and tables, at the indices SLOTS ... FREED_TABLES
+    contents: np.ndarray  # uint64[slots, PART_WORDS] part of memory stored in each slot
+    slot_users: np.ndarray  # int32[slots] number of tables that contain each slot
+    freed_slots: np.ndarray  # int32[slots] stack with the ids of the free slots
+    tables: np.ndarray  # int32[tables, PARTS_PER_BLOCK] ids of the slots that each table lists
+    table_users: np.ndarray  # int32[tables] number of keyframes that use each table
+    freed_tables: np.ndarray  # int32[tables] stack with the ids of the free tables
+    counts: np.ndarray  # int64[4] counters, at the indices SLOTS, FREED_SLOTS, TABLES and FREED_TABLES
 
 
 SEGMENT = np.dtype([("address", "i8"), ("parts", "i8"), ("first", "i8"), ("page", "i8")], align=True)
-"""Contiguous piece of memory: its address, its length in parts, the index of its first part among the parts of all
-memories, and the index of its first page among the page entries (pages.py)."""
+"""Contiguous piece of memory. `address`: where it begins. `parts`: its length in parts of 1 KB. `first`: index of its
+first part in the memory of all agents. `page`: index of its first memory page in the page entries (pages.py)."""
 
 
 @kernel
 def store_keyframe(pool, segments, entries, page, blocks, changed, places, pace):
-    """Store the memory of the segments in the pool as a new keyframe.
+    """Store a new keyframe: the memory of all segments.
 
-    One call stores all segments, so that the storing thread seldom holds Python's lock, for which the window may wait.
+    One call stores all segments, because the kernel runs without Python's global lock: the window need not wait for it.
 
     Args:
-        pool: The Arrays of the pool.
+        pool: PartArrays of the pool.
         segments: SEGMENT records of all memory to store, in the order of its parts.
         entries: Page entries of the segments (pages.py).
-        page: Size of a page in bytes.
-        blocks: Table numbers of an older keyframe; overwritten with the table numbers of the new one.
-        changed: Buffer with room for the indices of all parts, used for the parts that have changed.
-        places: Buffer with room for the addresses of all parts, used for the parts that have changed.
-        pace: Yield flag, see pace.py.
+        page: Size of a memory page in bytes.
+        blocks: Table ids of an older keyframe. They are replaced by the table ids of the new keyframe.
+        changed: Buffer for the indices of the parts that have changed, with room for all parts.
+        places: Buffer for the addresses of the parts that have changed, with room for all parts.
+        pace: Yield flag, see yield_flag.py.
 
     Returns:
-        Whether there was room in the pool. If not, nothing is stored.
+        True if the pool had room for the keyframe. Otherwise nothing is stored.
 
     Writes: pool, blocks, changed, places.
     """
@@ -79,11 +78,11 @@ def store_keyframe(pool, segments, entries, page, blocks, changed, places, pace)
 
 @kernel
 def find_changed_parts(pool, segment, entries, page, blocks, changed, places, count, pace):
-    """Find the parts of a memory segment that differ from an older keyframe, whose table numbers are `blocks`.
+    """Find the parts (1 KB each) of a memory segment that have changed since the keyframe with table ids `blocks`.
 
-    `entries` are the page entries (pages.py), which show the pages that were never used; `page` is the page size in
-    bytes. The index and the address of each changed part are appended to `changed` and `places`, whose first `count`
-    elements are in use. Returns the new number of elements in use. Writes: changed, places.
+    Append the index of each changed part to `changed` and its address to `places`. Both lists have `count` elements
+    before the call; return their new length. `entries` are the page entries (pages.py): they show which memory pages
+    were never used. `page` is the size of a page in bytes. Writes: changed, places.
     """
     for place in range(segment.parts):
         yield_after_steps(place + 1, COMPARED_PER_YIELD, pace)
@@ -103,7 +102,7 @@ def find_changed_parts(pool, segment, entries, page, blocks, changed, places, co
 
 @kernel
 def has_room(pool, count):
-    """Return whether the pool has free slots for `count` more parts, and a free table for each, if each needs one."""
+    """Return True if the pool has at least `count` free slots and at least `count` free tables."""
     used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
     used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
     return max(used_slots, used_tables) + count <= pool.slot_users.size
@@ -111,10 +110,10 @@ def has_room(pool, count):
 
 @kernel
 def is_same_content(contents, slot, words):
-    """Return whether a part of a memory, given by its words, equals the content of a slot.
+    """Return True if the slot contains exactly `words`, the words of one part of memory.
 
-    The loop compares all words instead of stopping at the first difference, and its indices are unsigned. So the
-    compiler can make the processor compare eight words at once, which raises the speed from 5 to 15 GB/s.
+    The loop does not stop at the first difference, and its indices are unsigned. So the compiler can use vector
+    instructions that compare eight words at once, which raises the speed from 5 to 15 GB/s.
     """
     differing = np.uint64(0)
     row = np.uint64(slot)
@@ -125,10 +124,10 @@ def is_same_content(contents, slot, words):
 
 @kernel
 def store_changed_parts(pool, blocks, changed, places, count, pace):
-    """Copy the first `count` changed parts into slots of the pool, and list the slots in tables of the new keyframe.
+    """Copy the changed parts of memory into slots of the pool, and make new tables for the blocks that contain them.
 
-    `changed` has the indices of the parts, `places` their addresses; parts of one block must be consecutive.
-    has_room() must have returned true. Writes: pool, blocks.
+    The first `count` elements of `changed` are the indices of the parts, those of `places` their addresses. Parts of
+    one block must follow one another. Call has_room() first. Writes: pool, blocks.
     """
     renewed = -1
     for i in range(count):
@@ -145,7 +144,7 @@ def store_changed_parts(pool, blocks, changed, places, count, pace):
 
 @kernel
 def copy_slot_table(pool, old):
-    """Return a new table that is a copy of table `old`. Writes: pool."""
+    """Copy table `old` to a new table, and return the id of the new table. Writes: pool."""
     table = allocate_number(pool.freed_tables, pool.counts, TABLES, FREED_TABLES)
     for i in range(PARTS_PER_BLOCK):
         pool.tables[table, i] = pool.tables[old, i]
@@ -154,7 +153,7 @@ def copy_slot_table(pool, old):
 
 @kernel
 def slot_for_words(pool, words):
-    """Return a slot with the content of a part: slot 0 if the part is all zeros, else a new slot. Writes: pool."""
+    """Store `words` in a new slot and return its id; if all words are zero, return slot 0 instead. Writes: pool."""
     if is_same_content(pool.contents, 0, words):
         return np.int64(0)
     slot = allocate_number(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
@@ -165,9 +164,10 @@ def slot_for_words(pool, words):
 
 @kernel
 def allocate_number(freed, counts, all_of_them, free_again):
-    """Allocate a slot or table and return its number: the last one freed, or else one never used before.
+    """Allocate a slot or a table: reuse the last one freed, otherwise take an unused one. Return its id.
 
-    `all_of_them` and `free_again` are the indices in `counts` of the numbers to update. Writes: counts.
+    For a slot, `all_of_them` is SLOTS and `free_again` is FREED_SLOTS; for a table, TABLES and FREED_TABLES.
+    Writes: counts.
     """
     if counts[free_again]:
         counts[free_again] -= 1
@@ -178,11 +178,11 @@ def allocate_number(freed, counts, all_of_them, free_again):
 
 @kernel
 def add_keyframe_user(pool, blocks):
-    """Increase the user counts of a new keyframe's tables, given by their numbers `blocks`. Writes: pool."""
+    """Count a new keyframe as a user of its tables, whose ids are `blocks`. Writes: pool."""
     for table in blocks:
         if table == 0:
             continue
-        if pool.table_users[table] == 0:  # the table is new, so it is not yet counted as a user of its slots
+        if pool.table_users[table] == 0:  # the table is new: count it as a user of its slots
             for i in range(PARTS_PER_BLOCK):
                 pool.slot_users[pool.tables[table, i]] += 1
         pool.table_users[table] += 1
@@ -190,9 +190,9 @@ def add_keyframe_user(pool, blocks):
 
 @kernel
 def remove_keyframe_user(pool, blocks):
-    """Remove a keyframe from the user counts of its tables, and free tables and slots without users. Writes: pool.
+    """Delete a keyframe, and free the tables and slots that no other keyframe uses.
 
-    `blocks` are the table numbers of the keyframe. A table is used by keyframes, a slot by tables.
+    `blocks` are the table ids of the keyframe. Writes: pool.
     """
     for table in blocks:
         if table == 0:
@@ -212,7 +212,7 @@ def remove_keyframe_user(pool, blocks):
 
 @kernel
 def count_stored_parts(pool, blocks):
-    """Return the number of parts stored for a keyframe with these table numbers: those that are not all zeros."""
+    """Return the number of memory parts of a keyframe that are not all zeros. `blocks` are its table ids."""
     count = 0
     for table in blocks:
         if table:
@@ -223,10 +223,10 @@ def count_stored_parts(pool, blocks):
 
 @kernel
 def restore_blocks(pool, blocks, begin, end, words, first):
-    """Restore a piece of memory: copy the blocks from `begin` up to `end` (exclusive) into `words`, which is all zeros.
+    """Copy the memory blocks `begin` to `end` - 1 of a keyframe into `words`, and return the number of parts copied.
 
-    `first` is the index of the part with which `words` begins. Parts outside of `words` are skipped. Returns the number
-    of parts copied. Writes: words.
+    `words` is a piece of memory that contains only zeros and begins with the part of index `first`. The blocks may
+    extend beyond it at both ends; parts outside of it are skipped. Writes: words.
     """
     count = words.size // PART_WORDS
     copied = 0

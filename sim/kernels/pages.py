@@ -1,22 +1,26 @@
-"""Page entries: what Linux says about each page of memory, as 64-bit words (sim/time/memories.py reads them)."""
+"""Page entries: words of 64 bits in which Linux describes each memory page of a process.
+
+Other modules read the page entries from the system and use them to skip memory pages that were never used.
+"""
 
 import numpy as np
 
 from sim.kernels.jit import kernel
 
 UNKNOWN_PAGE = -1
-"""Index that means that the page entries of a memory were not read, so any of its pages may be in use."""
+"""Page index that means: no page entries are available, so assume that every page is in use."""
 
 IS_IN_USE = np.uint64(3 << 62)
-"""Bits of an entry: the page is in memory, or swapped out. If neither is set, the page was never written or read."""
+"""Two bits of a page entry: the page is in memory; the page is swapped out. Both are 0 if the page was never used."""
 
 
 @kernel
 def may_be_in_use(address, first, begin, length, entries, page):
-    """Return whether any page under a range of memory may be in use.
+    """Return False if a range of memory lies only in pages that were never used, and True otherwise.
 
-    The range begins `begin` bytes after `address` and is `length` bytes long. `first` is the index in `entries` of the
-    page that contains `address`, or UNKNOWN; `page` is the page size in bytes.
+    The range begins at `address` + `begin` and is `length` bytes long. `entries` are page entries, and `first` is the
+    index of the entry of the page that contains `address`. If `first` is UNKNOWN_PAGE, the result is True. `page` is
+    the size of a page in bytes.
     """
     if first == UNKNOWN_PAGE:
         return True

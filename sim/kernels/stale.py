@@ -1,9 +1,9 @@
-"""Clearing of stale records: records written by earlier searches, which no kernel will read again.
+"""Clearing of stale records: table entries that earlier searches wrote and that no kernel will read again.
 
-A search begins in constant time because a record is valid only if it has the number of the current search, its stamp.
-Records of earlier searches remain in memory, and keyframes (snapshots of a world) would store them: with four agents on
-a changing map, stale records were nine tenths of all bytes. A stale record that is overwritten with zeros is still
-invalid to every kernel, and takes no room in a keyframe.
+Each search has a number, its stamp. A record is valid only if it contains the stamp of the current search; so a new
+search needs no clearing of old records and starts in constant time. But keyframes (snapshots of a world) would store
+the old records: with four agents on a changing map, they were nine tenths of all stored bytes. This module overwrites
+them with zeros, which take no room in a keyframe. A record of zeros is invalid too.
 """
 
 import mmap
@@ -20,22 +20,23 @@ from sim.kernels.tiled import Table, TiledTable
 from sim.kernels.yield_flag import never_yield_flag, yield_after_steps
 
 WORD_BYTES, STAMP_RECORD_BYTES = 8, 16
-"""WORD: bytes of a memory word. STAMP: bytes of a record with a stamp, which is in the record's second word."""
+"""WORD_BYTES: size of a memory word. STAMP_RECORD_BYTES: size of a record that has a stamp in its second word."""
 
-PAGES_PER_YIELD = 1024  # number of memory pages cleared before the kernel yields the processor again, see pace.py
+PAGES_PER_YIELD = 1024  # number of memory pages to clear before yielding the processor (yield_flag.py)
 
 
 class GenerationTable(NamedTuple):
-    """Table of records that are valid only if their stamp equals `number`.
+    """Table with a record for each cell. The record is valid only if the stamp of its cell equals `number`.
 
-    The stamp of a cell is in the record of that cell in `stamps`, which may be the table itself.
+    A stamp is the number of the search that wrote the record. The table `stamps` contains the stamps of all cells; it
+    may be the same table.
     """
 
-    table: Table  # records to clear, each a whole number of words
-    stamps: Table  # records of STAMP bytes each, which contain the stamps; often the same table as `table`
-    shift: int  # bit position of the stamp in the second word of a record of `stamps`
-    mask: int  # bit mask of the stamp after the word is shifted right by `shift`
-    number: int  # stamp of the valid records
+    table: Table  # table to clear; its records consist of whole words of 8 bytes
+    stamps: Table  # table with the stamp of each cell, in records of STAMP_RECORD_BYTES; may be `table`
+    shift: int  # position of the stamp's lowest bit in the second word of a record in `stamps`
+    mask: int  # bit mask that extracts the stamp after a right shift by `shift`
+    number: int  # stamp that makes a record valid
 
 
 TABLE_ROW = np.dtype(
@@ -43,28 +44,29 @@ TABLE_ROW = np.dtype(
         ("address", "i8"),
         ("size", "i8"),  # size of the table in bytes
         ("words", "i8"),  # size of a record in words
-        ("stamps", "i8"),  # address of the table that contains the stamps
+        ("stamps", "i8"),  # address of the table that contains the stamp of each cell
         ("shift", "u8"),
         ("mask", "u8"),
         ("number", "u8"),
-        ("page", "i8"),  # index of the table's first page among the page entries (pages.py)
+        ("page", "i8"),  # index of the table's first memory page in the page entries (pages.py)
     ],
     align=True,
 )
-"""Record that describes a `GenerationTable` to kernels: its arrays as addresses, its other fields as they are."""
+"""Description of a `GenerationTable` for kernels: the addresses of its two tables, and copies of its other fields."""
 
 
 def table_rows(tables: Iterable[GenerationTable], least: int = 0) -> Any:
-    """Return a ROW record for each table of at least `least` bytes.
+    """Return an array with a TABLE_ROW record for each table that has at least `least` bytes.
 
-    Their `page` is UNKNOWN. The caller must keep the tables alive while the ROW records are in use.
+    The field `page` of each record is UNKNOWN_PAGE. Keep the tables alive while the records are in use, because the
+    records contain their addresses.
     """
     rows = [_table_row(each) for each in tables]
     return np.array([row for row in rows if row[1] >= least], TABLE_ROW).view(np.recarray)
 
 
 def _table_row(each: GenerationTable) -> tuple[int, ...]:
-    """Return the fields of the ROW record for a table."""
+    """Return the field values of the TABLE_ROW record that describes a table."""
     records, stamps = _table_records(each.table), _table_records(each.stamps)
     words, rest = divmod(records.itemsize, WORD_BYTES)
     assert stamps.itemsize == STAMP_RECORD_BYTES and stamps.size == records.size and not rest
@@ -73,22 +75,23 @@ def _table_row(each: GenerationTable) -> tuple[int, ...]:
 
 
 def _table_records(table: Table) -> npt.NDArray[Any]:
-    """Return the array of a table's records, whether the table is tiled or in row order."""
+    """Return the array that contains the records of a table; works for tiled tables and for arrays."""
     records: npt.NDArray[Any] = table.records if isinstance(table, TiledTable) else table
     return records
 
 
 def clear_stale(tables: Iterable[GenerationTable]) -> None:
-    """Write zeros over all stale records of the tables."""
+    """Overwrite all stale records (records of earlier searches) in the tables with zeros."""
     clear_stale_of_rows(as_plain_arrays(table_rows(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, never_yield_flag())
 
 
 @kernel
 def clear_stale_of_rows(rows, entries, page, pace):
-    """Write zeros over all stale records of the tables given as ROW records.
+    """Overwrite all stale records (records of earlier searches) with zeros, in tables given as TABLE_ROW records.
 
-    Memory pages are skipped if `entries`, the system's entries about them (see pages.py), show that they were never
-    used. `page` is the page size in bytes, `pace` a yield flag (see pace.py). Writes: the memory at the addresses.
+    `entries` are the page entries (pages.py): they show which memory pages were never used and need no clearing.
+    `page` is the size of a page in bytes, `pace` a yield flag (yield_flag.py).
+    Writes: the memory at the addresses in `rows`.
     """
     wiped = 0
     for i in range(rows.size):
@@ -110,13 +113,14 @@ def clear_stale_of_rows(rows, entries, page, pace):
 
 @kernel
 def clear_stale_range(words, size, stamps, shift, mask, number, first, beyond):
-    """Write zeros over the stale records from index `first` up to `beyond` (exclusive) of one table.
+    """Overwrite the stale records among the records `first` to `beyond` - 1 of one table with zeros.
 
-    `size` is the number of words of a record, `number` the stamp of a valid one. Writes: words.
+    `words` is the table's memory, `size` the size of a record in words. A record is stale if its stamp differs from
+    `number`; see GenerationTable for `shift` and `mask`. Writes: words.
     """
     zero = np.uint64(0)
     for i in range(np.uint64(first), np.uint64(beyond)):
         if (stamps[np.uint64(2) * i + np.uint64(1)] >> shift) & mask != number:
             for k in range(np.uint64(size) * i, np.uint64(size) * (i + np.uint64(1))):
-                if words[k] != zero:  # zeros are not overwritten, because a page that is never written takes no memory
+                if words[k] != zero:  # do not write if unnecessary: an unused memory page takes no memory
                     words[k] = zero

@@ -1,13 +1,13 @@
-"""Tables with an entry for each cell, laid out in square tiles: for hundreds of agents on one map.
+"""Tables with an entry for each cell, stored in square tiles of cells. They save memory pages if a map has many agents.
 
-Each of hundreds of agents touches only a strip of the map along its way. In row order, each row of cells that the strip
-crosses is in a memory page of its own, and 500 agents spend more time on first touches of pages than on their searches:
-1.5 MB for each agent, 70 ms in the first tick. In tiles that fill a page (16 x 16 records of 16 bytes) the same cells
-are in a quarter of the pages.
+An agent reads and writes only a strip of the map along its path. If the entries are stored row by row, each row of the
+strip is in another memory page. 500 agents then spend more time on page faults than on their searches: 1.5 MB of pages
+for each agent, 70 ms in the first tick. A tile fills one page (16 x 16 entries of 16 bytes), so the same strip is in a
+quarter of the pages.
 
-The source of a kernel has `table[s]` for both layouts, and numba compiles the kernel once for each layout. Only
-compiled kernels can index tiles, so without the compiler no table is tiled. Python code reads a copy in row order
-(`in_row_order`).
+Kernels write `table[s]` for either layout; numba compiles a kernel separately for each layout. Only compiled kernels
+can index a tiled table, so all tables are in row order if numba is switched off. To read a tiled table in Python, make
+a copy in row order (`in_row_order`).
 """
 
 import operator
@@ -25,34 +25,37 @@ from sim.kernels.octile import ROW_SHIFT
 
 
 class TiledTable(NamedTuple):
-    """Table in tiles, used where an array of `size` entries would be.
+    """Table that kernels index by cell, like an array, and whose entries are stored in tiles.
 
     Make it only with new_table() or as_tiled_table().
     """
 
-    records: np.ndarray  # entries of all cells, tile after tile
+    records: np.ndarray  # all entries, tile after tile
     size: int  # number of cells of the map
     width: int  # width of the map in cells
-    inverse: int  # factor that replaces a division by the width, see octile.inverse_of
-    across: int  # number of tiles in a row of tiles
+    inverse: int  # factor for computing s // width without a division, see octile.inverse_width
+    across: int  # number of tiles side by side in the width of the map
 
 
 Table = Any
-"""npt.NDArray[Any] | Tiled. The tables of displayed agents are arrays, because drawing code reads fields by name."""
+"""npt.NDArray[Any] | TiledTable. Tables of displayed agents are arrays, because drawing code reads fields by name."""
 
 
 def tile_width_if_compiled(width: int) -> int:
-    """Return the `width` argument of new_table() for a table in tiles, or 0 for row order if there is no compiler."""
+    """Return the `width` argument for new_table(): `width` makes a tiled table. If numba is switched off, return 0."""
     return 0 if IS_SIM_INTERPRETED else width
 
 
 def tile_bits(itemsize: int) -> int:
-    """Return log2 of the side of a tile in cells; a tile fills a page of 4 KB, or half of one."""
+    """Return log2 of the side length of a tile in cells, for entries of `itemsize` bytes (up to 16).
+
+    A tile fills a memory page of 4 KB, or a part of it.
+    """
     return 5 if itemsize <= 4 else 4
 
 
 def tiled_entry_count(cells: int, width: int, itemsize: int) -> int:
-    """Return the number of entries of a tiled table for a map, including unused entries outside the map's border."""
+    """Return the number of entries of a tiled table. Tiles that extend beyond the map have unused entries."""
     side = 1 << tile_bits(itemsize)
     return -(-width // side) * -(-(cells // width) // side) * side * side
 
@@ -68,19 +71,19 @@ def new_table(
     """Return a table with an entry for each cell.
 
     Args:
-        purpose: Key under which pooled memory is reused, see memory.Pool.
+        purpose: What the table is used for: pooled memory is reused only for the same purpose (BufferPool).
         cells: Number of cells of the map.
         dtype: Type of an entry.
-        width: Width of the map for a table in tiles, 0 for one in row order.
-        is_reused: Whether the memory comes from the pool and returns to it.
-        stamp: Number by which the user marks the entries it has written, see memory.Pool; None if the user reads only
-            entries that it has written.
+        width: Width of the map in cells to make a tiled table; 0 to make a table in row order.
+        is_reused: Whether to take the memory from the pool and return it later.
+        stamp: Array with the number that marks valid entries, see stamped_array(). None if the caller reads only
+            entries that it has written itself.
     """
     itemsize = np.dtype(dtype).itemsize
-    # Tables of another width must not reuse this block: entries outside the map are never cleared.
+    # A table of another width must not reuse this memory: unused entries at the map's border are never cleared.
     purpose = f"{purpose}, {width} wide" if width else purpose
     count = tiled_entry_count(cells, width, itemsize) if width else cells
-    in_large_pages = not width  # small pages for tiles, because each of many agents touches only a strip of the map
+    in_large_pages = not width  # tiled tables get small pages, because each agent uses only a strip of the map
     if stamp is None:
         records = scratch_array(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
     else:
@@ -91,7 +94,7 @@ def new_table(
 
 
 def as_tiled_table(records: npt.NDArray[Any], cells: int, width: int) -> TiledTable:
-    """Return a tiled table whose entries are `records`, an array that is in tile order already."""
+    """Return a tiled table for `records`, an array whose entries are already in the order of the tiles."""
     assert cells * width < 1 << ROW_SHIFT
     side = 1 << tile_bits(records.itemsize)
     return TiledTable(
@@ -99,7 +102,7 @@ def as_tiled_table(records: npt.NDArray[Any], cells: int, width: int) -> TiledTa
     )
 
 
-# Arguments of the instruction llvm.prefetch.
+# Arguments of LLVM's prefetch instruction: read access, keep in all caches, data cache (not instruction cache).
 _READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = 0, 3, 1
 
 _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the same as for all kernels in jit.py
@@ -107,7 +110,7 @@ _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the sam
 
 @register_jitable(**_OPTIONS)
 def _entry_index(table: Any, s: Any, bits: Any) -> Any:
-    """Return the index in `records` of the entry of cell s; `bits` is tile_bits() of the table."""
+    """Return the index of the entry of cell s in table.records. `bits` is log2 of the side length of a tile."""
     s = np.int64(s)
     y = (s * table.inverse) >> ROW_SHIFT
     x = s - y * table.width
@@ -116,14 +119,14 @@ def _entry_index(table: Any, s: Any, bits: Any) -> Any:
 
 
 def prefetch_entry(table: Table, s: int) -> None:
-    """Prefetch the entry of cell s into the processor's cache, so that a kernel can wait for many entries at once.
+    """Start loading the entry of cell s into the processor's cache, without waiting for it.
 
-    Without the compiler this does nothing; `_overload_prefetch_entry` has the compiled code.
+    This Python version does nothing. Compiled kernels call `_overload_prefetch_entry` instead.
     """
 
 
 def set_entry(table: Table, s: int, value: object) -> None:
-    """Set table[s] = value from Python code."""
+    """Set table[s] to `value`, whether the table is tiled or not. For Python code; kernels use table[s] = value."""
     if isinstance(table, TiledTable):
         table.records[int(_entry_index(table, s, tile_bits(table.records.itemsize)))] = value
     else:
@@ -131,7 +134,7 @@ def set_entry(table: Table, s: int, value: object) -> None:
 
 
 def fault_in_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
-    """Fault in the memory pages that have the entries of these cells, so that no search waits for them later."""
+    """Write to the memory pages with the entries of these cells, so that later searches have no page faults there."""
     is_tiled = isinstance(table, TiledTable)
     records = table.records if is_tiled else table.view(np.ndarray)
     places = _entry_index(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
@@ -140,7 +143,7 @@ def fault_in_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
 
 
 def in_row_order(table: Table) -> npt.NDArray[Any]:
-    """Return a copy of a tiled table in row order; return an array unchanged."""
+    """Return the table in row order: a copy of a tiled table, or the table itself if it is an array."""
     if not isinstance(table, TiledTable):
         return cast(npt.NDArray[Any], table)
     rows = np.zeros(table.size, table.records.dtype)
@@ -149,7 +152,7 @@ def in_row_order(table: Table) -> npt.NDArray[Any]:
 
 
 def with_layout(table: Table, width: int) -> Table:
-    """Return the table in tiles for a map of this width, or in row order if `width` is 0, copying it only if needed."""
+    """Return the table in row order if `width` is 0, otherwise in tiles; copy it only if its layout must change."""
     if isinstance(table, TiledTable) == bool(width):
         return table
     if not width:
@@ -164,7 +167,7 @@ def with_layout(table: Table, width: int) -> Table:
 
 @kernel
 def _copy_table(table, copy):
-    """Copy all entries of a table into another table, which may have the other layout. Writes: copy."""
+    """Copy all entries of `table` to `copy`. The two tables may have different layouts. Writes: copy."""
     for s in range(copy.size):
         copy[s] = table[s]
 
@@ -173,7 +176,7 @@ def _copy_table(table, copy):
 
 
 def _tile_bits_of_type(table: Any) -> int | None:
-    """Return tile_bits() for a table of this numba type, or None if the type is not that of a tiled table."""
+    """Return log2 of the side length of a tile in cells; None if this numba type is not that of a tiled table."""
     if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not TiledTable:
         return None
     dtype: Any = cast(Any, table).types[0].dtype
@@ -181,7 +184,7 @@ def _tile_bits_of_type(table: Any) -> int | None:
 
 
 def _emit_prefetch(typing: Any, records: Any, place: Any) -> Any:
-    """Emit an instruction that prefetches the cache line of an entry."""
+    """Generate code that prefetches records[place] into the processor's cache."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
