@@ -1,11 +1,14 @@
 """Kernels that advance a batch of agents, all of one kind, in one call.
 
-The agents are processed one after the other: each plans and acts for some ticks, and the referee judges the rows that
-it reports. A separate call from Python costs ten times as much as the tick of the agent. Each agent has arrays of its
-own, so a kernel takes `table`, which has a row of addresses for each agent, and `like`, the arrays of any one agent,
-which give the type of the array at each address. The caller must ensure that all agents have arrays of the same sizes,
-and must rebuild the table when an array is replaced (sim/agent_batch.py). These kernels exist only compiled: without
-the compiler, agents are called separately.
+One call saves time: calling each agent from Python would take ten times as long as the agent's tick itself. The agents
+are processed one after the other. Each agent plans and acts for some ticks, and the referee judges the rows (one for
+each tick) that the agent reports.
+
+Each agent has its own arrays. A kernel finds them through `table`, which has one row for each agent: the addresses of
+the agent's arrays. The argument `like` contains the arrays of any one agent, which tell the compiler the type of the
+array at each address. The caller must ensure that the arrays of all agents have the same sizes, and must rebuild the
+table when an array is replaced (sim/agent_batch.py). If numba is switched off, these kernels cannot run, and each agent
+is called separately.
 """
 
 from typing import Any, cast
@@ -20,23 +23,24 @@ from sim.kernels.search import parent_of
 from sim.kernels.tiled import prefetch_entry
 
 RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
-"""Input and output of the run_... kernels for each agent. Input: `budget`, the expansions allowed per tick. Output:
-`done`, the number of ticks done; `legal`, the number of rows before the first illegal one; the agent's `status`."""
+"""Input and output of the run_... kernels, one record for each agent. Input: `budget`, the maximum number of expansions
+in a tick. Output: `done`, the number of ticks done; `legal`, the number of rows before the first illegal row; `status`
+of the agent."""
 
 RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
-"""Reaction of an agent to a change of the map. `policy`, `heeds` and `weight` are arguments of tb_bfs.on_change();
-other kinds of agents ignore them. `cell` and `place` are scratch of trace_routes(): the cell to be stored next, and its
-index in the route."""
+"""Settings for an agent's reaction to a map change. `policy`, `heeds` and `weight` are passed to tb_bfs.on_change();
+only TB-BFS agents use them. `cell` and `place` are local variables of trace_routes(): the next cell to be stored in the
+agent's route, and its index in the route."""
 
 RULE_FIELDS = ("policy", "heeds", "weight")
-"""Fields of a RULE record that the agent sets."""
+"""Fields of a RULE record that the caller fills with the settings of the agent."""
 
 
 @intrinsic
 def _agent_arrays_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
-    """Return one agent's arrays: nested tuples with the types of `like`, at the addresses in row `place` of `table`.
+    """Return the arrays of the agent in row `place` of `table`, as nested tuples of the same types as `like`.
 
-    The columns of the table have the order in which a depth-first walk over the nested tuples of `like` meets arrays.
+    The order of the addresses in a row is the order of the arrays in a depth-first traversal of `like`.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -65,7 +69,7 @@ def _agent_arrays_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
 
 @kernel
 def run_tb_bfs_batch(ground, like, table, results, tick, rows):
-    """Advance a batch of TB-BFS agents: TB-WA*, TB-GBFS or one of their repeated versions for changing maps.
+    """Advance a batch of TB-BFS agents (TB-WA*, TB-GBFS, or their variants that restart after map changes).
 
     Writes: rows, results, all arrays at the addresses in `table`.
     """
@@ -90,7 +94,7 @@ def run_lrta_batch(ground, like, table, results, tick, rows):
 
 @kernel
 def run_tba_batch(ground, like, table, results, tick, rows):
-    """Advance a batch of TBA* agents without shortcuts. Writes: rows, results, all arrays at addresses in `table`."""
+    """Advance a batch of TBA* agents without shortcuts. Writes: rows, results, arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         result = results[i]
         (search, detour, path, trace, state), metrics, visits = _agent_arrays_at(like, table, i)
@@ -101,7 +105,10 @@ def run_tba_batch(ground, like, table, results, tick, rows):
 
 @kernel
 def run_dstar_lite_batch(ground, like, table, results, tick, rows):
-    """Advance a batch of D* Lite agents in sliced mode. Writes: rows, results, all arrays at addresses in `table`."""
+    """Advance a batch of D* Lite agents that spread each search over several ticks.
+
+    Writes: rows, results, all arrays at the addresses in `table`.
+    """
     for i in range(table.shape[0]):
         result = results[i]
         (search, memory, state), metrics, visits = _agent_arrays_at(like, table, i)
@@ -112,7 +119,10 @@ def run_dstar_lite_batch(ground, like, table, results, tick, rows):
 
 @kernel
 def read_digests(like, table, sums):
-    """Read the two halves of each agent's digest from its metrics, at the address in `table`. Writes: sums."""
+    """Write both halves of each agent's digest to its row of `sums`. `table` has the addresses of the agents' metrics.
+
+    Writes: sums.
+    """
     for i in range(table.shape[0]):
         (metrics,) = _agent_arrays_at(like, table, i)
         sums[i, 0] = metrics[0].digest_a
@@ -121,7 +131,10 @@ def read_digests(like, table, sums):
 
 @kernel
 def read_positions(like, table, cells):
-    """Read the cell on which each agent is from its metrics, at the address in `table`. Writes: cells."""
+    """Write the present cell of each agent to `cells`. `table` has the addresses of the agents' metrics.
+
+    Writes: cells.
+    """
     for i in range(table.shape[0]):
         (metrics,) = _agent_arrays_at(like, table, i)
         cells[i] = metrics[0].position
@@ -130,17 +143,18 @@ def read_positions(like, table, cells):
 # --- changes of the map ---------------------------------------------------------------------------
 
 ROUTES_AT_ONCE = 64
-"""Number of agents whose routes are made in one round-robin, see trace_routes()."""
+"""Number of agents whose routes one call of trace_routes() traces."""
 
 
 @kernel
 def trace_routes(ground, like, table, rules, first, beyond):
-    """Trace the routes of the lazy agents with indices from `first` up to `beyond` (exclusive) that have no route yet.
+    """Trace the missing routes of the agents `first` to `beyond` - 1, if their policy is LAZY.
 
-    The routes are the same as by route.trace_linked(), but are traced in a round-robin: one cell of each agent in turn.
-    Following the parents of one agent waits for main memory at each cell. Here each agent prefetches its next cell, and
-    the other agents are processed while that cell is loaded. With 500 agents, this cuts the time of the first map
-    change to four tenths. Writes: rules, everything at the addresses.
+    A route is traced from its last cell to the root of the search, from parent to parent. The results are the same as
+    those of route.trace_linked(), but the agents take turns: one cell of each agent, round-robin. Tracing one agent at
+    a time would wait for main memory at every cell. Here the next cell of an agent is prefetched while the other agents
+    are processed. With 500 agents, this reduces the time of the first map change to 40 %.
+    Writes: rules, all arrays at the addresses in `table`.
     """
     for i in range(first, beyond):
         rule = rules[i]

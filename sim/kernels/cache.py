@@ -1,9 +1,9 @@
-"""numba's cache of one function, made robust against damaged files.
+"""Cache of compiled functions on disk: numba's cache, made robust against damaged files.
 
-numba unpickles any file it finds, and a file truncated by a crash of the machine would end every start with a
-traceback. Here each file begins with a checksum of the rest. A file with a wrong checksum counts as missing: the
-function is compiled and the file written again. If the disk takes no more files, the only loss is compile time at the
-next start.
+numba unpickles the files in its cache without checking them. If a crash of the machine truncated one of these files,
+every later start of the program would fail. Here each file begins with a checksum of the rest. If the checksum is
+wrong, the file is ignored: the function is compiled again and its file is rewritten. If a file cannot be written, for
+example because the disk is full, the function is compiled again at the next start.
 """
 
 import hashlib
@@ -20,25 +20,25 @@ from sim.kernels import CACHE_FOLDER
 from sim.kernels.sources import STAMP_LENGTH, source_stamp
 
 _MAX_FOLDERS_PER_MODULE = 8
-"""Number of cache folders kept for one module of kernels, each for other sources. So a checkout and an installed
-program, or two branches, can use the same cache without deleting each other's machine code."""
+"""Number of cache folders kept for one module of kernels. Each folder belongs to one version of the source code. So a
+checkout and an installed program, or two branches, can share a cache without deleting each other's machine code."""
 
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 def _with_checksum(data: bytes) -> bytes:
-    """Return the data with its checksum in front."""
+    """Return the checksum of the data, followed by the data."""
     return hashlib.sha256(data).digest() + data
 
 
 def _without_checksum(data: bytes) -> bytes | None:
-    """Return the data without its checksum, or None if the checksum does not match."""
+    """Remove the checksum from the start of the data; return None if the checksum is wrong."""
     seal, rest = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
     return rest if hashlib.sha256(rest).digest() == seal else None
 
 
 class _ChecksummedFiles(IndexDataCacheFile):
-    """Access to numba's index file of a function and to its files of machine code, all of which have a checksum."""
+    """Reader and writer of one function's cache files, with checksums: numba's index file and files of machine code."""
 
     def _load_index(self) -> dict[Any, str]:
         data = self._read_checked(self._index_path)
@@ -54,7 +54,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         data = self._read_checked(self._data_path(name))
         if data is None:
-            raise FileNotFoundError(name)  # makes numba compile the function
+            raise FileNotFoundError(name)  # on this exception, numba compiles the function
         return pickle.loads(data)
 
     def _save_data(self, name: str, data: Any) -> None:
@@ -73,9 +73,10 @@ class _ChecksummedFiles(IndexDataCacheFile):
 
 
 class _SourceStampLocator(UserProvidedCacheLocator):
-    """Cache locator whose folder is named by a module's name and a hash of its sources, not by its path.
+    """Class that tells numba which folder has the cache files of a function.
 
-    So kernels that were compiled for a copy of the program in another folder are found too.
+    The folder's name consists of the module's name and a hash of its source code. numba would use the module's path
+    instead; so copies of the program in different folders could not share compiled kernels.
     """
 
     def __init__(self, function: Any, source: str) -> None:
@@ -85,9 +86,9 @@ class _SourceStampLocator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, function: Any, source: str) -> "_SourceStampLocator":
-        """Return the locator without checking that NUMBA_CACHE_DIR was set when numba was imported.
+        """Return a locator. Unlike numba's method, do not require that NUMBA_CACHE_DIR was set at the import of numba.
 
-        If another package imported numba before this program set the variable, numba has stored an empty setting.
+        Another package may have imported numba before this program set that environment variable.
         """
         return cls(function, source)
 
@@ -102,7 +103,7 @@ class _SourceStampCacheImpl(CompileResultCacheImpl):
 
 
 class ChecksummedCache(FunctionCache):
-    """numba's cache of one function, with checksums in its files; failing to write to it raises no error."""
+    """Cache of one compiled function, with checksums in its files. Errors in writing a file are ignored."""
 
     _impl_class = _SourceStampCacheImpl
 
@@ -113,16 +114,16 @@ class ChecksummedCache(FunctionCache):
         )
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Load the machine code of an overload without filling numba's tables for typing and translating code.
+        """Load the machine code for these argument types. Unlike numba's method, do not prepare the compiler first.
 
-        Filling these tables takes a sixth of a second, more where scipy is installed. Loading machine code needs none
-        of them, and the compiler fills them when it runs.
+        That preparation fills tables that only compiling needs. It takes 0.17 s, or more if scipy is installed. When
+        the compiler runs, it does the preparation itself.
         """
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, target_context)
 
     def kept(self, target_context: Any) -> list[Any]:
-        """Return the argument types for which the cache has machine code of this function for this processor."""
+        """Return the tuples of argument types for which the cache has machine code that can run on this processor."""
         machine_and_code = self._index_key((), target_context.codegen())[1:]
         return [key[0] for key in self._cache_file._load_index() if key[1:] == machine_and_code]
 
@@ -132,6 +133,6 @@ class ChecksummedCache(FunctionCache):
 
 
 def attach_cache(dispatcher: Any) -> Any:
-    """Make a dispatcher store its machine code in a `ChecksummedCache`, and return the dispatcher."""
+    """Make a compiled function (a numba dispatcher) use a `ChecksummedCache`, and return the function."""
     dispatcher._cache = ChecksummedCache(dispatcher.py_func)
     return dispatcher

@@ -1,16 +1,16 @@
-"""Kernels that other kernels call: compiled to LLVM code and linked into their caller, never to machine code.
+"""Faster compilation of kernels that only other kernels call: they get no machine code and no Python wrapper.
 
-numba makes machine code and a Python wrapper for every function that it compiles. Five kernels in six are never called
-from Python, and making this code for them took a third of the compile time. Here a kernel has two forms. For calls from
-Python, it is compiled to machine code with a wrapper and stored in the cache. For calls from other kernels it has an
-inner form: lightly optimised LLVM code, which is linked into the calling kernel.
+numba makes machine code and a Python wrapper for every function. Five kernels in six are never called from Python; for
+these, numba's extra work took a third of the compile time. Here a kernel can be compiled in two ways. For calls from
+Python, it is compiled to machine code with a wrapper, which is stored in the cache. For calls from other kernels, it is
+compiled to an inner form: LLVM code that is only lightly optimised and then linked into the calling kernel.
 
-Every kernel is fully optimised only once, after linking. numba optimises each function separately, then cheaply the
-whole module to find reference counts that cancel out, and then the whole module again; kernels have no reference counts
-(jit.py), so the first two steps are left out.
+The linked code is optimised once. numba would optimise it three times: each function alone, then the whole module to
+remove reference counting, then the whole module again. Kernels have no reference counting (jit.py), so the first two
+steps are omitted.
 
-This module depends on numba's internals, so it is imported only with a version that it was tested with
-(numba_version.py); with other versions the results are the same.
+This module depends on numba's internals, so it is imported only with versions of numba that it supports
+(numba_version.py). With other versions kernels compute the same results, but compile more slowly.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,10 +40,10 @@ from numba.core.untyped_passes import (
 
 
 class _LeanLibrary(JITCodeLibrary):
-    """Code library that is optimised once, as a whole, except for the Python wrapper.
+    """Code library of numba whose code is optimised only once, after linking; its Python wrapper is not optimised.
 
-    The wrapper unpacks the Python arguments in a long sequence without loops. Optimising it takes as long as
-    optimising the kernel and brings no measurable gain.
+    The wrapper converts the arguments of a call from Python. Optimising it would take as long as optimising the kernel
+    itself, and brings no measurable gain.
     """
 
     def add_ir_module(self, module: Any) -> None:
@@ -62,7 +62,7 @@ class _LeanLibrary(JITCodeLibrary):
 
 
 class _LinkableLibrary(_LeanLibrary):
-    """Code library that is linked into calling kernels: simplified to make linking cheap, never compiled further."""
+    """Code library of an inner form: LLVM code that is slightly simplified, so that linking it into callers is fast."""
 
     def _optimize_final_module(self) -> None:
         passes = create_new_module_pass_manager()
@@ -77,12 +77,12 @@ class _LinkableLibrary(_LeanLibrary):
 
 
 _WRAPPER_MODULE = "wrapper"
-"""Name that numba gives the module that contains the Python wrapper."""
+"""Name of the LLVM module in which numba puts the Python wrapper."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _UseLeanLibrary(LoweringPass):
-    """Compiler pass that makes a code library of class `_library` for the function, so that numba makes none itself."""
+    """Compiler pass that runs before code is generated, and makes a library of class `_library` for the code."""
 
     _name = "begin_lean"
     _library: type[_LeanLibrary] = _LeanLibrary
@@ -105,7 +105,7 @@ class _UseLinkableLibrary(_UseLeanLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _FinishLinkable(LoweringPass):
-    """Last compiler pass of an inner form: registers it with numba, with an `_OverloadKey` as its entry point."""
+    """Last compiler pass of an inner form: registers the LLVM code with numba, so that other kernels can call it."""
 
     _name = "end_unfinished"
 
@@ -121,7 +121,7 @@ class _FinishLinkable(LoweringPass):
 
 
 class _OverloadKey:
-    """Object under which numba registers one overload of an inner form; it cannot be called from Python."""
+    """Key under which numba finds the LLVM code of an inner form. It replaces the callable that numba uses as key."""
 
 
 _PASSES_TO_TYPED_CODE = (
@@ -136,9 +136,9 @@ _PASSES_TO_TYPED_CODE = (
     PreLowerStripPhis,
     IRLegalization,
 )
-"""numba's passes from bytecode to typed code, except passes for features that kernels do not use: closures, literal
-unrolling, whole-array expressions, functions that ask to be inlined. Each of the omitted passes would search a whole
-function for such a feature in vain; together they took a sixth of the compile time."""
+"""numba's compiler passes from bytecode to typed code. Passes for features that kernels do not use are omitted, which
+saves a sixth of the compile time. These features are closures, literal unrolling, whole-array expressions and inlining
+requested by a function."""
 
 
 class _LeanCompiler(CompilerBase):
@@ -154,7 +154,7 @@ class _InnerCompiler(CompilerBase):
 
 
 class _PlainPassManager(PassManager):
-    """Pass manager that runs passes in sequence, without numba's timing events and its checks after each pass."""
+    """Pass manager that only runs the compiler passes. numba's version also measures times and checks each result."""
 
     def _runPass(self, index: int, each: Any, state: Any) -> None:  # noqa: N802 - as numba calls it
         each.analysis = self._analysis
@@ -164,7 +164,7 @@ class _PlainPassManager(PassManager):
 
 
 def _new_pass_manager(name: str, *to_code: Any) -> PassManager:
-    """Return the passes from bytecode to typed code, followed by `to_code`."""
+    """Return a manager for compiling a kernel: it runs the passes that make typed code, then the passes `to_code`."""
     passes = _PlainPassManager(name)
     for each in (*_PASSES_TO_TYPED_CODE, *to_code):
         passes.add_pass(each, each.name())
@@ -173,21 +173,24 @@ def _new_pass_manager(name: str, *to_code: Any) -> PassManager:
 
 
 class InnerKernel(CPUDispatcher):
-    """Kernel in the form that other kernels call: LLVM code that is linked into the caller."""
+    """Kernel compiled for calls from other kernels: LLVM code that is linked into the calling kernel."""
 
     def add_overload(self, result: Any) -> None:
         self.overloads[tuple(result.signature.args)] = result
 
 
 class Kernel(CPUDispatcher):
-    """Kernel in the form that Python calls: machine code with a wrapper. Calling kernels get its inner form."""
+    """Kernel compiled to machine code for calls from Python. If another kernel calls it, that kernel uses `inner()`."""
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
         super().__init__(function, targetoptions=dict(options), pipeline_class=_LeanCompiler)
         self._inner_form: InnerKernel | None = None
 
     def inner(self) -> InnerKernel:
-        """Return the inner form. It is made at the first call, because most starts of the program compile no kernel."""
+        """Return the form of this kernel that other kernels call.
+
+        It is made at the first call, because most starts of the program compile nothing and do not need it.
+        """
         if self._inner_form is None:
             self._inner_form = InnerKernel(
                 self.py_func, targetoptions=dict(self.targetoptions), pipeline_class=_InnerCompiler
@@ -202,7 +205,7 @@ class Kernel(CPUDispatcher):
 
 
 class InterpretedKernel(Kernel):
-    """Kernel that runs as Python code when called from Python; compiled kernels get its inner form."""
+    """Kernel that runs as plain Python code if Python calls it. Compiled kernels can call it too, as compiled code."""
 
     def __call__(self, *args: Any) -> Any:
         return self.py_func(*args)

@@ -1,18 +1,17 @@
 """Decorators that compile a function with numba, with the options that all kernels share.
 
-`nogil` lets the window draw while a search runs in another thread. `fastmath` is off: it assumes there
-is no infinity, which is our "no cost known yet", and reorders sums, which would change ties. `parallel`
-is off: ties would depend on timing.
+`nogil` releases Python's global lock, so that the window can draw while a search runs in another thread. `fastmath` is
+off: it assumes that no number is infinite, but an infinite cost means "no path known yet", and it reorders sums, so
+that equal costs could become unequal. `parallel` is off: tie-breaking would depend on timing.
 
-`_nrt=False` leaves out numba's runtime for memory (reference counting). With the runtime, each time a kernel passes a
-named tuple to another kernel, every array in it is reference-counted by an atomic operation, which took three quarters
-of all time (TB-WA*, k = 1, referee included: 0.4 million ticks a second with the runtime, 1.7 million without). Kernels
-work on arrays of their caller, so no counting is needed. The price is that kernels cannot allocate arrays: a kernel
-that does, also by assigning one slice to another, fails to compile ("NRT required but not enabled"). Write a loop, or
-pass the array in.
+`_nrt=False` switches off numba's reference counting. With it, a kernel that passes a named tuple to another kernel
+counts every array of the tuple by an atomic operation, which took three quarters of all time (TB-WA*, k = 1, referee
+included: 0.4 million ticks a second with counting, 1.7 million without). Kernels need no counting, because they work on
+arrays that their caller owns. The price is that a kernel cannot allocate arrays: the compiler rejects it with "NRT
+required but not enabled". This includes assigning one slice to another. Write a loop, or pass the array in.
 
-`no_cfunc_wrapper` leaves out the wrapper for calls from C: C never calls a kernel, and the wrapper takes a tenth of the
-compile time.
+`no_cfunc_wrapper` omits the wrapper for calls from C. C code never calls a kernel, and compiling the wrapper takes a
+tenth of the compile time.
 """
 
 import itertools
@@ -26,7 +25,7 @@ import numpy as np
 from sim.kernels.cache import attach_cache
 from sim.kernels.numba_version import IS_NUMBA_SUPPORTED
 
-if IS_NUMBA_SUPPORTED:  # for another version of numba, whose internals differ, the import would fail
+if IS_NUMBA_SUPPORTED:  # with an unsupported version of numba, this import would fail
     from sim.kernels.inner import InterpretedKernel, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -49,22 +48,22 @@ KERNELS: list[Any] = []
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Return the function as a kernel, compiled at its first call or loaded from the cache of an earlier start."""
+    """Make the function a kernel: at its first call it is loaded from the cache on disk, or else compiled."""
     return _make_kernel(function, _OPTIONS)
 
 
 def inlined_kernel(function: Callable[..., Any]) -> Any:
-    """Return the function as a kernel whose code is inlined into every kernel that calls it.
+    """Make the function a kernel whose code is inlined into every kernel that calls it.
 
-    Use it for kernels that run in every tick, are called from one or two kernels and take all arrays of an agent as
-    arguments. A call passes an array as seven machine words (pointer, sizes, strides, ...): TB-WA* passed two hundred
-    such words from function to function, which took a tenth of the time of its tick.
+    Use this for a kernel that runs in every tick, that takes all arrays of an agent as arguments, and that only one or
+    two kernels call. A call passes each array as seven machine words (pointer, sizes, strides, ...): in TB-WA*, passing
+    two hundred such words from function to function took a tenth of the time of a tick.
     """
     return _make_kernel(function, {**_OPTIONS, "forceinline": True})
 
 
 def _make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return the kernel of a function; without the compiler, the function itself."""
+    """Return a kernel made of the function; if numba is switched off, return the function itself."""
     if not JIT_ON:
         return function
     if COMPILES_ONLY_DRAWING and function.__module__.startswith("sim."):
@@ -75,20 +74,20 @@ def _make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 _CALLS_BEFORE_RESOLVING = 16
-"""Number of calls of a `CachedDispatch` through numba's dispatcher before it looks up its machine code. The look-up
-takes up to a millisecond. So up to `_CALLS_BEFORE_RESOLVING` - 1 calls are added, by the number of the instance:
-instances that are made and called together look up their code in different ticks."""
+"""Minimum number of calls of a `CachedDispatch` before it looks up its machine code, which takes up to a millisecond.
+The actual number is up to twice as large and differs from instance to instance. So instances that are called together
+look up their code in different ticks."""
 
-_INSTANCE_NUMBERS = itertools.count()  # counter that numbers the instances of CachedDispatch
+_INSTANCE_NUMBERS = itertools.count()  # numbers the CachedDispatch objects: 0, 1, 2, ...
 
 
 class CachedDispatch:
-    """Callable that avoids numba's type dispatch, for a kernel that gets arguments of the same types in every tick.
+    """Wrapper of a kernel whose arguments have the same types in every call. It avoids numba's type dispatch.
 
-    In each call, numba examines the types of all arguments, array by array: 3 to 6 us for the arrays of an agent, whose
-    tick may take 1 us. After a few calls, a `CachedDispatch` looks up the machine code for these types once, and calls
-    it directly from then on. Types are no longer checked then: the owner must make a new `CachedDispatch` whenever a
-    type may change.
+    In each call of a kernel, numba examines the types of all arguments. For the arrays of an agent this takes 3 to
+    6 us, although the agent's tick may take only 1 us. After a few calls, a `CachedDispatch` looks up the machine code
+    for the types of its arguments, and from then on calls that code directly. Types are no longer checked then, so the
+    owner must make a new `CachedDispatch` whenever a type may change.
     """
 
     def __init__(self, kernel: Any) -> None:
@@ -108,24 +107,24 @@ class CachedDispatch:
         return self._callable(*arguments)
 
 
-_RESOLVED_CODE: dict[Any, Any] = {}  # (kernel, types of its arguments) -> machine code, as a Python callable
+_RESOLVED_CODE: dict[Any, Any] = {}  # (kernel, types of its arguments) -> callable that runs the machine code
 
 
 def resolve_overload(kernel: Any, *arguments: Any) -> Any:
-    """Return the machine code of a kernel for arguments of exactly these types, as a Python callable.
+    """Return a callable that runs a kernel's machine code for arguments of exactly these types, without checking them.
 
-    Determining numba's types of the arguments takes half a millisecond; the result is cached and shared by all agents.
+    Finding the code takes half a millisecond. The result is cached, so all agents with the same types share it.
     """
     kind = kernel, *map(_type_key, arguments)
     if kind not in _RESOLVED_CODE:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
-        found = kernel.overloads.get(types)  # usually exists, because the kernel was called with these types
+        found = kernel.overloads.get(types)  # None only if the kernel was never called with these types
         _RESOLVED_CODE[kind] = found.entry_point if found else kernel.compile(types)
     return _RESOLVED_CODE[kind]
 
 
 def _type_key(argument: Any) -> Any:
-    """Return everything that determines numba's type of an argument, as a hashable key."""
+    """Return a hashable key that is equal for two arguments if numba treats them as the same type."""
     if isinstance(argument, np.ndarray):
         flags, dtype = argument.flags, argument.dtype
         order = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
@@ -136,11 +135,11 @@ def _type_key(argument: Any) -> Any:
 
 
 def as_plain_arrays(memory: Any) -> Any:
-    """Return an array, or all arrays of a (named) tuple, as plain arrays, which a kernel call unpacks fastest.
+    """Convert the record arrays in `memory`, an array or a (nested) tuple of arrays, to plain arrays for kernel calls.
 
-    numba recognises the type of a plain array immediately. A record array, whose fields Python code can read by name,
-    is analysed in every call: a tick of TB-WA* spent twice as long on this analysis as on the search itself. Without
-    the compiler, kernels are Python code and need the field names, so `memory` is returned unchanged.
+    numba recognises the type of a plain array at once, but analyses a record array (whose fields are attributes) in
+    every call: a tick of TB-WA* spent twice as long on this analysis as on the search itself. If kernels run as Python
+    code, they need the attributes, so `memory` is returned unchanged.
     """
     if IS_SIM_INTERPRETED:
         return memory

@@ -1,8 +1,8 @@
-"""Archive of compiled kernels that is shipped with an installed program and unpacked into the cache when needed.
+"""Archive of compiled kernels, shipped with the installed program, so that users need not wait for the compiler.
 
-The kernels are compiled for a generic processor, so they run on every processor of that architecture. The archive's
-name contains the sources, Python version and system that it is for; where no archive fits, kernels are compiled as in a
-checkout.
+When the program needs the kernels, the archive is unpacked into the cache folder. The kernels are compiled for a
+generic processor, so they run on every processor of the same architecture. The archive's name shows the source code,
+the Python version and the operating system for which it is valid. If no archive is valid, the kernels are compiled.
 """
 
 import os
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from sim.kernels.sources import all_sources_stamp
 
-NOTE_SUFFIX = ".ready"  # suffix of the note files of ready.py, which record that kernels are compiled
+NOTE_SUFFIX = ".ready"  # suffix of the marker files (ready.py) that show which kernels are compiled
 _UNPACKED_SUFFIX = "unpacked"
 
 
 def pack_cache(folder: str) -> Path:
-    """Pack the cache of this process into an archive in `folder`, and return the archive's path."""
+    """Pack the cache folder of this process into an archive file in `folder`, and return the path of the file."""
     cache = Path(os.environ["NUMBA_CACHE_DIR"])
     archive = Path(folder) / archive_name(cache.name)
     with tarfile.open(archive, "w:xz") as tar:
@@ -29,12 +29,12 @@ def pack_cache(folder: str) -> Path:
 
 
 def archive_name(cache_name: str) -> str:
-    """Return the name of the archive with the content of a cache folder, for the present sources."""
+    """Return the file name of an archive of a cache folder, for the present source code of the kernels."""
     return f"{cache_name}-{all_sources_stamp()}.tar.xz"
 
 
 def _without_owner_and_time(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Remove owner and time from an archive entry, so that equal content gives equal archives."""
+    """Remove owner and time from an archive entry, so that equal cache folders give identical archives."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0
@@ -42,16 +42,16 @@ def _without_owner_and_time(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpack_archive(archive: Path, cache: Path) -> None:
-    """Unpack the archive into the cache, unless done before.
+    """Unpack an archive of compiled kernels into the cache folder, unless this was done before.
 
-    Files are moved into the cache one by one, so two processes may unpack at the same time. The notes of ready.py come
-    last, because a note means that all kernels of its part are in the cache.
-    A damaged archive or a full disk is ignored: the kernels are compiled instead.
+    Files are moved into the cache one by one, so two processes may unpack the archive at the same time. Marker files
+    (ready.py) are moved last, because they tell other processes that all kernels of a feature are in the cache. If the
+    archive is damaged or the disk is full, no error is raised: kernels that are missing in the cache are compiled.
     """
     note = cache / f"{archive.name}.{_UNPACKED_SUFFIX}"
     if note.exists():
         return
-    with suppress(OSError, tarfile.TarError, EOFError):  # if unpacking fails, kernels are compiled when needed
+    with suppress(OSError, tarfile.TarError, EOFError):  # on failure, kernels are compiled instead
         draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache))
         try:
             with tarfile.open(archive, "r:xz") as tar:

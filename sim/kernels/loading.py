@@ -1,8 +1,7 @@
-"""Prefetching of compiled kernels from the cache.
+"""Prefetching of compiled kernels from the cache on disk.
 
-Without prefetching, a compiled kernel is read from its file at its first call, which takes 3 to 20 ms. The window would
-lose a frame when the first edit or the first heat map calls a kernel. So it reads one kernel after another in the idle
-time of its frames.
+A kernel that is not prefetched is loaded at its first call, which takes 3 to 20 ms: the window would drop a frame at
+the first edit or the first heat map. So the window loads the kernels one by one while it is idle between frames.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,22 +11,22 @@ from sim.kernels.jit import KERNELS
 
 
 class KernelLoader:
-    """Prefetch of all cached kernels; each call of load_next() loads one overload of one kernel."""
+    """Prefetcher of all cached kernels. Each call of load_next() loads one kernel, for one set of argument types."""
 
     def __init__(self, first: str = "") -> None:
-        """Order the kernels so that modules whose name starts with `first` are loaded before the others."""
+        """Prepare to load all kernels, first those in modules whose name starts with `first`."""
         in_order = sorted(KERNELS, key=lambda kernel: not kernel.__module__.startswith(first))
         self._steps = _load_overloads(in_order)
 
     def load_next(self) -> bool:
-        """Load one more overload; return False when all are loaded."""
+        """Load one more kernel, for one set of argument types; return False if all are loaded already."""
         return next(self._steps, False)
 
 
 def _load_overloads(kernels: Iterable[Any]) -> Iterator[bool]:
-    """Load the cached overloads of the kernels one by one; yield True after each."""
+    """Load the kernels from the cache, for all cached argument types. Yield True after each loading."""
     for kernel in kernels:
         for signature in kernel._cache.kept(kernel.targetctx):
             if signature not in kernel.overloads:
-                kernel.compile(signature)  # loads the machine code from the cache instead of compiling it
+                kernel.compile(signature)  # only loads machine code, because the cache has it
                 yield True

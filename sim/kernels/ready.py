@@ -1,10 +1,11 @@
-"""Compilation of all kernels that a start of the program needs, shared by processes that start at the same time.
+"""Compilation of kernels at the start of the program. Processes that start at the same time divide the work.
 
-A `KernelSet` is the set of kernels that one feature needs: an agent, or the drawing. A part is compiled by running it
-on a tiny example. A file in the cache folder, called its note, records that the part is compiled from the present
-sources. After an edit of any kernel every part is run again, which is fast if none of its own kernels changed. A
-process holds a file lock on the note while it compiles the part, so that several processes compile different parts.
-When a process is killed, its lock is released and its note remains empty.
+The kernels that one feature needs (an agent, or the drawing code) are a `KernelSet`. They are compiled by running them
+on a tiny example. Afterwards a marker file in the cache folder, called note, records that the set is compiled from the
+present source code. Editing any kernel makes all notes invalid, so every set is run again; sets whose kernels have not
+changed are loaded from the cache, which is fast. A process locks the note of a set while it compiles the set, so other
+processes compile other sets meanwhile. If a process is killed, its lock is released and the note remains empty, so
+another process compiles the set.
 """
 
 import gc
@@ -20,24 +21,25 @@ from sim.kernels.jit import JIT_ON
 from sim.kernels.kernel_archive import NOTE_SUFFIX
 from sim.kernels.sources import all_sources_stamp
 
-_READY_CONTENT = b"ready"  # content of the note file of a compiled part; other parts have an empty note file or none
+_READY_CONTENT = b"ready"  # content of the note (marker file) of a kernel set that is compiled; otherwise it is empty
 
 
 @dataclass(frozen=True)
 class KernelSet:
-    """Set of kernels that are compiled together, because one feature uses them."""
+    """Set of kernels that one feature of the program uses, compiled together."""
 
-    key: str  # first part of the name of the note file, which records that the kernels are compiled
-    title: str  # name of the feature, for the progress display
-    compile_kernels: Callable[[], None]  # function that runs the kernels, so that numba compiles them
+    key: str  # unique name, used in the file name of the note (marker file)
+    title: str  # name of the feature, shown in the progress display
+    compile_kernels: Callable[[], None]  # runs the kernels on a tiny example, so that numba compiles them
 
 
 CompileProgress = Callable[[KernelSet, int, int], None]
-"""Progress callback, called before a part is compiled: the part, the number of parts done, the number of all parts."""
+"""Progress callback. It is called before a kernel set is compiled, with three arguments: the kernel set, the number of
+sets already done, and the number of all sets."""
 
 
 def is_compiled(key: str) -> bool:
-    """Return whether the part with this key is compiled from the present sources."""
+    """Return whether the kernel set with this key is already compiled from the present source code."""
     try:
         return _note_path(key).stat().st_size > 0
     except OSError:
@@ -45,13 +47,13 @@ def is_compiled(key: str) -> bool:
 
 
 def compile_missing(parts: Iterable[KernelSet], tell: CompileProgress = lambda *_: None) -> None:
-    """Compile all parts that are not compiled yet.
+    """Compile all kernel sets that are not compiled yet.
 
-    Parts locked by another process come last; the call waits until that process has finished them. If numba is switched
-    off, nothing is compiled, and no note is written: a note would make the next start skip the compilation.
+    If another process is compiling one of the sets, wait for it at the end. If numba is switched off, do nothing: do
+    not even write notes (marker files), because they would make the next start skip the compilation.
 
     Args:
-        parts: Parts that must be ready when the call returns.
+        parts: Kernel sets that must be compiled when the call returns.
         tell: Progress callback.
     """
     if not JIT_ON:
@@ -64,7 +66,10 @@ def compile_missing(parts: Iterable[KernelSet], tell: CompileProgress = lambda *
 
 @contextmanager
 def _garbage_collection_disabled() -> Iterator[None]:
-    """Disable garbage collection: scanning the compiler's millions of permanent objects would take 6 % of the time."""
+    """Disable garbage collection during compilation, which saves 6 % of the time.
+
+    The compiler makes millions of permanent objects, and each collection would scan them in vain.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -75,7 +80,7 @@ def _garbage_collection_disabled() -> Iterator[None]:
 
 
 def _compile_unlocked(parts: Sequence[KernelSet], tell: CompileProgress, total: int, *, waits: bool) -> list[KernelSet]:
-    """Compile the parts that are not compiled yet; return the parts that another process has locked."""
+    """Compile the kernel sets that are not compiled yet; return those that another process is compiling."""
     taken: list[KernelSet] = []
     for i, part in enumerate(parts):
         if not is_compiled(part.key):
@@ -86,10 +91,10 @@ def _compile_unlocked(parts: Sequence[KernelSet], tell: CompileProgress, total: 
 
 
 def _compile_under_lock(part: KernelSet, *, waits: bool) -> bool:
-    """Compile a part unless it is ready; return False if another process has locked its note file."""
+    """Compile a kernel set unless this is done already; return False if another process is compiling it."""
     try:
         note = os.open(_note_path(part.key), os.O_RDWR | os.O_CREAT | BINARY_FLAG, 0o600)
-    except OSError:  # the note file cannot be opened, so compile without recording it
+    except OSError:  # the note (marker file) cannot be opened: compile without recording it
         part.compile_kernels()
         return True
     try:
@@ -104,13 +109,13 @@ def _compile_under_lock(part: KernelSet, *, waits: bool) -> bool:
 
 
 def _lock_note(note: int, waits: bool) -> bool:
-    """Lock a part's note file; return False if another process has locked it and `waits` is false."""
+    """Lock a note (marker file of a kernel set). Unless `waits`, return False if another process holds the lock."""
     try:
         return lock_descriptor(note, waits=waits)
-    except OSError:  # the file system has no locks, so two processes may compile the same part at the same time
+    except OSError:  # without file locks, two processes may compile the same kernel set
         return True
 
 
 def _note_path(key: str) -> Path:
-    """Return the path of a part's note file."""
+    """Return the path of the note (marker file) of the kernel set with this key."""
     return CACHE_FOLDER / f"{key}-{all_sources_stamp()}{NOTE_SUFFIX}"

@@ -1,8 +1,9 @@
-"""Stamp of the sources that machine code depends on: a kernel's file and every kernel file that it imports.
+"""Hashes of source files, called stamps, which detect that cached machine code is out of date.
 
-numba does not notice that a helper in another file was edited: the cached caller keeps the old machine code. So the
-name of each cache folder contains a stamp, a hash of all sources that its machine code depends on. Changed sources give
-a new stamp, and only the modules of kernels that depend on the edited file are compiled again.
+If a kernel calls a function in another file and that file is edited, numba does not notice the edit and loads the old
+machine code from its cache. So the name of each cache folder contains a stamp: a hash of the kernel's source file and
+of all kernel files that it imports. After an edit, the stamps of all files that depend on the edited file are new, and
+only the kernels in these files are compiled again.
 """
 
 import functools
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from sim.program import ROOT
 
-STAMP_LENGTH = 16  # number of hexadecimal digits of a stamp
+STAMP_LENGTH = 16  # number of hexadecimal digits of a stamp (hash of source files)
 
 _KERNEL_PACKAGES = ("sim.kernels", "ui.draw.kernels")
 _IMPORT_LINE = re.compile(
@@ -23,18 +24,18 @@ _IMPORT_LINE = re.compile(
 
 @functools.cache
 def source_stamp(source: Path) -> str:
-    """Return the stamp of one file of kernels and of all files of kernels that it imports, directly or indirectly."""
+    """Return a hash of a kernel source file and of all kernel source files that it imports, directly or indirectly."""
     return _hash_of_files(_import_closure(source))
 
 
 @functools.cache
 def all_sources_stamp() -> str:
-    """Return the stamp of all files of kernels."""
+    """Return a hash of all source files of kernels."""
     return _hash_of_files(path for package in _KERNEL_PACKAGES for path in _folder_of_package(package).glob("*.py"))
 
 
 def _hash_of_files(sources: Iterable[Path]) -> str:
-    """Return the stamp of these files, which depends on their contents only."""
+    """Return a hash of the contents of these files."""
     digest = hashlib.sha256()
     for source in sorted(sources, key=lambda path: path.name):
         digest.update(hashlib.sha256(source.read_bytes()).digest())
@@ -42,7 +43,7 @@ def _hash_of_files(sources: Iterable[Path]) -> str:
 
 
 def _import_closure(source: Path) -> set[Path]:
-    """Return a file of kernels and all files of kernels that it imports, directly or indirectly."""
+    """Return the paths of a kernel source file and of all kernel files that it imports, directly or indirectly."""
     found, waiting = {source}, [source]
     while waiting:
         for path in _imported_files(waiting.pop()):
@@ -54,7 +55,7 @@ def _import_closure(source: Path) -> set[Path]:
 
 @functools.cache
 def _imported_files(source: Path) -> tuple[Path, ...]:
-    """Return the files of kernels that a file imports directly."""
+    """Return the paths of the kernel source files that a file imports directly."""
     names = (
         name
         for match in _IMPORT_LINE.finditer(source.read_text(encoding="utf-8"))
@@ -64,7 +65,7 @@ def _imported_files(source: Path) -> tuple[Path, ...]:
 
 
 def _modules_in_import(match: "re.Match[str]") -> Iterator[str]:
-    """Yield the modules that an import line may import: `from sim.kernels import log` may import `sim.kernels.log`."""
+    """Yield the module names in an import line: `sim.kernels.log` for the line `from sim.kernels import log`."""
     package = match["package"]
     if package is None:
         yield match["module"]
@@ -75,12 +76,12 @@ def _modules_in_import(match: "re.Match[str]") -> Iterator[str]:
 
 
 def _file_of_module(module: str) -> Path | None:
-    """Return the file of a module of kernels, or None for any other module."""
+    """Return the path of a kernel module; return None if the module contains no kernels."""
     package, _, name = module.rpartition(".")
     path = _folder_of_package(package) / f"{name}.py"
     return path if package in _KERNEL_PACKAGES and path.is_file() else None
 
 
 def _folder_of_package(package: str) -> Path:
-    """Return the folder of a package."""
+    """Return the path of the folder of a package."""
     return ROOT.joinpath(*package.split("."))

@@ -1,12 +1,13 @@
-"""Yield flags: let a kernel in a background thread of the window yield the processor between pieces of its work.
+"""Yield flags, which control whether a kernel in a background thread yields the processor to other threads.
 
-A running thread keeps its processor for 4 ms. A kernel that yields after each piece delays other threads by at most one
-piece; when no other thread is ready to run, yielding costs nothing. On a machine with more threads than processors, a
-kernel that yields continues 4 ms later each time. So a caller that has to wait for the result sets the flag, and the
-kernel stops yielding.
+The operating system lets a running thread keep its processor for 4 ms, so the window might wait that long. So a
+background kernel yields the processor after each small piece of work (yielding takes no time if no other thread is
+waiting). But if there are more running threads than processors, the kernel waits 4 ms at each yield. So if the window
+needs the result at once, it sets the yield flag, and the kernel stops yielding.
 
-The lowest scheduling class (SCHED_IDLE) is no alternative. With two computing programs on the machine, a thread of that
-class had not finished 15 ms of work after five seconds, and without privileges its class cannot be raised again.
+A lower priority for the thread (the scheduling class SCHED_IDLE) is no alternative. With two other programs computing
+on the machine, a thread of that class did not finish 15 ms of work within five seconds, and a process without
+privileges cannot raise the priority again.
 """
 
 import os
@@ -25,12 +26,12 @@ YieldFlag = npt.NDArray[np.uint8]
 
 
 def new_yield_flag() -> YieldFlag:
-    """Return a flag that makes a kernel yield, until the caller sets pace[0] = 1."""
+    """Return a flag with which a kernel yields the processor regularly. Set flag[0] = 1 to stop the yielding."""
     return np.zeros(1, np.uint8)
 
 
 def never_yield_flag() -> YieldFlag:
-    """Return a flag that makes a kernel never yield, for a caller that waits for its result from the beginning."""
+    """Return a flag with which a kernel never yields the processor, for a caller that waits for the kernel."""
     return np.ones(1, np.uint8)
 
 
@@ -55,9 +56,9 @@ yield_processor: Any = _interpreted_yield if IS_SIM_INTERPRETED else _compiled_y
 
 @kernel
 def yield_after_steps(done, piece, pace):
-    """Yield the processor after every `piece` steps of a kernel's work, unless pace[0] is 1.
+    """Yield the processor if `done` is a multiple of `piece`, unless the yield flag `pace` is set to 1.
 
-    The kernel calls this after each step; `done` is the number of steps done, which grows by one from call to call.
+    Call this after each step of the work; `done` is the number of steps done so far.
     """
     if done % piece == 0 and pace[0] == 0:
         yield_processor()
