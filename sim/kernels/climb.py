@@ -1,12 +1,12 @@
-"""Hill climbing: a test whether greedy steps lead from one cell to another, and the path of these steps.
+"""Hill climbing: a test whether a simple greedy walk leads from cell a to cell b, and the cells of this walk.
 
-A step goes to the successor with the least c + h0 (c: cost of the arc, h0: octile distance to the second cell). Ties:
-larger c, then smaller cell. LRTA* with one expansion per move has the same rule, so it walks exactly these cells as
-long as it has learned nothing. Climbing gives up at a cell if no successor is nearer by h0. Climbing is directed:
-success from a to b does not imply success from b to a. Between neighbours it always succeeds.
+Each step goes to the successor with the least c + h0 (c: cost of the arc, h0: octile distance to b). Ties: larger c,
+then smaller cell. If this successor is not nearer to b by h0, climbing fails. LRTA* with one expansion per move chooses
+its moves by the same rule, so it walks over the same cells until it has learned a higher h.
 
-Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games". Steps are counted separately; they
-are no expansions.
+If a climb from a to b succeeds, the climb from b to a can still fail. A climb between neighbours always succeeds.
+
+Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games". Steps are not counted as expansions.
 """
 
 import numpy as np
@@ -14,19 +14,19 @@ import numpy as np
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS, h0_cells
 
-NO_CAP = np.int64(1) << 62  # value of `cap`, the maximum number of steps, for a climb without a limit
-CLIMB_FAILED = -1  # result of a climb that gives up, instead of its number of steps
+NO_CAP = np.int64(1) << 62  # value of `cap` (maximum number of steps) that means: no limit
+CLIMB_FAILED = -1  # result of a climb that fails; otherwise the result is its number of steps
 
 
 @kernel
 def climb_length(ground, a, b, cap):
-    """Return the number of steps from a to b, or FAILED if climbing gives up or needs more than `cap` steps."""
+    """Climb from a to b. Return the number of steps, or CLIMB_FAILED if this fails or needs more than `cap` steps."""
     return climb_length_and_steps(ground, a, b, cap)[0]
 
 
 @kernel
 def count_climbable_pairs(ground, pairs, cap):
-    """Return the number of pairs of cells whose second cell is reached from the first by at most `cap` steps."""
+    """Return the number of cell pairs (a, b) for which a climb from a to b succeeds in at most `cap` steps."""
     count = 0
     for i in range(pairs.shape[0]):
         count += climb_length(ground, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), np.int64(cap)) >= 0
@@ -35,7 +35,10 @@ def count_climbable_pairs(ground, pairs, cap):
 
 @kernel
 def climb_length_and_steps(ground, a, b, cap):
-    """Climb from a to b. Returns the result of climb(), and the number of steps made, also of a climb that fails."""
+    """Climb from a to b in at most `cap` steps. Return two numbers: the result and the number of steps made.
+
+    The result is the number of steps, or CLIMB_FAILED. The second number also counts the steps of a failed climb.
+    """
     s, h = np.int64(a), h0_cells(ground, a, b)
     steps = np.int64(0)
     while s != b:
@@ -54,7 +57,7 @@ def climb_length_and_steps(ground, a, b, cap):
 
 @kernel
 def next_climb_cell(ground, s, b):
-    """Return the successor t of s with the least c(s,t) + h0(t,b), or -1 if s has no successor."""
+    """Return the next cell of a climb to b: the successor t of s with the least c(s,t) + h0(t,b); -1 if s has none."""
     best, best_f = np.int64(-1), np.inf
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(TIE_ORDERED_SUCCESSORS[is_dearer << 8 | np.int64(ground.moves[s])])
@@ -70,7 +73,7 @@ def next_climb_cell(ground, s, b):
 
 @kernel
 def write_climb_cells(ground, a, b, way):
-    """Write the cells of a successful climb from a to b, both included, into `way`. Returns the number of cells."""
+    """Write all cells of the climb from a to b to `way`, with a and b; return their number. The climb must succeed."""
     s = np.int64(a)
     way[0] = s
     count = 1

@@ -1,13 +1,16 @@
-"""kNN LRTA*: LRTA* from subgoal to subgoal of the record that is most similar to its problem.
+"""kNN LRTA*: an agent that reuses the path of a similar solved problem, called a record, as a list of subgoals.
 
-Paper: section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games". An agent without a target selects. If
-hill climbing leads to the goal, the goal is its target. Otherwise it takes the first of the most similar records whose
-first cell can be climbed to from the agent, and from whose last cell the goal can be climbed to (climb.py). If no
-record fits, the agent heads for the goal for as many moves as a climb may have steps, then selects again. It walks by
-LRTA* with one expansion a move and a table of h for every target.
+Paper: section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games". A record is a list of cells, made
+before the run (records.py). An agent without a target selects its targets by three rules; "climb" means hill climbing
+(climb.py):
+1. If the agent can climb to the goal, the goal is its only target.
+2. Otherwise it tries the most similar records one by one. A record fits if the agent can climb to its first cell, and
+   if a climb leads from its last cell to the goal. The cells of the first record that fits become the targets.
+3. If no record fits, the goal is the target for `cap` moves; then the agent selects again.
+The agent walks to each target by LRTA* with one expansion per move. It has a separate table of h for each target.
 
-A selection climbs step by step, so that it may be spread over ticks: at most `spread` steps in each, while the agent
-continues toward its present target.
+A selection may need many climbing steps, so it can be spread over ticks: at most `spread` steps in each tick.
+Meanwhile the agent walks on toward its present target.
 """
 
 from typing import NamedTuple
@@ -24,57 +27,57 @@ from sim.kernels.targets import is_goal_target, must_grow, set_target, step_towa
 
 CONTROL = np.dtype(
     [
-        ("direct", "i8"),  # whether a climb to the goal itself is tried before any record
-        ("skips_first", "i8"),  # whether the first cell of a record is skipped if the second can be climbed to
-        ("cap", "i8"),  # maximum steps of a climb; also the number of moves without a record until the next selection
-        ("spread", "i8"),  # maximum number of climbing steps of a selection in one tick; 0: no limit
-        ("is_stale", "i8"),  # whether the records were made on another map than the present one
-        ("record", "i8"),  # index of the record that is followed, -1: none
-        ("targets", "i8"),  # number of target cells in Choice.queue
-        ("next", "i8"),  # index of the present target in Choice.queue
-        ("quota", "i8"),  # number of moves until the agent selects again, -1: no limit
+        ("direct", "i8"),  # whether a selection first tests a climb to the goal, before it tries records
+        ("skips_first", "i8"),  # whether to skip a record's first cell if the agent can climb to the second
+        ("cap", "i8"),  # maximum number of steps of a climb, and number of moves without a record until a new selection
+        ("spread", "i8"),  # maximum number of climbing steps in one tick; 0: no limit
+        ("is_stale", "i8"),  # whether the map has changed since the records were made
+        ("record", "i8"),  # index of the record whose cells are the targets; -1: none
+        ("targets", "i8"),  # number of targets in RecordChoice.queue
+        ("next", "i8"),  # index of the present target in RecordChoice.queue
+        ("quota", "i8"),  # number of moves until the agent must select targets again; -1: no limit
         ("leg", "i8"),  # number of moves made toward the present target
-        ("stage", "i8"),  # stage of the selection: SETTLED, TO_GOAL, TO_FIRST, FROM_LAST or TO_SECOND
-        ("from_cell", "i8"),  # cell of the agent when the selection began
-        ("candidate", "i8"),  # index of the record that is being tried, in the list of the most similar records
-        ("found", "i8"),  # number of similar records found, -1: not searched for yet
-        ("climber", "i8"),  # cell that the present climb has reached, -1: the climb has not begun
-        ("climbed", "i8"),  # number of steps of the present climb
-        ("steps", "i8"),  # number of steps of all climbs so far
-        ("most_steps", "i8"),  # largest number of climbing steps in one tick
+        ("stage", "i8"),  # climb that the selection tests now: TO_GOAL, TO_FIRST, ...; SETTLED: no selection
+        ("from_cell", "i8"),  # cell on which the agent was when the selection began
+        ("candidate", "i8"),  # index of the record tried now, in the list of the most similar records
+        ("found", "i8"),  # number of similar records found; -1: the selection has not searched for them yet
+        ("climber", "i8"),  # cell that the present climb has reached; -1: the climb has not begun
+        ("climbed", "i8"),  # number of steps that the present climb has made
+        ("steps", "i8"),  # number of climbing steps since the start of the run
+        ("most_steps", "i8"),  # largest number of climbing steps made in one tick so far
         ("selections", "i8"),
-        ("did", "i8"),  # bits for the events of the last tick, such as LOST and REACHED
+        ("did", "i8"),  # bits for the events of the latest tick, such as LOST and REACHED
     ],
     align=True,
 )
 
-# Bits of `did`, the events of a tick. LOST: the record could no longer be followed. REACHED: a target was reached.
-# BEGAN: a selection began. ASKED: records were tried. STRAIGHT: the goal can be climbed to. TAKEN: a record was chosen.
-# NONE_FITS: none of the similar records can be used.
+# Bits of `did`, the events of a tick. LOST: the agent had to give up its record. REACHED: it has reached a target.
+# BEGAN: a selection began. ASKED: the selection tried records. STRAIGHT: the agent can climb to the goal.
+# TAKEN: the selection chose a record. NONE_FITS: the selection ended without a record, because no similar record fits.
 LOST, REACHED, BEGAN, ASKED, STRAIGHT, TAKEN, NONE_FITS = 1, 2, 4, 8, 16, 32, 64
 
-# Stages of a selection, named after the climb that is tested. SETTLED: no selection is under way.
+# Stages of a selection of targets, named after the climb that is tested. SETTLED: no selection is in progress.
 # TO_GOAL: from the agent to its goal. TO_FIRST, TO_SECOND: from the agent to the first or second cell of a record.
 # FROM_LAST: from the last cell of a record to the agent's goal.
 SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
 
-# Verdicts on a candidate record. UNTRIED: not tested. ACCEPTED: chosen. NO_WAY_TO_IT: no climb from the agent to it.
-# NO_WAY_FROM_IT: no climb from it to the goal. DROPPED: excluded, because following it failed earlier.
+# Results of testing a record. UNTRIED: not tested. ACCEPTED: chosen. NO_WAY_TO_IT: the agent cannot climb to it.
+# NO_WAY_FROM_IT: no climb leads from the record to the goal. DROPPED: not tested, because the record failed earlier.
 UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
 
-UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # states of a climb: not finished; at its last cell; failed
+UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # state of a climb: not finished, successful, failed
 
 
 class RecordChoice(NamedTuple):
-    """Records considered in a selection, verdicts on them, and the targets chosen.
+    """Records tried in a selection, the results of the tests, and the targets selected.
 
     Make it only with new_record_choice().
     """
 
     similar: SimilarRecords
-    verdicts: np.ndarray  # int8[similar records] verdict on each similar record, such as ACCEPTED
-    queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order in which to head for them
-    dropped: np.ndarray  # uint8[records] 1 for a record that led nowhere on a changed map; it is not taken again
+    verdicts: np.ndarray  # int8[similar records] result of testing each similar record, such as ACCEPTED
+    queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order of the walk
+    dropped: np.ndarray  # uint8[records] 1 for each record that the agent has given up and must not choose again
 
 
 def new_record_choice(similar: int, records: int, longest: int) -> RecordChoice:
@@ -88,7 +91,7 @@ def new_record_choice(similar: int, records: int, longest: int) -> RecordChoice:
 
 @kernel
 def drop_choice(control):
-    """Drop the present record and targets, so that the agent selects in its next tick."""
+    """Delete all targets, so that the agent selects new targets in its next tick."""
     it = control[0]
     it.record = -1
     it.targets = 0
@@ -100,7 +103,10 @@ def drop_choice(control):
 
 @kernel
 def run_ticks(ground, records, choice, targets, state, control, rows):
-    """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the tables of h must grow first."""
+    """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
+
+    Stops early if the agent has finished, or if the caller must enlarge the tables of h (targets.must_grow()).
+    """
     st, it = state[0], control[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE or must_grow(targets):
@@ -120,7 +126,7 @@ def run_ticks(ground, records, choice, targets, state, control, rows):
 
 @kernel
 def move_agent(ground, choice, targets, st, it):
-    """Make one move toward the present target. Returns the expansions and the phase of the tick."""
+    """Make one move toward the present target. Returns the number of expansions and the phase of the tick."""
     if step_toward(ground, targets, st):
         it.leg += 1
         if it.quota > 0:
@@ -138,7 +144,7 @@ def move_agent(ground, choice, targets, st, it):
 
 @kernel
 def choose_target(ground, records, choice, st, it):
-    """Ensure that queue[next] is a target other than the agent's own cell. Writes: st, it, choice."""
+    """Ensure that the agent has a target: a cell queue[next] that it has not reached yet. Writes: st, it, choice."""
     if it.record >= 0 and is_record_lost(ground, choice, it):
         it.did |= LOST
         drop_record(choice, it)
@@ -154,7 +160,7 @@ def choose_target(ground, records, choice, st, it):
 
 @kernel
 def skip_reached_targets(choice, st, it):
-    """Advance in the queue past targets that the agent has reached. Afterwards the queue may have no targets left."""
+    """Advance to the next target if the agent has reached its target. Afterwards the queue may be used up."""
     while it.next < it.targets and choice.queue[it.next] == st.loc:
         it.next += 1
         it.leg = 0
@@ -163,14 +169,17 @@ def skip_reached_targets(choice, st, it):
 
 @kernel
 def is_record_lost(ground, choice, it):
-    """Return whether the present record can no longer be followed, which can only happen after a map change."""
+    """Return True if the agent must give up its record: its target is blocked, or not reached within `cap` moves.
+
+    This is only possible if the map has changed since the records were made.
+    """
     target = choice.queue[min(it.next, it.targets - 1)]
     return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
 
 
 @kernel
 def drop_record(choice, it):
-    """Stop following the present record, and exclude it from later selections."""
+    """Give up the present record: delete its targets, and mark it so that it is never chosen again."""
     choice.dropped[it.record] = 1
     it.record = -1
     it.targets = 0
@@ -180,7 +189,7 @@ def drop_record(choice, it):
 
 @kernel
 def make_goal_only_target(choice, st, it):
-    """Stop following a record, and make the goal the only target."""
+    """Replace all targets by the goal; the agent then follows no record."""
     choice.queue[0] = st.goal
     it.targets = 1
     it.next = 0
@@ -193,11 +202,11 @@ def make_goal_only_target(choice, st, it):
 
 @kernel
 def begin_selection(st, it):
-    """Begin a selection at the agent's cell. The climb to the goal comes first if it is enabled, otherwise records."""
+    """Begin a selection of targets. Its first test is a climb to the goal if `direct` is set, otherwise a record."""
     it.stage = TO_GOAL if it.direct else TO_FIRST
     it.from_cell = st.loc
     it.candidate = 0
-    it.found = -1  # similar records are not searched for yet
+    it.found = -1  # the search for similar records is still to be done
     it.climber = -1
     it.selections += 1
     it.did |= BEGAN
@@ -205,7 +214,7 @@ def begin_selection(st, it):
 
 @kernel
 def continue_selection(ground, records, choice, st, it):
-    """Continue the selection, with at most `spread` steps of climbing in this tick."""
+    """Continue the selection of targets, with at most `spread` climbing steps in this tick (0: no limit)."""
     left = it.spread if it.spread else np.int64(1) << 62
     before = it.steps
     while it.stage != SETTLED:
@@ -235,8 +244,9 @@ def continue_selection(ground, records, choice, st, it):
 
 @kernel
 def has_candidate_left(ground, records, choice, st, it):
-    """Return whether a similar record remains to be tried. Finds the similar records first if this is not done yet.
+    """Advance `candidate` to the next similar record to try, and return False if there is none.
 
+    The first call of a selection finds the similar records. Records that were given up earlier are skipped.
     Writes: choice, it.
     """
     if it.found < 0:
@@ -250,7 +260,7 @@ def has_candidate_left(ground, records, choice, st, it):
 
 @kernel
 def climb_ends(records, choice, st, it):
-    """Return the first and the last cell of the climb that the present stage of the selection tests."""
+    """Return the first and the last cell of the climb that the selection tests in its present stage."""
     if it.stage == TO_GOAL:
         return np.int64(it.from_cell), np.int64(st.goal)
     r = choice.similar.records[it.candidate]
@@ -264,9 +274,9 @@ def climb_ends(records, choice, st, it):
 
 @kernel
 def continue_climb(ground, st, it, a, b, room):
-    """Continue the climb from a to b for up to `room` steps. Returns UNDER_WAY, CLIMBED or GAVE_UP.
+    """Continue the climb from a to b by at most `room` steps. Returns UNDER_WAY, CLIMBED or GAVE_UP.
 
-    The climb gives up after `cap` steps.
+    The climb fails (GAVE_UP) if it needs more than `cap` steps, or if the next cell is not nearer to b.
     """
     if it.climber < 0:
         it.climber, it.climbed = a, 0
@@ -288,7 +298,7 @@ def continue_climb(ground, st, it, a, b, room):
 
 @kernel
 def handle_goal_climb(choice, st, it, is_climbed):
-    """Handle the result of the climb to the goal: make the goal the target, or continue with trying records."""
+    """Use the result of the climb to the goal: on success make the goal the only target, otherwise try records next."""
     if is_climbed:
         make_goal_only_target(choice, st, it)
         it.quota = -1
@@ -300,7 +310,10 @@ def handle_goal_climb(choice, st, it, is_climbed):
 
 @kernel
 def handle_record_climb(records, choice, st, it, is_climbed):
-    """Handle the result of a candidate record's climb: begin its next test, try the next candidate, or choose it."""
+    """Use the result of a climb that tests a record. If the climb failed, continue with the next record.
+
+    If it succeeded, continue with the next test of the same record, or choose the record after the last test.
+    """
     if not is_climbed:
         choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == TO_FIRST else NO_WAY_FROM_IT
         it.candidate += 1
@@ -315,7 +328,10 @@ def handle_record_climb(records, choice, st, it, is_climbed):
 
 @kernel
 def choose_record(records, choice, st, it, skips_first):
-    """Choose the candidate record: its cells, followed by the goal, become the agent's targets."""
+    """Choose the record that was tried: its cells, followed by the goal, become the agent's targets.
+
+    The first cell of the record is left out if `skips_first`.
+    """
     r = choice.similar.records[it.candidate]
     choice.verdicts[it.candidate] = ACCEPTED
     first, after = records.offsets[r], records.offsets[r + 1]

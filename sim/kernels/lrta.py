@@ -1,14 +1,18 @@
-"""LRTA*: look ahead a fixed depth, store the best value of the frontier in the current cell, make one move.
+"""LRTA*: in each tick, search a small area around the agent, raise h of the agent's cell, and make one move.
 
-Papers: Korf 1990 (depth 1); the deeper lookahead, mini-min with path-max, as in the control of "TBA*: Time-Bounded A*";
-the lookahead limited by cost as in figure 2 of "Real-time heuristic search for pathfinding in video games".
+The search is called lookahead, and the area is called ball. The cells inside the ball are expanded; the cells on its
+border, the frontier, are not. The h of the agent's cell becomes the least f of the frontier cells, and the agent moves
+toward the frontier cell with this f.
 
-Ties on f: the goal, the least g + h before path-max, larger g, smaller cell. Path-max raises f of every neighbour to
-the agent's own h where this is too high, for example after a cell was freed. Without the second rule all neighbours
-would then be equal, and the agent might turn away from the goal. The budget does not shorten a lookahead, because LRTA*
-with a shallower lookahead is another algorithm.
+Papers: Korf 1990 for depth 1. The lookahead of a larger depth (mini-min with path-max) follows the reference algorithm
+LRTA* in "TBA*: Time-Bounded A*". The lookahead limited by cost follows figure 2 of "Real-time heuristic search for
+pathfinding in video games".
 
-The ball is the set of cells that a lookahead has found. Its inside is expanded; its frontier (rim) is not.
+Ties on f are decided by these rules in turn: prefer the goal, the least g + h before path-max, the larger g, the
+smaller cell. The second rule matters if the agent's h is too high, for example after a cell was freed: path-max raises
+the f of every neighbour to that h, so all are equal, and without the rule the agent might turn away from the goal.
+
+The budget does not limit a lookahead, because LRTA* with a smaller depth is another algorithm.
 """
 
 from typing import NamedTuple
@@ -26,16 +30,16 @@ from sim.kernels.openlist import key_of_f, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, clear_search, new_search, parent_of
 from sim.kernels.targets import h_toward, raise_toward
 
-INSIDE, FRONTIER = -2, -3  # values of NODE.place of a cell in the ball: it will be expanded; it is on the frontier
-NO_REACH = -1.0  # value of `reach`, the limit on g, for a lookahead that is limited by depth instead
+INSIDE, FRONTIER = -2, -3  # NODE.place of a cell that the lookahead will expand, and of a cell that it will not
+NO_REACH = -1.0  # value of `reach` (limit of g) for a lookahead that is limited by depth, not by g
 
 
 class LookaheadBall(NamedTuple):
-    """Memory of one lookahead: the ball of cells that it has found. Make it only with new_lookahead_ball()."""
+    """Arrays of one lookahead and the cells that it has found (the ball). Make it only with new_lookahead_ball()."""
 
-    search: Search  # g and parents inside the ball; its heap has the cells still to be expanded
-    cells: np.ndarray  # int32[cells] all cells of the ball, the agent's own first
-    fh: np.ndarray  # float64[cells] f of each cell, raised by path-max to at least the f of its parent
+    search: Search  # search around the agent: g and parent of each cell, and the cells still to be expanded
+    cells: np.ndarray  # int32[cells] list of the cells that the lookahead has found; the agent's cell is the first
+    fh: np.ndarray  # float64[cells] f of each cell of the map, with path-max: at least the f of its parent
 
 
 def new_lookahead_ball(cells: int, is_watched: bool, is_reused: bool = False) -> LookaheadBall:
@@ -50,7 +54,8 @@ def new_lookahead_ball(cells: int, is_watched: bool, is_reused: bool = False) ->
 def run_ticks_at_depth_1(ground, learned, state, rows):
     """Plan and act with depth 1 for up to len(rows) ticks. Returns the number of ticks done.
 
-    The moves are those of run() with depth 1, but no ball is recorded, which saves time.
+    The moves are the same as those of run_ticks() with depth 1. This function saves time, because it does not record
+    the cells of the lookahead.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -68,12 +73,12 @@ def run_ticks_at_depth_1(ground, learned, state, rows):
 
 @inlined_kernel
 def make_move_at_depth_1(ground, learned, st):
-    """Make one step of LRTA* with depth 1: expand the agent's cell, learn, move. Returns expansions and phase."""
+    """Expand the agent's cell, update its h, and move the agent. Returns the number of expansions and the phase."""
     s = np.uint64(st.loc)
     t, f = best_successor(ground, learned, s, learned_h_of(learned, s))
     st.updates += 1
     st.best = t
-    set_h(learned, s, f)  # sets h[s] to max(h[s], f), which is f, because f is at least h[s]
+    set_h(learned, s, f)  # raises h of s to f, which is at least the old h
     if f > st.limit:
         st.status = log.NO_PATH
         return 1, log.WAITING
@@ -83,7 +88,10 @@ def make_move_at_depth_1(ground, learned, st):
 
 @kernel
 def best_successor(ground, learned, s, least):
-    """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. s must have a successor."""
+    """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and this f.
+
+    s must have at least one successor. Ties: the goal, the least c + h, the larger c, the smaller cell.
+    """
     h, step, cost = learned.h, ground.step, ground.cost
     best_f, best_sum, best = np.inf, np.inf, np.int64(-1)
     is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
@@ -100,7 +108,7 @@ def best_successor(ground, learned, s, least):
         total = cost[d] + h_t
         f = max(least, total)
         if is_goal:
-            total = -1.0  # less than any other sum, so the goal wins every tie
+            total = -1.0  # less than any other sum, so that the goal wins every tie
         if f < best_f or (f == best_f and total < best_sum):
             best_f, best_sum, best = f, total, t
     return best, best_f
@@ -113,7 +121,7 @@ def best_successor(ground, learned, s, least):
 def run_ticks(ground, targets, ball, state, depth, reach, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
-    `depth` and `reach` limit the lookahead, see look_ahead().
+    `depth` (maximum number of moves) or `reach` (maximum cost g) limits the lookahead, see look_ahead().
     """
     st = state[0]
     for tick in range(rows.size):
@@ -129,9 +137,9 @@ def run_ticks(ground, targets, ball, state, depth, reach, rows):
 
 @kernel
 def learn_and_move(ground, targets, ball, st):
-    """Learn from a lookahead, and move toward the best frontier cell.
+    """Raise h of the agent's cell to the best f of the frontier, and move toward the frontier cell with this f.
 
-    Returns False, without a move, if there is no path.
+    If there is no path to the goal, make no move and return False.
     """
     b = best_frontier_cell(targets, ball, st)
     st.best = b
@@ -146,11 +154,11 @@ def learn_and_move(ground, targets, ball, st):
 
 @kernel
 def look_ahead(ground, targets, ball, st, depth, reach):
-    """Run Dijkstra's algorithm from the agent inside its ball. Returns the number of expansions.
+    """Search the surroundings of the agent with Dijkstra's algorithm. Returns the number of expansions.
 
-    If `reach` is negative, the ball has the cells up to `depth` moves away, and all but its last layer are expanded.
-    Otherwise the cells with g <= reach are expanded, and the ball has these cells and their successors. The present
-    target is never expanded. Writes: the ball, h of cells read for the first time.
+    If `reach` is negative, expand all cells that are fewer than `depth` moves away from the agent. Otherwise expand all
+    cells with g <= reach. Never expand the present target. The ball then consists of the expanded cells and their
+    successors. Writes: the ball, st.closed (number of cells in the ball), initial h of cells seen for the first time.
     """
     search, cells, fh, step, cost = ball.search, ball.cells, ball.fh, ground.step, ground.cost
     nodes, heap, control = search.nodes, search.heap, search.control[0]
@@ -199,9 +207,10 @@ def look_ahead(ground, targets, ball, st, depth, reach):
 
 @kernel
 def find_ball_cells(ground, search, cells, root, goal, depth):
-    """Find the cells up to `depth` moves from the root, layer by layer. All cells but the last layer become INSIDE.
+    """List the cells that are at most `depth` moves away from the root. Returns the number of cells.
 
-    Returns the number of cells found. Writes: cells, nodes.
+    Cells fewer than `depth` moves away are marked INSIDE, the others FRONTIER. The goal is always marked FRONTIER.
+    Writes: cells, nodes of the search.
     """
     count = add_frontier_cell(search, cells, 0, root)
     first = 0
@@ -220,13 +229,13 @@ def find_ball_cells(ground, search, cells, root, goal, depth):
                     count = add_frontier_cell(search, cells, count, t)
         first = last
         if first == count:
-            break  # the last layer added no cell, so all reachable cells are in the ball
+            break  # no new cell was found, so all reachable cells are listed
     return count
 
 
 @kernel
 def add_frontier_cell(search, cells, count, s):
-    """Add a newly found cell to the list of the ball's cells, as a frontier cell. Returns the length of the list."""
+    """Append cell s to the list `cells` of length `count`, and mark it FRONTIER. Returns the new length."""
     node = search.nodes[s]
     node.search = search.control[0].search
     search.control[0].known += 1
@@ -238,10 +247,11 @@ def add_frontier_cell(search, cells, count, s):
 
 @kernel
 def best_frontier_cell(targets, ball, st):
-    """Return the frontier cell with the least path-max f, -1 if there is none.
+    """Return the frontier cell with the least f (with path-max); return -1 if there are no frontier cells.
 
-    After a single expansion, ties go to the least c + h first, as in best_successor(); see docs/deviations.md. Writes:
-    `place` of the frontier cells and open_size, so that drawing code shows the frontier as an open list.
+    Ties on f: the target, larger g, smaller cell. If only one cell was expanded, the least g + h comes before larger g,
+    as in best_successor(); see docs/deviations.md.
+    Writes: `place` of frontier cells and open_size, so that drawing code shows the frontier as an open list.
     """
     search, fh, target = ball.search, ball.fh, targets.aimed[0].goal
     best, best_sum = np.int64(-1), np.inf
@@ -266,7 +276,7 @@ def best_frontier_cell(targets, ball, st):
 
 @kernel
 def first_cell_on_path(ground, search, s, b):
-    """Return the first cell after s on the path from s to b."""
+    """Return the cell that follows s on the path from s to b. s must be an ancestor of b in the search."""
     t = np.int64(b)
     before = parent_of(ground, search, t)
     while before != s:

@@ -1,8 +1,9 @@
-"""Records of solved problems: made from random problems before the run, then searched for the most similar problem.
+"""Records of solved problems, made before the run. During the run, an agent searches for those similar to its problem.
 
-A record is a cheapest path, compressed to a chain of cells, each of which hill climbing reaches from the previous one.
-The dissimilarity of two problems is the octile distance between their starts or between their goals, whichever is
-larger.
+A record is the cheapest path of a random problem. It is compressed to a few of its cells, chosen so that hill climbing
+(climb.py) leads from each cell to the next. The dissimilarity of two problems is the octile distance between their
+starts or the octile distance between their goals, whichever is larger. A balanced search tree (k-d tree) of all records
+speeds up the search for the most similar ones.
 
 Paper: kNN LRTA*, section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games".
 """
@@ -17,27 +18,27 @@ from sim.kernels.flood import NEVER_MET, flood_fill
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0
 
-LEAF_SIZE = 8  # maximum number of records in a leaf of the tree
-AXIS_COUNT = 4  # axes of the tree: x and y of the first cell, x and y of the last
-STACK_SIZE = 64  # size of the stack for walking through the tree; a tree of a million records is 20 deep
+LEAF_SIZE = 8  # maximum number of records in a leaf of the search tree
+AXIS_COUNT = 4  # axes of the search tree: x and y of a record's first cell, x and y of its last cell
+STACK_SIZE = 64  # stack size for traversing the search tree; a tree of a million records has 20 levels
 
 
 class ProblemRecords(NamedTuple):
-    """All records of a map. Record r is cells[offsets[r] : offsets[r + 1]]."""
+    """All records of a map. Record r consists of the cells in cells[offsets[r] : offsets[r + 1]]."""
 
-    offsets: np.ndarray  # int32[records + 1] index in `cells` of the first cell of each record, and the number of cells
-    cells: np.ndarray  # int32[sum of their lengths] cells of all records
-    ends: np.ndarray  # int32[records, AXES] first and last cell of each record, as coordinates
-    order: np.ndarray  # int32[records] records in the order of a balanced tree: see tree_order() in sim/records.py
+    offsets: np.ndarray  # int32[records + 1] index in `cells` at which each record begins; last: len(cells)
+    cells: np.ndarray  # int32[total length of all records] cells of the records, one record after the other
+    ends: np.ndarray  # int32[records, AXIS_COUNT] x and y of the first cell, x and y of the last cell of each record
+    order: np.ndarray  # int32[records] search tree: record indices in the order of tree_order() in sim/records.py
 
 
 class SimilarRecords(NamedTuple):
-    """Result of a query for similar records, most similar first, and the buffers of the query."""
+    """Result of a search for the records most similar to a problem, and the buffers that the search needs."""
 
-    records: np.ndarray  # int32[asked] indices of the similar records, the most similar first
-    distances: np.ndarray  # float64[asked] dissimilarity of each record in `records`
-    spans: np.ndarray  # int32[STACK, 3] subtrees still to be examined: first index in `order`, end index, split axis
-    bounds: np.ndarray  # float64[STACK] lower bound of the dissimilarity of the records in each subtree of `spans`
+    records: np.ndarray  # int32[asked] indices of the most similar records, in order of increasing dissimilarity
+    distances: np.ndarray  # float64[asked] dissimilarity of each record in `records` to the problem
+    spans: np.ndarray  # int32[STACK_SIZE, 3] subtrees still to be searched: first and end index in `order`, split axis
+    bounds: np.ndarray  # float64[STACK_SIZE] lower bound of the dissimilarities in each subtree of `spans`
 
 
 def new_similar_records(asked: int) -> SimilarRecords:
@@ -54,9 +55,9 @@ def new_similar_records(asked: int) -> SimilarRecords:
 
 @kernel
 def solve_and_compress(ground, search, start, goal, way, record):
-    """Solve a problem and compress its path into `record`.
+    """Find the cheapest path from `start` to `goal`, and write its compressed form to `record`.
 
-    Returns the length of the record, 0 if there is no path, and the expansions.
+    Returns the number of cells in the record (0 if there is no path) and the number of expansions.
     """
     length, expansions = offline.find_cheapest_path(ground, search, start, goal, way)
     return compress_path(ground, way, length, record) if length else 0, expansions
@@ -64,18 +65,18 @@ def solve_and_compress(ground, search, start, goal, way, record):
 
 @kernel
 def compress_path(ground, way, length, record):
-    """Compress a path: after each kept cell, keep the farthest cell of the path that hill climbing reaches from it.
+    """Write a few cells of a path to `record`, chosen so that hill climbing leads from each cell to the next.
 
-    Returns the number of cells kept. Writes: record.
+    The record begins with the first cell of the path. Each next cell of the record is the farthest cell of the path
+    that hill climbing reaches from the cell before. Returns the number of cells in the record. Writes: record.
     """
     last = length - 1
     record[0] = way[0]
     count, i = 1, 0
     while climb_length(ground, way[i], way[last], NO_CAP) < 0:
         j = last - 1
-        while (
-            climb_length(ground, way[i], way[j], NO_CAP) < 0
-        ):  # ends, because climbing between neighbours always succeeds
+        # This loop terminates, because hill climbing between neighbours always succeeds.
+        while climb_length(ground, way[i], way[j], NO_CAP) < 0:
             j -= 1
         record[count] = way[j]
         count += 1
@@ -86,9 +87,10 @@ def compress_path(ground, way, length, record):
 
 @kernel
 def largest_component(ground, labels, cells):
-    """List the cells of the largest set that is connected by moves; of equal sets, the set with the smallest cell.
+    """Write the cells of the map's largest connected component to `cells`, and return their number.
 
-    Returns the number of cells. Writes: labels (zeros before), cells.
+    If two components have the same size, the one with the smallest cell is taken. `labels` must contain only zeros
+    before the call. Writes: labels, cells.
     """
     best, best_size, label = 0, 0, 0
     for s in range(ground.moves.size):
@@ -110,11 +112,12 @@ def largest_component(ground, labels, cells):
 
 @kernel
 def find_similar_records(ground, records, s, goal, similar):
-    """Find the records most similar to the problem from s to goal; in a tie the record with the smaller index.
+    """Find the records that are most similar to the problem from s to goal. In a tie, prefer the smaller record index.
 
-    Each part of the tree is split at its middle record along one axis. The difference between the problem and that
-    record along the axis is a lower bound for the dissimilarity of all records on the other side, because octile
-    distance is at least each difference of coordinates.
+    Each subtree of the search tree is split at its middle record along one axis. The problem is on one side of the
+    split. All records on the other side have a dissimilarity of at least |problem - middle record| along the axis,
+    because the octile distance is never less than a difference of coordinates. So that side is skipped if enough
+    records with smaller dissimilarities have been found.
 
     Returns the number of records found. Writes: similar.
     """
@@ -138,7 +141,7 @@ def find_similar_records(ground, records, s, goal, similar):
         count = insert_if_similar(records, r, at, diagonal, similar, count)
         beyond = at[axis] - records.ends[r, axis]
         after = (axis + 1) % AXIS_COUNT
-        for is_near in range(2):  # the nearer subtree is pushed last, so it is examined first
+        for is_near in range(2):  # push the nearer subtree last, so that it is searched first
             is_low = (beyond < 0) == (is_near == 1)
             spans[depth, 0] = low if is_low else middle + 1
             spans[depth, 1] = middle if is_low else high
@@ -150,7 +153,10 @@ def find_similar_records(ground, records, s, goal, similar):
 
 @kernel
 def insert_if_similar(records, r, at, diagonal, similar, count):
-    """Insert record r into the list of the most similar records if it is similar enough. Returns the list's length."""
+    """Insert record r into the sorted list `similar` of length `count`. Return the new length of the list.
+
+    If the list is full and all its records are more similar, it does not change. Writes: similar.
+    """
     ends = records.ends[r]
     distance = max(h0(at[0], at[1], ends[0], ends[1], diagonal), h0(ends[2], ends[3], at[2], at[3], diagonal))
     place = count
@@ -169,6 +175,6 @@ def insert_if_similar(records, r, at, diagonal, similar, count):
 
 @kernel
 def is_more_similar(distance, r, similar, place):
-    """Return whether record r at this distance comes before the similar record at index `place`."""
+    """Return whether record r, with dissimilarity `distance`, comes before the record at index `place` of `similar`."""
     other = similar.distances[place]
     return distance < other or (distance == other and r < similar.records[place])
