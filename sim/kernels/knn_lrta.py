@@ -31,7 +31,7 @@ CONTROL = np.dtype(
         ("skips_first", "i8"),  # whether to skip a record's first cell if the agent can climb to the second
         ("cap", "i8"),  # maximum number of steps of a climb, and number of moves without a record until a new selection
         ("spread", "i8"),  # maximum number of climbing steps in one tick; 0: no limit
-        ("is_stale", "i8"),  # whether the map has changed since the records were made
+        ("is_stale", "i8"),  # whether the present map differs from the map for which the records were made
         ("record", "i8"),  # index of the record whose cells are the targets; -1: none
         ("targets", "i8"),  # number of targets in RecordChoice.queue
         ("next", "i8"),  # index of the present target in RecordChoice.queue
@@ -77,7 +77,7 @@ class RecordChoice(NamedTuple):
     similar: SimilarRecords
     verdicts: np.ndarray  # int8[similar records] result of testing each similar record, such as ACCEPTED
     queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order of the walk
-    dropped: np.ndarray  # uint8[records] 1 for each record that the agent has given up and must not choose again
+    dropped: np.ndarray  # uint8[records] 1 for each record given up; not chosen again until the map changes
 
 
 def new_record_choice(similar: int, records: int, longest: int) -> RecordChoice:
@@ -171,7 +171,7 @@ def skip_reached_targets(choice, st, it):
 def is_record_lost(ground, choice, it):
     """Return True if the agent must give up its record: its target is blocked, or not reached within `cap` moves.
 
-    This is only possible if the map has changed since the records were made.
+    This is only possible if the present map differs from the map for which the records were made.
     """
     target = choice.queue[min(it.next, it.targets - 1)]
     return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
@@ -179,7 +179,7 @@ def is_record_lost(ground, choice, it):
 
 @kernel
 def drop_record(choice, it):
-    """Give up the present record: delete its targets, and mark it so that it is never chosen again."""
+    """Give up the present record: delete its targets, and do not choose it again until the map changes."""
     choice.dropped[it.record] = 1
     it.record = -1
     it.targets = 0
