@@ -1,8 +1,8 @@
 """Batch plan: which walkers of a world advance in batches, and which advance alone; and the world's digest columns.
 
-A batch (`AgentBatch`, agent_batch.py) advances many walkers in one kernel call. A walker outside all batches is
-"unbatched". A slot is a batch with the index of a walker in it. Digest columns are the numbers from which the world's digest is
-computed.
+A batch (`AgentBatch`, agent_batch.py) advances many walkers in one kernel call. A walker outside all batches is called
+"unbatched". A slot is a batch with the index of a walker in it. Digest columns are the numbers from which the
+world's digest is computed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
