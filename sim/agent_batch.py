@@ -1,11 +1,11 @@
-"""Batches (class `AgentBatch`) of agents of one kind that advance in one kernel call (sim/kernels/batch.py).
+"""Batches: agents of the same kind advance together, in one kernel call (sim/kernels/batch.py).
 
-Each agent of a batch gets exactly the result that it would have alone.
+Each agent of a batch (class `AgentBatch`) gets exactly the result that it would get alone.
 
-The kernels read the memory of all agents through a table of addresses, so the table must be refreshed when an agent
-replaces an array. "Memory" here is the nested tuple of arrays that the kernel gets for one agent; the "parts" are its
-arrays and the plain numbers between them. A row is the record (log.ROW) of what one agent did in one tick. The
-"ground" (octile.Ground) is the map as kernels read it, which all agents share.
+A kernel finds the arrays of all agents by a table of their memory addresses. So the table must be refreshed when an
+agent replaces an array. The "memory" of an agent is the nested tuple of arrays and plain numbers that the kernel gets
+for this agent; its "parts" are these arrays and numbers. A row is the record (log.ROW) of what one agent did in one
+tick. The "ground" (octile.Ground) is the map in the form that kernels read; all agents share it.
 """
 
 import mmap
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-_TILE_SIDE = 1 << tile_bits(16)  # side of a square tile in cells, for tables that use the smallest tiles
+_TILE_SIDE = 1 << tile_bits(16)  # side in cells of the smallest tiles, which are square blocks of a table
 _PREFAULT_IN_TILES = (_TILE_SIDE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
 _PREFAULT_IN_ROWS = (1, 6 * _TILE_SIDE, np.zeros((1, 2), np.int64))
 """Arguments of `_cells_near_line` for tables stored in tiles and in rows: distance between neighbouring points in
@@ -39,38 +39,38 @@ is not worth compiling the kernel of the batch."""
 
 
 class RecentRows(NamedTuple):
-    """Log rows of a walker from the last call of `World.advance`, with the phase and the budget of its last row."""
+    """Log rows that a walker wrote in the last call of `World.advance`, and phase and budget of its last row."""
 
     rows: npt.NDArray[Any] = log.new_plain_log(0)  # log.ROW[ticks]: one row per tick of the last advance
-    tick: int = 0  # world tick of the first row
-    phase: int = log.WAITING  # phase of the last row, which may belong to an earlier advance
-    budget: int = 0  # expansions per tick that were allowed in the tick of the last row
+    tick: int = 0  # world tick of the first row in `rows`
+    phase: int = log.WAITING  # phase (such as waiting) of the walker's last row, which may be of an earlier advance
+    budget: int = 0  # maximum number of expansions in the tick of the walker's last row
 
     def with_rows(self, rows: npt.NDArray[Any]) -> "RecentRows":
         """Return a copy of this tuple with other rows and the same tick, phase and budget.
 
-        `_replace` would take four times as long, which matters because this runs for every agent in every frame.
+        This method runs for every agent in every frame, and `_replace` would take four times as long.
         """
         return RecentRows(rows, self.tick, self.phase, self.budget)
 
 
 @dataclass(frozen=True)
 class BatchSteps:
-    """Log rows that the agents of a batch wrote in some consecutive ticks."""
+    """Log rows that the agents of a batch wrote in consecutive ticks."""
 
-    first_tick: int  # world tick of the first column of `rows`
+    first_tick: int  # world tick of column 0 of `rows`
     index_by_id: Mapping[int, int]  # agent id -> index of the agent in the batch
-    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: what each agent did in each tick
-    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; its later rows are unused
+    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: log row of each agent and tick
+    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; rows of later ticks are unused
 
     @property
     def end(self) -> int:
-        """Return the world tick after the last tick of these rows."""
+        """Return the world tick that follows the last of these ticks."""
         return self.first_tick + int(self.rows.shape[1])
 
 
 class BatchSlot(NamedTuple):
-    """Slot of a walker: its batch, which stores the log rows of all its walkers, and its index in the batch."""
+    """Batch of a walker, and the index of the walker in it. The batch stores the log rows of its walkers."""
 
     batch: "AgentBatch"
     place: int
@@ -82,7 +82,7 @@ class BatchSlot(NamedTuple):
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else log.new_plain_log(0)
 
     def recent_rows(self) -> RecentRows:
-        """Return a copy of the rows, phase and budget of this walker, as needed when it leaves the batch."""
+        """Return a copy of this walker's rows, phase and budget, which it keeps when it leaves the batch."""
         return RecentRows(
             self.rows(),
             int(self.batch.first_row_ticks[self.place]),
@@ -92,7 +92,7 @@ class BatchSlot(NamedTuple):
 
 
 class AgentBatch:
-    """Batch of walkers that advance in one kernel call, with a table of the addresses of their arrays."""
+    """Batch of walkers that advance in one kernel call. It stores the memory addresses of the walkers' arrays."""
 
     def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
         """Create a batch.
@@ -100,65 +100,63 @@ class AgentBatch:
         Args:
             kernel: kernel that advances all agents of the batch.
             walkers: walkers of the batch.
-            parts: arrays and numbers in the memory of each walker (see `_memory_parts`).
+            parts: for each walker, the arrays and numbers that the kernel gets (see `_memory_parts`).
         """
         self.kernel, self.walkers = kernel, walkers
         self._run_kernel, self._digest_kernel = CachedDispatch(kernel), CachedDispatch(read_digests)
         self._change = walkers[0].agent.batch_change_kernel  # type: ignore[attr-defined]
         self._change_rules: Any = np.zeros(len(walkers), RULE)
-        # Memory of one agent, from which the kernels take the types of the arrays of all agents.
+        # Nested tuple of the first agent's arrays. Kernels take the array types of all agents from it.
         self._prototype_memory = _kernel_memory_of(walkers[0])
         self._part_sizes = _sizes_of_parts(parts[0])
-        # [agents, arrays] memory address of each array of each agent, through which the kernels access the arrays.
+        # [agents, arrays] memory addresses by which the kernels access the arrays of all agents.
         self._address_table = np.array([_array_addresses(own) for own in parts], np.int64)
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
         self.index_by_id = {number: index for index, number in enumerate(self.ids)}  # agent id -> index in this batch
         self.steps: list[BatchSteps] = []  # log rows of the present or last advance, in the order of ticks
-        self.kernel_seconds = 0.0  # duration of all kernel calls of the present or last advance; 0.0 without a clock
-        # [agents] world tick of each agent's first row in the last advance.
+        self.kernel_seconds = 0.0  # total duration of kernel calls in the present or last advance; 0.0 without a clock
+        # [agents] world tick of the first log row that each agent wrote in the last advance.
         self.first_row_ticks = np.array([walker.first_row_tick for walker in walkers], np.int64)
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
         self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
         self._slots = [BatchSlot(self, index) for index in range(len(walkers))]
-        # log.ROW[agents, ticks]: rows that the kernel has written since the last call of `prepare_ticks`.
+        # log.ROW[agents, ticks]: log rows that the kernel writes in the ticks prepared by `prepare_ticks`.
         self._new_rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
         self._has_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # own budget of each agent in expansions per tick; 0: none
         self._refresh_budgets_and_rules()
         self._agent_arguments = [walker.agent.plain_kernel_arguments() for walker in walkers]  # type: ignore[attr-defined]
-        self.is_storing_rows = (
-            False  # whether every walker has its slot, through which it reads its rows from this batch
-        )
+        self.is_storing_rows = False  # whether all walkers of this batch read their log rows from this batch
         self._prototype_counts = (walkers[0].counts[0],)
-        # Addresses of the referee's counts of each walker (referee.METRICS), which are never replaced.
+        # Memory addresses of each walker's counts, such as moves and cost (referee.METRICS). They never change.
         self._count_addresses = np.array([_array_addresses(walker.counts[:1]) for walker in walkers], np.int64)
         self._digest_sums = np.zeros((len(walkers), 2), np.int64)
         self._position_cells = np.zeros(len(walkers), np.int64)
 
     def digest_numbers(self) -> npt.NDArray[np.int64]:
-        """Return the two digest numbers of each walker, as an array [walkers, 2] in the order of the batch."""
+        """Return an array [walkers, 2] with the two numbers that make up the digest of each walker."""
         self._digest_kernel(self._prototype_counts, self._count_addresses, self._digest_sums)
         return self._digest_sums
 
     def walker_cells(self) -> npt.NDArray[np.int64]:
-        """Return the cell that each walker occupies, as an array in the order of the batch."""
+        """Return an array [walkers] with the cell that each walker occupies."""
         read_positions(self._prototype_counts, self._count_addresses, self._position_cells)
         return self._position_cells
 
     def refresh_array_addresses(self) -> bool:
-        """Update the stored budgets and rules of all agents, and the addresses of arrays that agents have replaced.
+        """Update the budgets, the rules for map changes and the array addresses that are stored for the agents.
 
         Call this method after every change that may make an agent replace an array.
 
         Returns:
-            Whether the batch is still valid. It is not if an agent now needs another kernel, for example because of
-            another parameter, or if its arrays have other sizes.
+            Whether the batch is still valid. It is invalid if an agent needs another kernel, for example after a change
+            of a parameter, or if the sizes of its arrays have changed.
         """
         self._refresh_budgets_and_rules()
         for i, walker in enumerate(self.walkers):
             agent: Any = walker.agent
-            if agent.batch_kernel is not self.kernel:  # possible even if the agent has kept its arrays
+            if agent.batch_kernel is not self.kernel:  # the kernel can change although the arrays are the same
                 return False
             arguments = agent.plain_kernel_arguments()
             if arguments is self._agent_arguments[i]:
@@ -171,7 +169,7 @@ class AgentBatch:
         return True
 
     def _refresh_budgets_and_rules(self) -> None:
-        """Update the stored own budget of each agent, and its rule: the parameters of its reaction to map changes."""
+        """Update the own budget stored for each agent, and its rule, which says how it reacts to map changes."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
         self._change_rules[list(RULE_FIELDS)] = [walker.agent.batch_change_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
@@ -179,7 +177,7 @@ class AgentBatch:
         """Notify all agents of a map change in one kernel call.
 
         Returns:
-            Whether agents of this kind have such a kernel. If not, the caller has to notify each agent by itself.
+            Whether agents of this kind have such a kernel. If not, the caller has to notify each agent separately.
         """
         if self._change is not None:
             arcs = change.tails, change.heads, change.rose
@@ -192,7 +190,7 @@ class AgentBatch:
         return bool(self._has_rows.any())
 
     def discard_rows(self) -> None:
-        """Discard the log rows of the last advance. Call this method when the next advance begins."""
+        """Discard the log rows of the last advance. Call this when the next advance begins."""
         self.steps.clear()
         self.kernel_seconds = 0.0
         self._has_rows[:] = False
@@ -200,20 +198,20 @@ class AgentBatch:
     def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> BatchSteps:
         """Let all agents plan and act for `ticks` ticks from world tick `tick` on, and return their log rows.
 
-        After this call, `results` contains for each agent the number of ticks done, of legal rows, and its status.
+        After this call, `results` contains for each agent: number of ticks it acted, number of legal rows, and status.
         """
         self.prepare_ticks(budget, ticks)
         self.run_slots(grid, tick, slice(None), clock)
         return self.end(tick)
 
     def prepare_ticks(self, budget: int, ticks: int) -> None:
-        """Clear results and set budgets for the next `ticks` ticks. Then call `run_slots`, and last `collect_steps`."""
+        """Prepare the next `ticks` ticks: clear the results and set the budgets. Call this before `run_slots`."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._new_rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
     def run_slots(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
-        """Let the agents with indices in `places` plan and act. With a clock, add the duration to `kernel_seconds`."""
+        """Let the agents with indices in `places` plan and act. If there is a clock, update `kernel_seconds`."""
         before = clock() if clock else 0.0
         self._run_kernel(
             grid.ground,
@@ -226,7 +224,7 @@ class AgentBatch:
         self.kernel_seconds += clock() - before if clock else 0.0
 
     def end(self, tick: int) -> BatchSteps:
-        """Store and return the rows written since the call of `prepare_ticks`. `tick`: world tick of the first row."""
+        """Store and return the log rows of the prepared ticks. `tick`: world tick of the first row of each agent."""
         rows = self._new_rows
         steps = BatchSteps(tick, self.index_by_id, rows, self.results["done"].copy())
         self.steps.append(steps)
@@ -243,10 +241,10 @@ class AgentBatch:
 
 
 def form_batches(walkers: "Iterable[Walker]") -> list[AgentBatch]:
-    """Form batches of walkers with agents of the same kind, and return them; walkers that fit in no batch are left out.
+    """Return batches of the walkers whose agents are of the same kind. Some walkers may be in no batch.
 
-    The agents of a batch have the same group, kernel and sizes of arrays, and at most one trial. Without compiled
-    kernels there are no batches.
+    The agents of a batch belong to the same group, have the same kernel and array sizes, and make only one trial (walk
+    to the goal). Without compiled kernels, there are no batches.
     """
     if not JIT_ON:
         return []
@@ -262,14 +260,14 @@ def form_batches(walkers: "Iterable[Walker]") -> list[AgentBatch]:
 
 
 def _kernel_memory_of(walker: "Walker") -> tuple[Any, ...]:
-    """Return the nested tuple of arrays that the kernel gets for one agent: its own arrays and the referee's counts."""
+    """Return the nested tuple of arrays that a kernel gets for an agent: its own arrays, and the referee's counts."""
     return (walker.agent.batch_arguments(), *walker.counts)  # type: ignore[attr-defined]
 
 
 def _memory_parts(walker: "Walker") -> list[Any]:
-    """Return the arrays in the memory of an agent as a flat list, in the order in which the kernel expects addresses.
+    """Return the arrays that the kernel gets for an agent, as a flat list in the order of the address table.
 
-    Plain numbers between the arrays, such as the widths of tiles, are included.
+    The list also contains plain numbers that the kernel gets, such as the widths of tiles.
     """
     found: list[Any] = []
     _collect_memory_parts(_kernel_memory_of(walker), found)
@@ -277,7 +275,7 @@ def _memory_parts(walker: "Walker") -> list[Any]:
 
 
 def _collect_memory_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
-    """Append the arrays and numbers in nested tuples to `found`, depth first."""
+    """Append all arrays and numbers in a nested tuple to `found`, depth first."""
     for part in memory:
         if isinstance(part, tuple):
             _collect_memory_parts(part, found)
@@ -288,8 +286,8 @@ def _collect_memory_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
 def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
     """Write to the memory pages that an agent's first searches will use, so that page faults happen now.
 
-    Otherwise page faults would take as long as the searches of the first ticks. The pages of the tables are those for
-    cells on the line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.
+    Otherwise page faults would take as long as the searches of the first ticks. The first searches use the cells near
+    the straight line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.
     """
     end = goal if walker.own_goal is None else walker.own_goal
     parts = list(_iter_arrays(_kernel_memory_of(walker)))
@@ -298,15 +296,15 @@ def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
     for part in parts:
         if isinstance(part, TiledTable) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
             fault_in_entries(part, cells)
-        elif part.nbytes > mmap.PAGESIZE:  # a stack, such as a list of cells, fills from its beginning: write page 1
+        elif part.nbytes > mmap.PAGESIZE:  # an array that fills from its beginning: write its first page
             first_byte = part.view(np.uint8)[:1]
-            first_byte |= 0  # writes the page; a plain copy would not, because numpy skips copies onto the same array
+            first_byte |= 0  # writes to the page without changing it; numpy would skip a copy of an array onto itself
 
 
 def _cells_near_line(
     grid: Grid, start: int, goal: int, step: int, steps: int, around: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return the cells near the first part of the straight line between two cells.
+    """Return the cells near the beginning of the straight line between two cells.
 
     Args:
         grid: map.
@@ -314,7 +312,7 @@ def _cells_near_line(
         goal: cell at the end of the line.
         step: distance between neighbouring points on the line, in cells.
         steps: number of points.
-        around: offsets (dx, dy) of the cells to return for each point, in units of `step`.
+        around: offsets (dx, dy) from each point to the cells to return, in multiples of `step`.
     """
     begin, end = np.array(grid.xy(start)), np.array(grid.xy(goal))
     slope = (end - begin) / max(1, np.abs(end - begin).max())
@@ -326,7 +324,7 @@ def _cells_near_line(
 
 
 def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
-    """Yield the arrays in nested tuples; a table in tiles counts as one array."""
+    """Yield the arrays in a nested tuple. A table stored in tiles is yielded as one array."""
     for part in memory:
         if isinstance(part, TiledTable | np.ndarray):
             yield part
@@ -335,10 +333,10 @@ def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
 
 
 def _sizes_of_parts(parts: Sequence[Any]) -> tuple[int, ...]:
-    """Return the number of elements of each array, and each plain number itself; agents of a batch agree in them."""
+    """Return the size of each array and the value of each plain number. They are the same for all agents of a batch."""
     return tuple([part if isinstance(part, int) else part.size for part in parts])
 
 
 def _array_addresses(parts: Sequence[Any]) -> list[int]:
-    """Return the memory address of each array in `parts`; plain numbers are left out."""
+    """Return the memory address of each array in `parts`, and nothing for plain numbers."""
     return [part.ctypes.data for part in parts if not isinstance(part, int)]

@@ -1,8 +1,8 @@
-"""Batch plan: which walkers of a world advance in batches, and which advance alone; and the world's digest columns.
+"""Batch plan: which walkers of a world advance in batches, and which advance one by one.
 
-A batch (`AgentBatch`, agent_batch.py) advances many walkers in one kernel call. A walker outside all batches is called
-"unbatched". A slot is a batch with the index of a walker in it. Digest columns are the numbers from which the
-world's digest is computed.
+A walker is an agent in the world. A batch (class `AgentBatch`, agent_batch.py) advances many walkers in one kernel
+call. A walker that is in no batch is "unbatched". The slot of a walker is its batch and its index in this batch. Digest
+columns are the numbers of all agents from which the digest of the world is computed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,16 +17,16 @@ from sim.walker import Walker
 
 
 class BatchPlan:
-    """Assignment of a world's walkers to batches (`batches`); the other walkers advance alone (`unbatched`)."""
+    """Assignment of a world's walkers to batches. Walkers that are in no batch advance one by one (`unbatched`)."""
 
     def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
         """Assign walkers to batches of agents of the same kind.
 
         Args:
             walkers: all walkers of the world.
-            able: walkers that may be in a batch. Those that fit in no batch, and all others, advance alone.
+            able: walkers that may be in a batch. A walker for which no batch is formed advances alone.
         """
-        # `_walkers` is a copy, because the world's list `walkers` may grow after this plan was formed.
+        # `_walkers` is a copy, because the world may add walkers to its list after this plan was formed.
         self._walker_list, self._cache_key, self._walkers = walkers, _plan_key(walkers), tuple(walkers)
         self.batches = form_batches(able)
         joined = [walker for batch in self.batches for walker in batch.walkers]
@@ -35,11 +35,11 @@ class BatchPlan:
         self.refresh_runnable_walkers()
 
     def refresh_runnable_walkers(self) -> None:
-        """Recompute the lists of unbatched walkers: of those that can act, and of those that have no path.
+        """Recompute which unbatched walkers can act (`runnable`) and which have no path (`without_path`).
 
-        The lists are cached, because often most walkers have arrived, and checking all walkers in every tick would be
-        slow. Call this method after every change that may make a walker active again, and when a walker is done. Agents
-        from a user's file count as able to act, because their status may change or their code may fail at any time.
+        Both lists are cached: often most walkers have arrived, and checking all walkers in every tick would be slow.
+        Call this method when a walker is done, and after every change that may make a walker active again. Agents from
+        a user's file are always in `runnable`, because their status may change or their code may fail at any time.
         """
         self.runnable = [walker for walker in self.unbatched if walker.spec.is_own or not walker.is_done]
         self.without_path = [
@@ -49,40 +49,40 @@ class BatchPlan:
 
     @cached_property
     def slot_by_id(self) -> dict[int, BatchSlot]:
-        """Return the slot (batch, and index in the batch) of every batched walker, by agent id."""
+        """Return the slots of all batched walkers: agent id -> (batch, index in the batch)."""
         return {
             number: BatchSlot(batch, index) for batch in self.batches for number, index in batch.index_by_id.items()
         }
 
     def contiguous_queue_length(self, queue: Sequence[Walker]) -> int:
-        """Return how many walkers at the front of `queue` can advance in one kernel call; 0: the first is unbatched.
+        """Return how many walkers at the front of `queue` can advance in one kernel call.
 
-        These walkers have consecutive indices in one batch.
+        These walkers have consecutive indices in one batch. 0: the first walker is unbatched.
         """
         first = self.slot_by_id.get(queue[0].id)
         if first is None:
             return 0
-        slots = (self.slot_by_id.get(walker.id) for walker in queue)
-        return next((n for n, slot in enumerate(slots) if slot != (first.batch, first.place + n)), len(queue))
+        seats = (self.slot_by_id.get(walker.id) for walker in queue)
+        return next((n for n, slot in enumerate(seats) if slot != (first.batch, first.place + n)), len(queue))
 
     @cached_property
     def digest_columns(self) -> "DigestColumns":
-        """Return the table from which the world's digest is computed; `invalidate_digest_columns` clears this cache."""
+        """Return the table from which the world's digest is computed. It is created once and then cached."""
         return DigestColumns(self._walkers, self.batches)
 
     def invalidate_digest_columns(self) -> None:
-        """Invalidate the cached digest columns after a walker has got another goal, which is one of the columns."""
+        """Discard the cached digest columns, because they contain goals and the goal of a walker has changed."""
         self.__dict__.pop("digest_columns", None)
 
     def is_for_walkers(self, walkers: Sequence[Walker]) -> bool:
-        """Return whether this plan was formed for these walkers, with the maximum number of trials each has now."""
+        """Return whether this plan was formed for these walkers, with their present maximum numbers of trials."""
         is_same_list = walkers is self._walker_list and len(walkers) == len(self._cache_key)
         return is_same_list or self._cache_key == _plan_key(walkers)
 
     def refresh_array_addresses(self) -> bool:
-        """Refresh the addresses of agents' arrays in all batches; return whether all batches are still valid.
+        """Refresh the array addresses that batches store; return whether all batches are still valid.
 
-        `AgentBatch.refresh_array_addresses` says what makes a batch invalid.
+        A batch is no longer valid if an agent needs another kernel, or if the sizes of its arrays have changed.
         """
         return all(batch.refresh_array_addresses() for batch in self.batches)
 
@@ -91,12 +91,12 @@ class DigestColumns:
     """Table from which the digest of a world is computed, with one line per agent in the order of ids.
 
     A line has the id of the agent and its two digest numbers, `Walker.digest_numbers`. If the agent has a start or goal
-    of its own, its start and its goal follow (goal -1: the shared goal). The table is created once and reused while
-    agents, starts and goals remain the same, because with 500 agents creating it takes longer than a tick.
+    of its own, its start and its goal follow (goal -1: the shared goal). The table is reused while agents, starts and
+    goals remain the same, because creating the table for 500 agents takes longer than a tick.
     """
 
-    def __init__(self, walkers: Sequence[Walker], batches: Sequence[AgentBatch] = ()) -> None:
-        # Sorted by id, because the order of walkers changes when the user reorders panels, and the digest must not.
+    def __init__(self, walkers: Sequence[Walker], crews: Sequence[AgentBatch] = ()) -> None:
+        # Sorted by id, because the digest must not depend on the order of walkers, which the user can change.
         in_order = sorted(walkers, key=attrgetter("id"))
         numbers = [walker.id for walker in in_order]
         self._columns = np.zeros((len(in_order), 5), np.int64)
@@ -105,12 +105,12 @@ class DigestColumns:
         self._columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in in_order]
         self._is_in_digest = np.ones(self._columns.shape, np.bool_)
         self._is_in_digest[[not walker.has_own_start_or_goal for walker in in_order], 3:] = False
-        self._batches_with_rows = [(batch, np.searchsorted(numbers, batch.ids)) for batch in batches]
-        batched = {number for batch in batches for number in batch.ids}
+        self._batches_with_rows = [(batch, np.searchsorted(numbers, batch.ids)) for batch in crews]
+        batched = {number for batch in crews for number in batch.ids}
         self._unbatched = [(index, walker) for index, walker in enumerate(in_order) if walker.id not in batched]
 
     def read_digest_bytes(self) -> bytes:
-        """Refresh the digest numbers of all agents and return the table as bytes, without unused entries."""
+        """Update the digest numbers of all agents; return the used entries of the table as bytes."""
         for batch, indices in self._batches_with_rows:
             self._columns[indices, 1:3] = batch.digest_numbers()
         for index, walker in self._unbatched:
@@ -119,31 +119,31 @@ class DigestColumns:
 
 
 def _plan_key(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
-    """Return the cache key of a batch plan: identity and maximum number of trials of each walker.
+    """Return the cache key of a batch plan: object id and maximum number of trials of each walker.
 
-    The key contains the maximum number of trials, because only walkers with one trial can be batched.
+    The key contains the maximum number of trials, because walkers with several trials cannot be batched.
     """
     return [(id(walker), walker.max_trials) for walker in walkers]
 
 
 class BatchPlanCache:
-    """Cache of a world's `BatchPlan`. Code that changes walkers marks it by `needs_refresh` or `needs_rebuild`."""
+    """Cache of a world's batch plan. Code that changes walkers sets `needs_refresh` or `needs_rebuild`."""
 
     def __init__(self) -> None:
-        self.cached_plan: BatchPlan | None = None  # cached plan, possibly out of date; None: none has been formed yet
-        # Whether the plan needs a refresh, because a walker may be active again or have other arrays, rules or budget.
+        self.cached_plan: BatchPlan | None = None  # cached plan, which may be out of date; None: no plan yet
+        # Whether the plan must be refreshed: walkers may be active again, or have other arrays, rules or budgets.
         self.needs_refresh = False
-        # Whether the plan must be formed again, because a walker may now belong in a batch or no longer belong there.
+        # Whether a new plan must be formed: a walker may have to join or leave a batch.
         self.needs_rebuild = False
 
     def __reduce__(self) -> tuple[type["BatchPlanCache"], tuple[()]]:
-        """Pickle as an empty cache, because arrays of a copied world have other addresses."""
+        """Pickle as an empty cache, because the arrays of an unpickled world have other addresses."""
         return BatchPlanCache, ()
 
     def on_goals_changed(self) -> None:
         """Mark the plan for a refresh, because a walker that got a goal of its own may be active again.
 
-        The digest columns are invalidated too, because they contain own goals.
+        The digest columns are discarded too, because they contain the goals.
         """
         self.needs_refresh = True
         if self.cached_plan is not None:
@@ -154,7 +154,7 @@ class BatchPlanCache:
 
         Args:
             walkers: all walkers of the world.
-            able: function that returns the walkers that may be in a batch; called only if a new plan is formed.
+            able: function that returns the walkers that may be in a batch. It is called only to form a new plan.
         """
         plan = self.cached_plan
         if plan is not None and not self.needs_refresh and not self.needs_rebuild and plan.is_for_walkers(walkers):
@@ -171,8 +171,8 @@ class BatchPlanCache:
     def plan_with_stored_rows(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         """Return the cached plan if it is up to date and its batches store the rows of all their walkers; else None.
 
-        With such a plan, callers can read batched walkers from the arrays of their batch, and have to visit only the
-        unbatched walkers one by one.
+        With such a plan, callers can read batched walkers from the arrays of their batches. Only unbatched walkers have
+        to be visited one by one.
         """
         plan = self.cached_plan
         if plan is None or self.needs_refresh or self.needs_rebuild or not plan.is_for_walkers(walkers):
@@ -180,15 +180,15 @@ class BatchPlanCache:
         return plan if all(batch.is_storing_rows for batch in plan.batches) else None
 
     def right(self, walkers: Sequence[Walker]) -> BatchPlan | None:
-        """Return the cached plan, with refreshed array addresses, if all of its batches are still valid; else None.
+        """Return the cached plan, with up-to-date array addresses, if all of its batches are valid; else None.
 
-        Unlike in the result of `plan_with_stored_rows`, its lists of unbatched walkers may be out of date.
+        The lists of runnable walkers and of walkers without a path may be out of date in this plan.
         """
         plan = self._plan_for_walkers(walkers)
         return plan if plan is not None and (not self.needs_refresh or plan.refresh_array_addresses()) else None
 
     def digest_columns(self, walkers: Sequence[Walker]) -> DigestColumns:
-        """Return the table for the digest of these walkers, from the cached plan if it was formed for them."""
+        """Return the digest columns of these walkers: those of the cached plan if it is for them, else new ones."""
         plan = self._plan_for_walkers(walkers)
         return DigestColumns(walkers) if plan is None else plan.digest_columns
 

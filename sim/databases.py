@@ -1,14 +1,15 @@
-"""Databases of subgoals and lookahead depths, computed before the run; one column has the entries for one goal region.
+"""Databases of subgoals and lookahead depths for agents, computed before the run, one column at a time.
 
-A region is a node of the abstraction (abstraction.py): a set of cells. For each pair of a region and a goal region, a
-database has the subgoal to head for, or the depth with which an agent should look ahead.
+A region is a set of cells: a node of the abstraction (abstraction.py). For an agent in one region whose goal is in
+another region, a database contains a subgoal to head for, or the depth of the agent's lookahead. A column contains the
+entries of all regions for one goal region.
 
     fetch_data(database_column_recipe(level, region, cap, needs), grid)
 
-returns the column for one goal region: subgoal and depth for every region of the level. `fetch_data` is in prepared.py.
+returns the column for one goal region, with one entry per region of the level. `fetch_data` is in prepared.py.
 
 A whole database of V regions would have V^2 entries and take V searches of the map. An agent needs only the column of
-its goal, so columns are made when they are first needed.
+its goal, so each column is computed when it is first needed.
 """
 
 from collections.abc import Generator, Iterator
@@ -32,19 +33,19 @@ from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, Prepar
 
 Ints = npt.NDArray[np.int32]
 
-UNCAPPED = 0  # value of the parameter `cap` (maximum depth of lookahead) that means: no maximum
+UNCAPPED = 0  # value of the parameter `cap` (maximum lookahead depth) that means: no maximum
 
-_REGIONS_PER_STEP = 256  # number of regions that are processed between two reports of progress
-# Number of regions between two reports if depths have no cap: each region may need a search of the whole map.
+_REGIONS_PER_STEP = 256  # number of regions processed between two progress reports
+# Regions processed between two reports if depths have no maximum: each region may need a search of the whole map.
 _UNCAPPED_REGIONS_PER_STEP = 16
 
 
 class DatabaseColumn(NamedTuple):
-    """Database entries for one goal region, one per region of a level. Arrays that were not needed are empty."""
+    """Entries of all regions of a level for one goal region. Arrays that were not requested are empty."""
 
-    subgoal: Ints  # [regions] cell to head for from each region; -1: the goal itself
-    far_depth: Ints  # [regions] depth of lookahead in each region when heading for the goal; 0: there is no path
-    near_depth: Ints  # [regions] depth of lookahead in each region when heading for the subgoal
+    subgoal: Ints  # [regions] cell that agents in each region head for; -1: the goal itself
+    far_depth: Ints  # [regions] lookahead depth of agents that head for the goal; 0: there is no path
+    near_depth: Ints  # [regions] lookahead depth of agents that head for the subgoal of their region
 
 
 def clipped_level(levels: AbstractionLevels, level: int) -> int:
@@ -53,7 +54,7 @@ def clipped_level(levels: AbstractionLevels, level: int) -> int:
 
 
 def region_of_cell(levels: AbstractionLevels, cell: int, level: int) -> int:
-    """Return the region (node) of a level that contains a cell; -1 if the cell was blocked on the abstracted map."""
+    """Return the region (node) of a level that contains a cell; -1: the cell is in no region."""
     region = int(levels.node_of[cell])
     for _ in range(clipped_level(levels, level)):
         region = int(levels.parent[region]) if region >= 0 else -1
@@ -66,7 +67,7 @@ def database_column_recipe(level: int, region: int, cap: int, needs: str) -> Dat
     Args:
         level: level of the abstraction whose regions have entries.
         region: goal region, a node of that level.
-        cap: maximum depth, or UNCAPPED. Subgoals alone need no cap.
+        cap: maximum lookahead depth, or UNCAPPED. It is ignored if only subgoals are needed.
         needs: arrays to compute: "subgoals"; "near depths" (and subgoals); "far depths"; or "all depths" (all three).
     """
     cap = cap if needs != "subgoals" else UNCAPPED
@@ -80,7 +81,7 @@ def database_column_recipe(level: int, region: int, cap: int, needs: str) -> Dat
 
 
 def _build_all_depths(level: int, region: int, cap: int, grid: Grid) -> DataBuild:
-    """Combine a column with all arrays from two columns, which are also cached for agents that need only one."""
+    """Join the columns of near and far depths into one. Both are also cached, for agents that need only one."""
     near = yield from iter_fetch(database_column_recipe(level, region, cap, "near depths"), grid)
     far = yield from iter_fetch(database_column_recipe(level, region, cap, "far depths"), grid)
     column = near.tables._replace(far_depth=far.tables.far_depth)
@@ -88,7 +89,7 @@ def _build_all_depths(level: int, region: int, cap: int, grid: Grid) -> DataBuil
 
 
 def _build_column(level: int, region: int, cap: int, needs: str, grid: Grid) -> DataBuild:
-    """Compute the column of one goal region, in steps. `needs`: arrays to compute, as for `database_column_recipe`."""
+    """Compute the column of one goal region, in steps. `needs`: "subgoals", "near depths" or "far depths"."""
     abstraction = yield from iter_fetch(RECIPE, grid)
     levels = abstraction.tables
     field, expansions = _distance_field(grid, int(levels.rep[region]))
@@ -107,14 +108,14 @@ def _build_column(level: int, region: int, cap: int, needs: str, grid: Grid) -> 
 
 
 def abstract_column_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> DataRecipe:
-    """Return the recipe of a column with lookahead depths for LRTA* on the graph of an abstraction level.
+    """Return the recipe of a column of lookahead depths for LRTA* that walks on the regions of a level.
 
     Args:
-        lower: level of the abstraction on whose graph of regions LRTA* walks.
+        lower: level of the abstraction on whose regions LRTA* walks.
         level: level of the abstraction whose regions have entries.
         region: goal region, a node of `level`.
-        cap: maximum depth.
-        needs: "near depths" or "far depths", see `database_column_recipe`.
+        cap: maximum lookahead depth.
+        needs: "near depths" (for walks to subgoals) or "far depths" (for walks to the goal).
         cost: cost of arcs between regions, "octile" or "straight".
     """
     params = (("lower", lower), ("level", level), ("region", region), ("cap", cap), ("needs", needs), ("cost", cost))
@@ -129,7 +130,7 @@ def abstract_column_recipe(lower: int, level: int, region: int, cap: int, needs:
 def _build_abstract_column(
     lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid
 ) -> DataBuild:
-    """Compute a column with depths for LRTA* on level `lower`, in steps; arguments as in `abstract_column_recipe`."""
+    """Compute a column of lookahead depths for LRTA* that walks on the regions of level `lower`, in steps."""
     levels = (yield from iter_fetch(RECIPE, grid)).tables
     is_near, expansions = needs == "near depths", 0
     subgoal = np.empty(0, np.int32)
@@ -151,7 +152,7 @@ def _build_abstract_column(
 
 
 def _distance_field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the true distances of all cells to `source`, and the number of expansions that this took."""
+    """Return the cost of the cheapest path from each cell to `source`, and the expansions of the search."""
     field, came = np.full(grid.cells, np.inf), untouched_zeros(grid.cells, np.uint8)
     rings = untouched_zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
     expansions = subgoals.compute_distance_field(grid.ground, source, field, came, rings, np.zeros(3, np.int64))
@@ -168,9 +169,9 @@ def _fill_depths(
     subgoal: Ints,
     depths: Ints,
 ) -> Generator[BuildProgress, None, int]:
-    """Compute the depths for walks to subgoals, or to the goal region if there are no subgoals; return the expansions.
+    """Write the lookahead depth of each region into `depths`; return the number of expansions.
 
-    The result is written into `depths`.
+    The depths are for walks to the subgoals. If `subgoal` is empty, they are for walks to the goal region.
     """
     if cap == UNCAPPED:
         return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
@@ -192,7 +193,7 @@ def _fill_depths(
 def _fill_uncapped_depths(
     grid: Grid, levels: AbstractionLevels, level: int, region: int, subgoal: Ints, depths: Ints
 ) -> Generator[BuildProgress, None, int]:
-    """Compute lookahead depths as `_fill_depths` does, but without a maximum depth; return the number of expansions."""
+    """Write lookahead depths, which have no maximum, into `depths`; return the number of expansions."""
     targets, ball = new_target_heuristics(grid.ground, int(levels.rep[region])), new_lookahead_ball(grid.cells, False)
     backward, expansions = new_search(grid.cells), 0
     for first, last in _region_ranges(depths.size, _UNCAPPED_REGIONS_PER_STEP):
@@ -208,7 +209,7 @@ def _region_ranges(count: int, piece: int = _REGIONS_PER_STEP) -> Iterator[tuple
 
 @lru_cache(maxsize=16)
 def depths_of_cells(abstraction: PreparedData, column: PreparedData, level: int) -> npt.NDArray[np.uint32] | None:
-    """Return for each cell the lookahead depth that a column has for its region; None if the column has no depths."""
+    """Return the lookahead depth of each cell, which a column has for its region; None: the column has no depths."""
     tables: DatabaseColumn = column.tables
     count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])
     depths = tables.near_depth if tables.near_depth.size == count else tables.far_depth

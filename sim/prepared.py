@@ -1,8 +1,8 @@
 """Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
-    prepared = fetch_data(recipe, grid)             return the data for this map: from memory, disk, or computed now
+    prepared = fetch_data(recipe, grid)             return data for this map: from memory, from disk, or computed now
     for step in iter_fetch(recipe, grid): show(step)  fetch the data in steps; to cancel, stop the iteration
-    spec.prepare(problem, params, stopwatch)        return an iterator of such steps for all data that an agent needs
+    spec.prepare(problem, params, stopwatch)        return an iterator that fetches all data of an agent in such steps
 
 An agent fetches data in its constructor before the run, or between two ticks when the world notifies it of a map
 change; never while it plans. The window and the command line first iterate over spec.prepare() and show the progress,
@@ -39,7 +39,7 @@ from sim.params import Value
 MIN_STORED_EXPANSIONS = 50_000
 """Minimum cost, in expansions, of data that is stored in a file. Cheaper data is computed faster than it is read."""
 
-MEMORY_MB, DISK_MB = 256, 1024  # default maximum size of the cache in memory and of its files, in megabytes
+MEMORY_MB, DISK_MB = 256, 1024  # default maximum size of the cached data in memory and on disk, in megabytes
 _MB = 1024 * 1024
 _CHECKSUM_BYTES = 16  # length of the checksum at the beginning of each cache file
 
@@ -48,7 +48,7 @@ _CHECKSUM_BYTES = 16  # length of the checksum at the beginning of each cache fi
 class BuildProgress:
     """Progress report of the computation of prepared data."""
 
-    text: str  # description of the present work, for a progress bar
+    text: str  # name of the work under way, to show at a progress bar
     share: float  # fraction of this work that is done, from 0 to 1
 
 
@@ -57,9 +57,9 @@ class BuiltData:
     """Newly computed data and its cost, as returned by the function `DataRecipe.build`."""
 
     tables: Any  # the data: a NamedTuple of arrays, of the class `DataRecipe.table_class`
-    expansions: int  # cost of the computation: expansions of all searches, plus visits of cells in other work
-    entries: int = 0  # size in the unit that papers use: number of pairs of regions, or of cells in records
-    column_count: int = 1  # number of columns in the whole database if this data is a column of one; else 1
+    expansions: int  # cost of the computation: cells expanded by searches or visited in other work
+    entries: int = 0  # size as papers report it: number of database entries, or of cells in records of solved problems
+    column_count: int = 1  # number of columns of the whole database, if this data is a column of a database; else 1
 
 
 DataBuild = Generator[BuildProgress, None, BuiltData]
@@ -75,7 +75,7 @@ class DataRecipe:
     params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
     build: Callable[[Grid], DataBuild]  # generator function that computes the data and yields its progress
     table_class: type[Any]  # NamedTuple class of the data
-    version: int = 1  # version of `build`; increment it when `build` gives other data for the same map and parameters
+    version: int = 1  # version of `build`; to be incremented when its results for the same map and parameters change
 
     def key(self, grid: Grid) -> str:
         """Return the cache key of the data for this map."""
@@ -91,11 +91,11 @@ class PreparedData:
     kind: str  # kind of the data, such as "abstraction"
     params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
     tables: Any  # the data: a NamedTuple of arrays
-    build_expansions: int  # cost of the computation in expansions, as defined in BuiltData.expansions
+    build_expansions: int  # cost of the computation: cells expanded by searches or visited in other work
     build_ms: float | None = None  # duration of the computation in milliseconds; None: it was not measured
-    disk_bytes: int = 0  # size of the file with the data, in bytes; 0: there is no file
-    entries: int = 0  # size in the unit that papers use: number of pairs of regions, or of cells in records
-    column_count: int = 1  # number of columns in the whole database if this data is a column of one; else 1
+    disk_bytes: int = 0  # size of the cache file with this data, in bytes; 0: there is no file
+    entries: int = 0  # size as papers report it: number of database entries, or of cells in records of solved problems
+    column_count: int = 1  # number of columns of the whole database, if this data is a column of a database; else 1
 
     @property
     def size_in_bytes(self) -> int:
@@ -104,7 +104,7 @@ class PreparedData:
 
     @property
     def cost_entries(self) -> dict[str, Any]:
-        """Return kind, parameters, sizes and computation costs of the data, as entries for a line of results."""
+        """Return kind, parameters, sizes and computation costs of the data, by name, for the output of experiments."""
         return {
             "kind": self.kind,
             **dict(self.params),
@@ -117,7 +117,7 @@ class PreparedData:
 
 @dataclass
 class PreparedCache:
-    """Cache of prepared data: recently used data in memory, expensive data also in files."""
+    """Cache of prepared data. Recently used data is in memory; data that is expensive to compute is also in files."""
 
     # Folder of the cache files; None: data is cached in memory only.
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")
@@ -125,15 +125,15 @@ class PreparedCache:
     held: "OrderedDict[str, PreparedData]" = field(default_factory=OrderedDict)
     max_memory_bytes: int = (
         MEMORY_MB * _MB
-    )  # maximum size in memory in bytes; the data used last is kept even if it is larger
+    )  # maximum size of all data in memory, in bytes; the last used data is kept even if it is larger
     max_disk_bytes: int = DISK_MB * _MB  # maximum size of all files in the folder, in bytes
 
     def limit(self, memory_mb: int, disk_mb: int) -> None:
-        """Change the maximum sizes of the cache. They take effect when data is next added."""
+        """Change the maximum sizes of the cache. The new sizes take effect when data is added."""
         self.max_memory_bytes, self.max_disk_bytes = memory_mb * _MB, disk_mb * _MB
 
     def get_data(self, key: str, recipe: DataRecipe) -> PreparedData | None:
-        """Return data from memory or from its file; None if the cache has neither."""
+        """Return the data with this cache key, from memory or from its file; None: it is in neither."""
         if key in self.held:
             self.held.move_to_end(key)
             return self.held[key]
@@ -143,14 +143,14 @@ class PreparedCache:
         return found
 
     def add_data(self, key: str, prepared: PreparedData) -> PreparedData:
-        """Add data to the cache, and write expensive data to a file; return the data with the size of its file."""
+        """Add data to the cache; write expensive data to a file, too. Return the data, with the size of its file."""
         if prepared.build_expansions >= MIN_STORED_EXPANSIONS:
             prepared = self._write_file(key, prepared)
         self._keep_in_memory(key, prepared)
         return prepared
 
     def _keep_in_memory(self, key: str, prepared: PreparedData) -> None:
-        """Keep data in memory; evict the least recently used data until the size is within the limit."""
+        """Keep data in memory; evict the least recently used data until the total size is within the limit."""
         self.held[key] = prepared
         size = sum(other.size_in_bytes for other in list(self.held.values()))
         while size > self.max_memory_bytes and len(self.held) > 1:
@@ -160,7 +160,7 @@ class PreparedCache:
         return self.folder / f"{kind.replace(' ', '-')}-{key}.npz" if self.folder else None
 
     def _read_file(self, key: str, recipe: DataRecipe) -> PreparedData | None:
-        """Return the data that an earlier run has stored; None if there is no file or it is damaged."""
+        """Return the data from its cache file; None if there is no file or the file is damaged."""
         path = self._file_path(key, recipe.kind)
         with suppress(OSError, ValueError, KeyError, EOFError):
             if path is None or not path.is_file():
@@ -169,7 +169,7 @@ class PreparedCache:
             content = data[_CHECKSUM_BYTES:]
             if data[:_CHECKSUM_BYTES] != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
                 return None
-            os.utime(path)  # mark the file as recently used, because `_evict_old_files` deletes the oldest files first
+            os.utime(path)  # mark the file as recently used, so that other files are deleted earlier
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 tables = recipe.table_class(**{name: arrays[name] for name in recipe.table_class._fields})
                 about = json.loads(bytes(arrays["about"]).decode())
@@ -199,7 +199,7 @@ class PreparedCache:
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
         data = blake2b(content, digest_size=_CHECKSUM_BYTES).digest() + content
-        if len(data) > self.max_disk_bytes:  # check this first: `_evict_old_files` would delete all other files in vain
+        if len(data) > self.max_disk_bytes:  # too large even if all other files were deleted
             return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
@@ -217,7 +217,7 @@ class PreparedCache:
         """Delete the least recently used files, so that a new file of `size` bytes fits into the limit."""
         files = []
         for path in folder.iterdir():
-            with suppress(FileNotFoundError):  # another process may delete the file at the same time
+            with suppress(FileNotFoundError):  # another process may have deleted the file by now
                 about = path.stat()
                 files.append((about.st_mtime, about.st_size, path))
         for _, length, path in sorted(files, reverse=True):
@@ -233,7 +233,7 @@ DATA_CACHE = PreparedCache()
 def iter_fetch(
     recipe: DataRecipe, grid: Grid, stopwatch: Stopwatch | None = None
 ) -> Generator[BuildProgress, None, PreparedData]:
-    """Return prepared data for this map from the cache; if it is not cached, compute it and yield the progress.
+    """Return prepared data for this map from the cache; if it is not there, compute it, and yield the progress.
 
     Args:
         recipe: recipe of the data.
@@ -252,42 +252,42 @@ def iter_fetch(
         made = yield from recipe.build(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
         return DATA_CACHE.add_data(key, _prepared_data(recipe, made, build_ms))
-    finally:  # also if the caller cancels the computation
+    finally:  # also runs when the caller cancels the computation
         if being_made is not None:
             del _PREFETCHING[key]
             being_made.set_result(None)
 
 
 def fetch_data(recipe: DataRecipe, grid: Grid) -> PreparedData:
-    """Return prepared data for this map: from the cache, or from the prefetch thread, or else compute it now."""
+    """Return prepared data for this map: from the cache, from the prefetch thread, or else computed now."""
     being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
     if being_made is not None and not _IS_PREFETCH_THREAD.get():
         being_made.result()
     return _exhaust_generator(iter_fetch(recipe, grid))
 
 
-_PREFETCHING: dict[str, Future[None]] = {}  # cache key of data that the prefetch thread is computing -> future
+_PREFETCHING: dict[str, Future[None]] = {}  # cache key -> future of data that the prefetch thread is computing
 _IS_PREFETCH_THREAD = ContextVar("is_maker", default=False)  # True while the prefetch thread runs this code
-_LAST_REQUESTS: dict[int, int] = {}  # owner id -> number of the owner's last request; 0: all requests are cancelled
+_LAST_REQUESTS: dict[int, int] = {}  # id of a requester -> number of its last request; 0: its requests are cancelled
 _PREFETCH_EXECUTOR = ThreadPoolExecutor(1, "ahead")
 
 
 def prefetch(owner: int, steps: Iterator[BuildProgress]) -> None:
     """Compute prepared data in the prefetch thread. A later `fetch_data` finds the data in the cache, or waits for it.
 
-    Only the last request of an owner is carried out: earlier requests are cancelled, or not started. Results of the
-    simulation do not depend on prefetching.
+    A new request of an owner cancels the earlier requests of this owner. Results of the simulation do not depend on
+    prefetching.
 
     Args:
         owner: id of the requester.
-        steps: iterator that computes the data. The map must not be edited meanwhile.
+        steps: iterator that computes the data. Until it has finished, the map must not be edited.
     """
     _LAST_REQUESTS[owner] = number = _LAST_REQUESTS.get(owner, 0) + 1
     _PREFETCH_EXECUTOR.submit(_prefetch_steps, owner, number, steps)
 
 
 def cancel_prefetching() -> None:
-    """Cancel all prefetching, so that the program need not wait for the prefetch thread when it exits."""
+    """Cancel all prefetching, so that the program can exit without waiting for the prefetch thread."""
     _LAST_REQUESTS.update(dict.fromkeys(_LAST_REQUESTS, 0))
 
 
@@ -298,7 +298,7 @@ def _prefetch_steps(owner: int, number: int, steps: Iterator[BuildProgress]) -> 
 
 
 def build_uncached(recipe: DataRecipe, grid: Grid) -> PreparedData:
-    """Compute prepared data without reading or filling the cache, for time measurements."""
+    """Compute prepared data without using the cache, so that the caller can measure the time."""
     return _prepared_data(recipe, _exhaust_generator(recipe.build(grid)), None)
 
 
@@ -318,5 +318,5 @@ def _exhaust_generator(making: Generator[BuildProgress, None, Result]) -> Result
 
 
 def select_params(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
-    """Return the parameters of an agent with these names, as (name, value) pairs for `DataRecipe.params`."""
+    """Return the named parameters of an agent as (name, value) pairs, the form that `DataRecipe.params` needs."""
     return tuple((name, params[name]) for name in names)

@@ -1,16 +1,17 @@
 """Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
 
-    referee.run_walker(walker, tick, ticks, budget) let an agent act for up to `ticks` ticks; returns how many it acted
+    referee.run_walker(walker, tick, ticks, budget) let an agent act for up to `ticks` ticks
     referee.stop_agent(walker, what, tick)          stop an agent for the rest of the run
-    referee.verify_status(walker, tick)             stop an agent that reports a status that cannot be true
-    referee.store_finished_trial(walker)            store the trial of an agent that has reached its goal
+    referee.verify_status(walker, tick)             stop an agent that reports a false status
+    referee.store_finished_trial(walker)            store the results of a trial that has reached the goal
 
-A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. For
-batches (sim/agent_batch.py) it runs in the same call as the agents. rules.py has the messages about broken rules.
+A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. A
+batch is a set of agents that act in one kernel call (sim/agent_batch.py); this call also judges their moves. The
+messages about broken rules are in rules.py.
 
-A row (log.ROW) is the report of an agent about one tick: its cell, its expansions and marks, which are bits for events
-such as an arrival. A note is a message for the user. A trial is one walk from start to goal; after each trial, the
-referee puts an agent that learns back on its start for the next one.
+A row (log.ROW) is the report of an agent about one tick: its cell, its expansions, and marks, which are bits for events
+such as an arrival. A note is a message for the user. A trial is one walk from start to goal. After each trial, the
+referee puts an agent that learns back on its start, where the next trial begins.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ from sim.walker import Walker
 
 
 class Referee:
-    """Runner and judge of the agents of one world."""
+    """Judge of all agents of a world. The referee also runs the agents that are in no batch."""
 
     def __init__(
         self,
@@ -47,14 +48,14 @@ class Referee:
         Args:
             grid: true map, which agents may know only in part.
             measuring: tracker that computes true distances to the shared goal and counts non-optimal moves.
-            seating: cache of the batch plan, invalidated when an agent is stopped.
+            seating: cache of the batch plan, which is marked as invalid when an agent is stopped.
             notes: list to which messages for the user are appended.
             stopwatch: clock in seconds that measures the planning of each agent; None: it is not measured.
         """
         self.grid, self.optimality, self.notes, self._plan_cache = grid, measuring, notes, seating
         self.stopwatch = stopwatch
-        self.planning_seconds: dict[int, float] = {}  # agent id -> seconds of planning so far, if there is a stopwatch
-        self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: none was stopped yet
+        self.planning_seconds: dict[int, float] = {}  # agent id -> planning time so far in seconds; needs a stopwatch
+        self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: never
 
     # --- running and judging agents ---------------------------------------------------------------
 
@@ -62,7 +63,7 @@ class Referee:
         """Let an agent plan and act for up to `ticks` ticks from world tick `tick` on.
 
         Returns:
-            The number of ticks in which it acted: `ticks`, or fewer if it was done or was stopped earlier.
+            The number of ticks in which it acted: `ticks`, or fewer if it has finished or was stopped.
         """
         status = walker.agent.status
         if status is not Status.ACTIVE and walker.is_done:
@@ -79,7 +80,7 @@ class Referee:
                 done += self._run_and_judge(walker, rows[done : done + step], tick + done, budget)
                 status = walker.agent.status
                 if status is Status.ACTIVE:
-                    continue  # usual case: the checks below are only for agents that have arrived, stopped or given up
+                    continue  # usual case: the checks below are only for agents that are no longer active
                 if status is Status.AT_GOAL:
                     rows["marks"][done - 1] |= log.ARRIVED
             if status is Status.AT_GOAL:
@@ -91,7 +92,7 @@ class Referee:
         return done
 
     def _run_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let the agent act and write `rows`, judge its moves and update its counts; return how many rows are valid."""
+        """Let an agent act and write `rows`; judge its moves and update its counts. Return the number of valid rows."""
         count = (
             self._call_advance_timed(walker, rows, tick, budget)
             if self.stopwatch
@@ -118,7 +119,7 @@ class Referee:
         return int(count)
 
     def _call_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let an agent act as `_call_advance` does, and add the time that it took to `planning_seconds`."""
+        """Let an agent act and write `rows`, add the duration to `planning_seconds`, and return the ticks done."""
         assert self.stopwatch is not None
         before = self.stopwatch()
         count = self._call_advance(walker, rows, tick, budget)
@@ -128,8 +129,8 @@ class Referee:
     def _call_advance(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; return the number of ticks that it reports as done.
 
-        An agent from a user's file may fail, or leave rows unwritten. So `rows` are first filled with an invalid number
-        of expansions: a row that the agent does not write then counts as a broken rule.
+        An agent from a user's file is stopped if its code fails. If it leaves a row unwritten, this must count as a
+        broken rule, so all rows are first filled with an invalid number of expansions.
         """
         if not walker.spec.is_own:
             return walker.agent.advance(budget, rows)
@@ -143,13 +144,13 @@ class Referee:
     # --- broken rules -----------------------------------------------------------------------------
 
     def _stop_if_tick_count_is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
-        """Stop an agent that reported an impossible number of ticks; return whether it is stopped now.
+        """Stop an agent that reports an impossible number of ticks. Return whether it is stopped, now or before.
 
         Args:
-            walker: agent.
+            walker: agent to check.
             count: number of ticks that it reported.
-            asked: number of ticks for which it was called.
-            tick: world tick of the first tick for which it was called.
+            asked: number of ticks that it was asked to act.
+            tick: first world tick in which it was asked to act.
         """
         problem = None if walker.violation is not None else describe_wrong_tick_count(count, asked)
         if problem is not None:
@@ -157,17 +158,17 @@ class Referee:
         return walker.violation is not None
 
     def _report_first_budget_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Add a message for the user when an agent from the user's file exceeds its budget for the first time."""
+        """Add a message for the user when an agent from a user's file exceeds its budget for the first time."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
             text = f"{walker.label} expanded {int(rows['expanded'][0])} cells with a budget of {budget}"
             self.notes.append(RunMessage(tick, text))
 
     def _handle_illegal_row(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
-        """Handle the first row that breaks a rule: refuse its move, or stop the agent; return the number of valid rows.
+        """Refuse the move in the first row that breaks a rule, or stop the agent; return the number of valid rows.
 
-        If the agent does not know the map and reported an illegal move, the move is refused: the agent stays on its
-        cell and is notified, and the tick counts as a wait. A row with a refused move is valid. In all other cases the
-        agent is stopped.
+        The move is refused if it is illegal and the agent does not know the map: the agent stays on its cell and is
+        notified, and the tick counts as a wait. A row with a refused move is valid. In all other cases the agent is
+        stopped. `row`: index of the row that breaks a rule.
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
@@ -180,7 +181,7 @@ class Referee:
         return row + 1
 
     def verify_status(self, walker: Walker, tick: int) -> None:
-        """Stop an agent that reports AT_GOAL but is elsewhere, or NO_PATH although the referee knows a path."""
+        """Stop an agent that reports a false status: AT_GOAL, but it is elsewhere; NO_PATH, but a path is known."""
         status, goal = walker.agent.status, self.goal_of(walker)
         if status is Status.AT_GOAL and walker.position != goal:
             self.stop_agent(walker, f"reported that it has arrived, but its goal is {self.grid.xy(goal)}", tick)
@@ -192,10 +193,10 @@ class Referee:
         return self.optimality.goal if walker.own_goal is None else walker.own_goal
 
     def _known_distance_to_goal(self, walker: Walker) -> float:
-        """Return the cost of the cheapest path from an agent to its goal; infinity: there is none, or it is not known.
+        """Return the cost of the cheapest path from an agent to its goal; infinity: there is no path, or none is known.
 
-        The cost is not known if it takes more expansions than `optimality.expansion_limit` to compute. If measuring is
-        off, or the agent has a goal of its own, the referee searches for a path only for agents from users' files.
+        No path is known if the search for it needs more expansions than `optimality.expansion_limit`. If non-optimal
+        moves are not counted, or the agent has a goal of its own, only agents from users' files get such a search.
         """
         if walker.own_goal is not None or not self.optimality.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own
@@ -211,23 +212,23 @@ class Referee:
 
         Args:
             walker: agent to stop.
-            what: description of what it did wrong, without a subject: "moved from ...".
+            what: text that says what it did wrong, without a subject, such as "moved from ...".
             tick: world tick of the violation.
-            is_failure: True: its code failed. False: it broke a rule.
+            is_failure: True if its code failed; False if it broke a rule.
         """
         walker.leave_slot()
         self.last_stop_tick = max(self.last_stop_tick, tick)
         walker.violation = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._plan_cache.needs_rebuild = True  # batches have to be formed again without the stopped agent
+        self._plan_cache.needs_rebuild = True  # form new batches, without the stopped agent
         self.notes.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
-        """Put an agent that has arrived back on its start, in one tick. While the start is blocked, the agent waits.
+        """Put an agent that has arrived back on its start, which takes a tick; if the start is blocked, it waits.
 
-        `rows`: array with the one log row of this tick, which the referee writes here instead of the agent.
+        `rows`: array for one log row. The referee writes this row, because the agent does not act in this tick.
         """
         is_possible = self.grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
@@ -238,24 +239,24 @@ class Referee:
             walker.trial_start_counts = walker.counts_for_trial(walker.trial_number + 1)
 
     def store_finished_trial(self, walker: Walker) -> None:
-        """Store the present trial of an agent that learns, because it has reached its goal.
+        """Store the results of the trial in which an agent has just reached its goal, if the agent learns.
 
-        If the agent arrived earlier in this trial and its goal was moved then, the trial continued, and the counts
-        stored at that arrival are replaced.
+        If the goal was moved after an earlier arrival, the trial continued, and the results stored at that arrival are
+        replaced.
         """
         if walker.spec.keeps_h:
-            self.optimality.judge_whole_queue()  # judge all queued moves, so that the counts of this trial are final
+            self.optimality.judge_whole_queue()  # makes the number of non-optimal moves of this trial final
             del walker.trials[walker.trial_number - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
-        """Return the present trial of an agent, with its counts so far."""
+        """Return the results of the present trial of an agent up to now."""
         return walker.counts_for_trial(walker.trial_number).trial_since(
             walker.trial_start_counts, self.has_judged_all_moves(walker)
         )
 
     def has_judged_all_moves(self, walker: Walker) -> bool:
-        """Return whether each move of an agent so far has been judged as optimal or non-optimal.
+        """Return whether all moves that an agent has made have been judged as optimal or non-optimal.
 
         Moves of agents with a goal of their own are never judged, because each such goal would need a search.
         """

@@ -1,8 +1,8 @@
-"""Walker: an agent on the map, its counts and its rows; and WalkerView, a read-only view of it for display.
+"""Walker: an agent on the map, with its counts and log rows. WalkerView: a read-only view of a walker for display.
 
 The counts (referee.METRICS) are numbers that the referee adds up for each agent, such as moves, cost and expansions. A
-log row, or row, is the record (log.ROW) of what the agent did in one tick. A walker in a batch (sim/agent_batch.py) has
-a slot, `slot`, as long as the batch stores its rows.
+log row, or row, is the record (log.ROW) of what the agent did in one tick. A batch (sim/agent_batch.py) advances many
+walkers at once. While a batch stores the rows of a walker, the walker's `slot` is set: the batch, and an index in it.
 """
 
 from collections.abc import Mapping
@@ -33,50 +33,48 @@ _UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view"
 
 @dataclass
 class Walker:
-    """One agent on the map, with its counts and its log rows of the last call of `World.advance`."""
+    """Agent on the map, with its counts and with the log rows that it wrote in the last call of `World.advance`."""
 
     id: int
     config: AgentConfig
     spec: AgentSpec
     params: dict[str, Value]
     agent: Agent
-    metrics: np.ndarray  # referee.METRICS[1]: one record with the counts, which the referee writes
+    metrics: np.ndarray  # referee.METRICS[1]: record of the counts, written by the referee
     visit_table: Table  # number of visits of each cell by this agent
     budget: int | None  # own budget in expansions per tick; None: the agent uses the world's budget
     added_tick: int  # tick at which the agent was added to the world
     start: int  # start cell
     own_goal: int | None  # own goal cell; None: the agent uses the world's shared goal
-    # Cost and number of moves of the cheapest path from start to goal; None: start and goal are both the shared ones.
+    # Cost and moves of the cheapest path from start to goal; None: the agent uses the shared start and goal.
     own_optimum: tuple[float, int | None] | None
-    goal_tick: int  # last tick in which the goal of this agent was set
-    # Log rows of the last advance. Not used while a batch stores the rows, that is, while `slot` is set.
+    goal_tick: int  # tick in which the goal of this agent was last set
+    # Log rows of the last advance. While `slot` is set, the batch stores them, and this attribute is unused.
     recent_rows: RecentRows = field(default_factory=RecentRows)
-    slot: BatchSlot | None = None  # the walker's batch and index there; None: no batch stores its rows
-    row_arrays: list[np.ndarray] = field(default_factory=list)  # arrays of rows written in the advance now under way
+    slot: BatchSlot | None = None  # batch that stores the rows, and index of the walker in it; None: no batch
+    row_arrays: list[np.ndarray] = field(default_factory=list)  # log rows written so far in the present advance
     refused_moves: int = 0  # number of moves that the referee has refused
     violation: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
     max_trials: int = 1  # maximum number of trials (walks from start to goal)
-    trials: list[Trial] = field(default_factory=list)  # completed trials (those that reached the goal), in order
-    trial_start_counts: TrialCounts = field(
-        default_factory=TrialCounts
-    )  # values of the counts when the present trial began
+    trials: list[Trial] = field(default_factory=list)  # finished trials, in order: walks that reached the goal
+    trial_start_counts: TrialCounts = field(default_factory=TrialCounts)  # counts at the beginning of the present trial
 
     def __post_init__(self) -> None:
-        # Agents written in Python need record arrays (rows.cell); kernels are called faster with plain arrays.
+        # Agents written in Python need record arrays, which allow rows.cell. Kernels are faster with plain arrays.
         self.new_log = log.new_plain_log if getattr(self.agent, "takes_plain_rows", False) else log.new_log
         self._create_count_views()
 
     def _create_count_views(self) -> None:
-        """Create numpy views of single counts in `metrics`, because access through the record array is slow."""
+        """Create numpy views of single counts in `metrics`, because reading them through the record array is slow."""
         self.counts = as_plain_arrays(
             (self.metrics, self.visit_table)
-        )  # the same memory as plain arrays, as kernels need it
+        )  # plain arrays for kernels, which share memory with `metrics` and `visit_table`
         self.judge = CachedDispatch(referee.judge_rows)
         self._position_view, self._expansions_view = self.metrics["position"], self.metrics["expansions"]
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, without count views: unpickled views would not share memory with `metrics`."""
+        """Return the state to pickle. Views of counts are left out, because copied views would be separate arrays."""
         self.leave_slot()
         return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
 
@@ -89,9 +87,9 @@ class Walker:
         return int(self._position_view.item())
 
     def wait(self, ticks: int) -> None:
-        """Count `ticks` ticks in which the agent waited.
+        """Add `ticks` to the number of ticks in which the agent waited.
 
-        With the view `_is_postponed` this takes less than 1 us; access through the record array would take 10 us.
+        Through a view of this count, the addition takes less than 1 us; through the record array it would take 10 us.
         """
         self._waits += ticks
 
@@ -101,44 +99,44 @@ class Walker:
 
     @property
     def visits(self) -> npt.NDArray[np.uint32]:
-        """Return the number of visits of each cell; for a member of a group a copy, because its table is in tiles."""
+        """Return the number of visits of each cell. If the table is stored in tiles, the returned array is a copy."""
         return in_row_order(self.visit_table)
 
     def leave_slot(self) -> None:
-        """Copy the rows that a batch stores for this walker to the walker itself, and give up its slot in the batch."""
+        """Copy the log rows of this walker from its batch to the walker itself, and clear `slot`."""
         if self.slot is not None:
             self.slot.batch.is_storing_rows = False
             self.recent_rows, self.slot = self.slot.recent_rows(), None
 
     def leave_batch_during_advance(self) -> None:
-        """Leave the batch during an advance, and keep the rows that the batch stored as the first of `row_arrays`."""
+        """Leave the batch during an advance. Log rows that the batch has stored become the first of `row_arrays`."""
         if self.slot is not None:
             self.leave_slot()
             self.row_arrays = [self.recent_rows.rows] if self.recent_rows.rows.size else []
 
     @property
     def plain_rows(self) -> np.ndarray:
-        """Return the log rows of the last advance as a plain structured array, as kernels write them."""
+        """Return the log rows of the last advance as a plain structured array, the form that kernels write."""
         return self.recent_rows.rows if self.slot is None else self.slot.rows()
 
     @property
     def rows(self) -> np.ndarray:
-        """Return the log rows of the last advance as a record array, whose fields are attributes."""
+        """Return the log rows of the last advance as a record array, whose fields can be read like `rows.cell`."""
         return self.plain_rows.view(np.recarray)
 
     @property
     def first_row_tick(self) -> int:
-        """Return the world tick in which the first of `log_rows` was written."""
+        """Return the world tick of the first log row of the last advance."""
         return self.recent_rows.tick if self.slot is None else int(self.slot.batch.first_row_ticks[self.slot.place])
 
     @property
     def last_phase(self) -> int:
-        """Return what the agent was doing in its last log row: a constant such as log.SEARCHING."""
+        """Return what the agent did in its last log row, as a constant such as log.SEARCHING."""
         return self.recent_rows.phase if self.slot is None else int(self.slot.batch.phases[self.slot.place])
 
     @property
     def last_budget(self) -> int:
-        """Return the budget (expansions allowed) in the tick of the last row; the present budget may differ from it."""
+        """Return the agent's budget in the tick of its last log row, in expansions; its present budget may differ."""
         return self.recent_rows.budget if self.slot is None else int(self.slot.batch.budgets[self.slot.place])
 
     def replace_rows(self, rows: np.ndarray, tick: int) -> None:
@@ -148,7 +146,7 @@ class Walker:
 
     @property
     def digest_numbers(self) -> tuple[int, int]:
-        """Return two numbers that are together the digest of everything that the agent has done."""
+        """Return the two numbers that make up the digest of everything that the agent has done."""
         record = self.counts[0]
         return int(record["digest_a"][0]), int(record["digest_b"][0])
 
@@ -159,16 +157,16 @@ class Walker:
 
     @property
     def label(self) -> str:
-        """Return the name to show: the label in its configuration, or the name of its algorithm."""
+        """Return the name to show for the agent: the label in its configuration, or else the name of its algorithm."""
         return self.config.label or self.spec.name
 
     @property
     def trial_number(self) -> int:
-        """Return the number of the present trial, from 1."""
+        """Return the number of the present trial; the first trial has number 1."""
         return self.trial_start_counts.trial
 
     def counts_for_trial(self, trial: int) -> TrialCounts:
-        """Return the present values of the counts from which trials are computed. `trial`: number of the trial."""
+        """Return the present counts that matter for trials, labelled with the number `trial`."""
         m = self.metrics[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
         names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
@@ -182,21 +180,21 @@ class Walker:
 
     @property
     def is_converged(self) -> bool:
-        """Return whether the present trial has reached the goal without changing any learned value."""
+        """Return whether the agent has reached the goal in this trial without changing any learned value."""
         return self.has_arrived and len(self.trials) == self.trial_number and self.trials[-1].h_changes == 0
 
     @property
     def is_done(self) -> bool:
-        """Return whether the agent has finished: it acts again only if the map, its goal or another setting changes."""
+        """Return whether the agent has finished: it acts again only after a change of map, goal or settings."""
         status = self.agent.status
         if status is Status.AT_GOAL:
             return self.trial_number >= self.max_trials or self.is_converged
         return status is not Status.ACTIVE
 
     def append_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Add log rows of some ticks to the rows of the advance now under way.
+        """Add log rows to the rows of the present advance.
 
-        The rows of the first call can be read as `log_rows` at once, because most advances have only one call.
+        Rows added by the first call can be read at once. Rows of further calls can be read after `join_rows`.
 
         Args:
             rows: log rows written by the agent and judged by the referee.
@@ -209,7 +207,7 @@ class Walker:
         self.recent_rows = RecentRows(first, begin, rows["phase"].item(-1), budget)
 
     def join_rows(self) -> None:
-        """Join the arrays of rows, at the end of an advance, into one. A long advance has thousands of such arrays."""
+        """Join all arrays of log rows into one at the end of an advance. A long advance has thousands of arrays."""
         if self.slot is not None:  # the walker joined a batch during the advance
             tick = self.recent_rows.tick
             self.row_arrays.append(self.slot.rows())
@@ -220,14 +218,14 @@ class Walker:
         self.row_arrays = []
 
     def discard_rows(self) -> None:
-        """Discard the log rows of the last advance. A batch discards those it stores itself, in `discard_rows`."""
+        """Discard the log rows of the last advance that the walker stores. Rows stored by a batch are not affected."""
         if self.recent_rows.rows.size:
             self.recent_rows = self.recent_rows.with_rows(_NO_ROWS)
         self.row_arrays = []
 
     @property
     def state_word(self) -> str:
-        """Return the word to show for what the agent is doing or how it ended; one of STATE_WORDS."""
+        """Return the word to show for the state of the agent, such as searching or arrived; one of STATE_WORDS."""
         if self.violation is not None:
             return self.violation.state_word
         if self.max_trials > 1 and self.is_converged:
@@ -253,9 +251,9 @@ class WalkerView:
     first_row_tick: int
     agent: AgentView
     max_trials: int = 1
-    trials: tuple[Trial, ...] = ()  # trials that reached the goal; only for an agent that learns h
+    trials: tuple[Trial, ...] = ()  # finished trials; empty if the agent does not learn h
     is_converged: bool = False  # whether the last trial changed no learned value
-    last_budget: int = 0  # budget (expansions allowed) in the tick of the last log row
+    last_budget: int = 0  # budget of the agent in the tick of its last log row, in expansions
     start: int = 0
     goal: int = 0
     group: str = ""  # name of the agent's group; "": it belongs to no group

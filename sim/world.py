@@ -1,12 +1,13 @@
-"""World: one map, the agents on it and the order of events. The referee (referee.py) decides which moves are legal.
+"""World: one map, the agents on it, and the order of events in each tick. The referee (referee.py) judges the moves.
 
-Agents do not collide: each one solves its problem on its own. One tick consists of the random change of the map, the
-commands due, and then for each agent in order: plan, act, be judged. Only random changes and commands can come between
-two ticks of an agent, so `advance(1000)` computes the same as 1000 calls of `advance(1)`, in fewer kernel calls.
+Agents do not collide: each agent solves its problem on its own. A tick begins with the random change of the map and the
+commands that are due. Then each agent in turn plans and acts, and its move is judged. Nothing else happens between two
+ticks of an agent, so `advance(1000)` has the same result as 1000 calls of `advance(1)`, but needs fewer kernel calls.
 `advance`, `_apply_due_changes`, `_run_all_agents` and `_run_batches_and_walkers` implement a tick.
 
-Agents of one kind advance in batches (class `AgentBatch`, agent_batch.py), each with the result it would have alone.
-A batch plan (`BatchPlan`, batch_plan.py) says which walkers are batched and which advance one by one ("unbatched").
+A walker (class `Walker`, walker.py) is an agent in the world, with its position and its counts. Agents of one kind
+advance together in batches (class `AgentBatch`, agent_batch.py), and each gets the result that it would get alone. A
+batch plan (class `BatchPlan`, batch_plan.py) says which walkers are batched and which advance one by one ("unbatched").
 A row is the record (log.ROW) of what one agent did in one tick. A note is a message for the user. A cell is "refused"
 if the user wants to block it while an agent occupies it. A switch is a named set of cells that are blocked or freed
 together.
@@ -44,11 +45,11 @@ from sim.tick_timer import TickTimer
 from sim.walker import Walker, WalkerView
 
 MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
-# Attributes of World that are not pickled, so keyframes (stored states of the run) do not contain them.
-# They describe only the last call of `advance`, or hold time measurements of this machine.
+# Names of the attributes of World that are not pickled, so keyframes (saved states of the run) do not contain them.
+# These attributes describe only the last call of `advance`, or hold time measurements of this machine.
 _TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "walked", "_tick_timer")
-_MAX_NAMED_REFUSALS = 3  # with more cells that cannot be blocked than this, one message counts them and names none
-_MAX_ROWS_PER_CALL = 1 << 20  # maximum number of rows (agents x ticks) that one kernel call may write, to limit memory
+_MAX_NAMED_REFUSALS = 3  # maximum number of occupied cells that messages name; one message counts more cells than that
+_MAX_ROWS_PER_CALL = 1 << 20  # maximum number of log rows (agents x ticks) per kernel call, to limit memory
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class World:
     commands or a random change were applied.
     """
 
-    _last_active_index = 0  # index in `walkers` of the active walker that the last check found; it is checked first
+    _last_active_index = 0  # index of the walker that the last check found active; the next check begins there
 
     _tick_timer: TickTimer | None = None  # timer for the time limit of ticks, created when it is first needed
 
@@ -111,10 +112,10 @@ class World:
 
         Args:
             grid: map, which the world edits.
-            start: shared start: start cell of agents that have no start of their own.
-            goal: shared goal: goal cell of agents that have no goal of their own.
-            specs: known algorithms by key.
-            budget: maximum number of expansions per agent and tick, for agents without a budget of their own.
+            start: start cell of all agents without a start of their own (the shared start).
+            goal: goal cell of all agents without a goal of their own (the shared goal).
+            specs: algorithms that agents may use, by key.
+            budget: maximum number of expansions per agent and tick; it applies to agents without a budget of their own.
             seed: seed of random changes; the seeds of agents are derived from it.
             switches: cells of each named switch.
             random_changes: schedule of random map changes; None: the map does not change at random.
@@ -137,35 +138,35 @@ class World:
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
         self.trials = trials
         self.tick_ms = tick_ms
-        # Ticks in which the time limit kept some agents from planning, as (tick, number of agents that did plan).
+        # (tick, number of agents that planned) for each tick in which the time limit kept other agents from planning.
         self.limited_ticks: list[tuple[int, int]] = []
-        self._planner_limit: int | None = None  # number of agents that may plan in the coming tick; None: not limited
-        self._next_planner_id = 0  # id of the agent that plans first in the next tick with a time limit
+        self._planner_limit: int | None = None  # maximum number of agents that plan in the coming tick; None: no limit
+        self._next_planner_id = 0  # id of the agent that plans first in the next time-limited tick
         self.tick = 0
         self.walkers: list[Walker] = []
-        self._instrumented_ids: set[int] = set()  # ids of group members that get per-cell instrumentation
+        self._instrumented_ids: set[int] = set()  # ids of group members that count expansions per cell
         self.notes: list[RunMessage] = []
         self.map_change_seconds: dict[
             int, float
-        ] = {}  # agent id -> seconds of reacting to map changes, if there is a stopwatch
-        # Agent id -> seconds that this unbatched agent took in the last call of `advance`, if there is a `clock`.
+        ] = {}  # agent id -> seconds spent on reacting to map changes; empty without a stopwatch
+        # Agent id -> seconds that the agent took in the last `advance`. Contains unbatched agents; needs a `clock`.
         self.unbatched_seconds: dict[int, float] = {}
         self._plan_cache = BatchPlanCache()
         self._queued_commands: list[tuple[int, Command]] = []
         self._next_id = 0
         self._last_random_change = NO_RANDOM_CHANGE
-        # Last tick whose random change has been applied. Random changes are applied once per tick, before commands.
+        # Tick whose random change was handled last, so that a second call in this tick does not apply it again.
         self._last_random_change_tick = -1
         self._command_being_applied: Command | None = None
-        self._map_changes_digest = b""  # digest of the cells of all map changes so far, in their order
+        self._map_changes_digest = b""  # digest of all cells changed so far, in the order of the changes
         self.optimality = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
         self.referee = Referee(grid, self.optimality, self._plan_cache, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.optimality.cheapest_cost_and_moves(start)
         self._shared_goal_tick = 0  # tick in which the shared goal was last set
-        # Whether `optimal_cost` is stale, because the map changed in `_shared_goal_tick` after the shared goal was set.
+        # Whether the cheapest path from shared start to shared goal must be computed again after a map change.
         self._is_shared_optimum_stale = False
         self._last_goal_tick = 0  # last tick in which a goal was set, shared or own
-        # Cells that changed in `_last_goal_tick` after the goal was set, one array per map change.
+        # Cells that changed in `_last_goal_tick` after a goal was set in that tick: one array per map change.
         self._cells_changed_in_goal_tick: list[npt.NDArray[np.int32]] = []
         self._ids_of_stale_optima: set[int] = set()  # ids of agents whose cheapest path must be computed again
 
@@ -175,14 +176,14 @@ class World:
         """Add an agent to the world, on its start cell.
 
         Args:
-            config: algorithm, parameters and start and goal of the agent.
-            agent_id: id of the agent, by default the next unused one. An id counts as used even if `config` is invalid.
+            config: algorithm, parameters, start and goal of the agent.
+            agent_id: id of the agent; None: the next unused id. An id counts as used even if `config` is invalid.
 
         Returns:
             The new walker.
 
         Raises:
-            ConfigError: `config` is invalid, the id is taken, or the world is full. It lists all problems found.
+            ConfigError: `config` is invalid, the id is taken, or the world is full. The error lists all problems.
         """
         self.check_agent_limit()
         number = self._next_id if agent_id is None else agent_id
@@ -220,16 +221,16 @@ class World:
         return walker
 
     def check_agent_limit(self) -> None:
-        """Raise a ConfigError if no agent can be added, because the world has MAX_AGENTS agents already."""
+        """Raise a ConfigError if the world already has MAX_AGENTS agents, so that none can be added."""
         if len(self.walkers) >= MAX_AGENTS:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
     def _build_problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
-        """Return the search problem of an agent: map, start, goal, seed and budget, and the kind of its tables.
+        """Return the search problem of an agent: map, start, goal, seed, budget and the layout of its tables.
 
-        Members of a group get tables that are stored in tiles, and no per-cell instrumentation (such as counts of
-        expansions per cell), because with 500 agents other tables would exhaust memory. Agents in `_instrumented_ids`
-        are exceptions. `ends`: start and goal cell.
+        A member of a group stores its tables in tiles and does not count expansions per cell, because full tables of
+        500 agents would exhaust memory. The agents in `_instrumented_ids` get full tables nevertheless. `ends`: start
+        cell and goal cell of the agent.
         """
         is_one_of_many = bool(config.group) and number not in self._instrumented_ids
         width = tile_width_if_compiled(self.grid.width) if is_one_of_many else 0
@@ -238,9 +239,10 @@ class World:
         return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
     def instrument_agent(self, agent: int) -> None:
-        """Give a member of a group the per-cell instrumentation that agents without a group have.
+        """Let a member of a group count its expansions per cell, as agents without a group do.
 
-        The agent may be added later. If the world has it already, it is created again, so it must not have acted yet.
+        The agent may be added later. An agent that is already in the world is replaced by a new one, so it must not
+        have acted yet.
         """
         self._instrumented_ids.add(agent)
         walker = self.walker(agent)
@@ -251,26 +253,26 @@ class World:
             self._plan_cache.needs_refresh = True
 
     def check_agent_config(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
-        """Return the spec, all parameters and the effective budget of a configuration.
+        """Check the configuration of an agent; return its algorithm (spec), all parameter values and its budget.
 
         Raises:
-            ConfigError: the configuration is invalid. It lists all problems; `where` begins each message.
+            ConfigError: the configuration is invalid. The error lists all problems, each with `where` in front.
         """
         return agent_checks.check_agent_config(self.specs, config, self.budget, where)
 
     def submit(self, command: Command, tick: int | None = None) -> None:
-        """Queue a command for a tick; by default for the present tick, in which no agent has acted yet."""
+        """Queue a command, to be applied at the beginning of a tick; None: the present tick."""
         due = self.tick if tick is None else tick
         assert due >= self.tick, (due, self.tick)
         insort_right(self._queued_commands, (due, command), key=itemgetter(0))
 
     def queue_commands(self, timed: Iterable[tuple[int, Command]]) -> None:
-        """Queue commands with their ticks."""
+        """Queue several commands, given as pairs (tick, command)."""
         for tick, command in timed:
             self.submit(command, tick)
 
     def replace_queued_commands(self, timed: Iterable[tuple[int, Command]]) -> list[tuple[int, Command]]:
-        """Replace all queued commands by `timed`, and return the commands that were queued before, with their ticks."""
+        """Replace the queue of commands by `timed`, and return the old queue; both contain pairs (tick, command)."""
         waiting, self._queued_commands = self._queued_commands, []
         self.queue_commands(timed)
         return waiting
@@ -290,7 +292,7 @@ class World:
     def is_over(self) -> bool:
         """Return whether the run is over: every agent is done and no command is queued.
 
-        A world is not over as long as an agent has no path and a later random change may open one.
+        While an agent has no path, the run is not over as long as a random change is scheduled, which may open a path.
         """
         if self._queued_commands or self._is_any_walker_active():
             return False
@@ -300,8 +302,8 @@ class World:
     def _is_any_walker_active(self) -> bool:
         """Return whether any walker can still act.
 
-        The walker that the last call found is checked first, because checking all walkers of a crowd in every tick
-        would be slow once most of them have arrived.
+        The walker found by the last call is checked first. In a crowd of which most have arrived, checking all walkers
+        in every tick would be slow.
         """
         if self._last_active_index < len(self.walkers) and not self.walkers[self._last_active_index].is_done:
             return True
@@ -310,20 +312,20 @@ class World:
         return found is not None
 
     def prepare_first_tick(self) -> None:
-        """Do work of the first tick in advance: form the batches, and write to memory pages that searches will use.
+        """Do slow work of the first tick in advance: form batches, and write to memory pages that searches will use.
 
-        For hundreds of agents this takes as long as several ticks.
+        For hundreds of agents, this work takes as long as several ticks.
         """
         self._up_to_date_plan()
         if self.random_changes.next_tick_after(self.tick) is not None:
-            _ = self.grid.original_cells  # fill the cache of this property now: it takes some ms for a million cells
+            _ = self.grid.original_cells  # compute this cached property now: a million cells take some milliseconds
         for walker in self.walkers:
             if getattr(walker.agent, "batch_kernel", None) is not None:
                 prefault_pages(self.grid, walker, self.goal)
 
     @property
     def _max_ticks_per_call(self) -> int:
-        """Return the maximum number of ticks in one kernel call, which writes at most _MAX_ROWS_PER_CALL rows."""
+        """Return the maximum number of ticks per kernel call, so that a call writes at most _MAX_ROWS_PER_CALL rows."""
         return (
             MAX_TICKS_PER_CALL
             if len(self.walkers) <= _MAX_ROWS_PER_CALL // MAX_TICKS_PER_CALL
@@ -331,7 +333,7 @@ class World:
         )
 
     def apply_due_changes(self) -> None:
-        """Apply the random change and the commands due at this tick, but do not advance; used by a paused window."""
+        """Apply the random change and the commands due at this tick without advancing. A paused window calls this."""
         self._apply_due_changes()
 
     @property
@@ -340,7 +342,7 @@ class World:
         return self._last_random_change_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
-        """Return the number of ticks until the next command or random change; BULK if there is neither."""
+        """Return the number of ticks to the next command or random change; MAX_TICKS_PER_CALL if there is neither."""
         event = self.random_changes.next_tick_after(self.tick)
         due = self.tick + MAX_TICKS_PER_CALL if event is None else event
         return (min(due, self._queued_commands[0][0]) if self._queued_commands else due) - self.tick
@@ -351,7 +353,8 @@ class World:
         """Advance by up to `ticks` ticks and return how many have passed.
 
         The call ends early when the world is over. It also ends after a tick in which a time limit or a command kept
-        agents from planning, because such agents write no log row, and the rows of one call must be consecutive.
+        agents from planning: such agents have no log row for this tick, and an agent's rows of one call must belong to
+        consecutive ticks.
         """
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
@@ -390,7 +393,10 @@ class World:
         return has_applied
 
     def _run_all_agents(self, ticks: int) -> int:
-        """Let all agents plan and act for up to `ticks` ticks, in which no command is due; return the ticks passed."""
+        """Let all agents plan and act for up to `ticks` ticks; return the number of ticks passed.
+
+        No command and no random change may be due after the first of these ticks.
+        """
         plan = self._up_to_date_plan()
         passed = self._run_batches_and_walkers(plan, ticks) if plan.has_runnable else ticks
         self.tick += passed
@@ -398,9 +404,9 @@ class World:
         return passed
 
     def _run_batches_and_walkers(self, plan: BatchPlan, ticks: int) -> int:
-        """Let all batches and all unbatched walkers that can act plan and act; return the number of ticks passed.
+        """Advance all batches, and all unbatched walkers that can act; return the number of ticks passed.
 
-        The number is less than `ticks` only if the world is over earlier.
+        Fewer than `ticks` ticks pass only if the world is over earlier.
         """
         batch_steps = [self._run_batch(batch, ticks) for batch in plan.batches]
         done = [self._run_walker(walker, ticks) for walker in plan.runnable]
@@ -419,8 +425,8 @@ class World:
         """Discard the log rows that agents wrote in the last call of `advance`.
 
         Returns:
-            The batch plan if it is up to date, so that batched walkers need no visit; None if all walkers have to be
-            visited one by one. See `BatchPlanCache.plan_with_stored_rows`.
+            The present batch plan, if its batches store the rows of their walkers: `_end_advance` can skip these
+            walkers. None: there is no such plan, so all walkers have to be visited one by one.
         """
         settled = self._plan_cache.plan_with_stored_rows(self.walkers)
         for walker in self.walkers if settled is None else settled.unbatched:
@@ -432,10 +438,10 @@ class World:
         return settled
 
     def _end_advance(self, settled: BatchPlan | None) -> None:
-        """Set `unbatched_with_rows` to the unbatched walkers that acted in this advance, and join the rows of each.
+        """List the unbatched walkers that acted in this advance in `unbatched_with_rows`, and join the rows of each.
 
         Args:
-            settled: return value of `_begin_advance`. If this plan is still in use, batched walkers are skipped.
+            settled: batch plan that `_begin_advance` returned. If it is still in use, batched walkers are skipped.
         """
         unbatched = (
             settled.unbatched if settled is not None and settled is self._plan_cache.cached_plan else self.walkers
@@ -447,11 +453,11 @@ class World:
     def _count_waiting_ticks(
         self, plan: BatchPlan, batch_steps: list[BatchSteps], done: list[int], passed: int
     ) -> None:
-        """For each agent without a path, count the ticks in which it did not act as waits.
+        """Count one wait for each tick in which an agent without a path did not act.
 
         Args:
             plan: batches and unbatched walkers that have advanced.
-            batch_steps: results of each batch in `plan.batches`.
+            batch_steps: log rows of each batch in `plan.batches`.
             done: number of ticks in which each walker of `plan.runnable` acted.
             passed: number of ticks that have passed.
         """
@@ -466,7 +472,7 @@ class World:
 
     @property
     def batches(self) -> Sequence[AgentBatch]:
-        """Return the batches of the present batch plan. There are none before the first plan is formed."""
+        """Return the batches of the present batch plan; empty before the first plan is formed."""
         return self._plan_cache.cached_plan.batches if self._plan_cache.cached_plan is not None else ()
 
     @property
@@ -475,10 +481,10 @@ class World:
         return self.tick_ms > 0.0 and self.is_live and self.clock is not None
 
     def _run_round_robin_tick(self) -> bool:
-        """Run a tick in which agents plan in round-robin order until its time limit; the other agents wait.
+        """Run one tick: agents plan in round-robin order until the time limit of the tick; the other agents wait.
 
-        If agents had to wait because the time was up, the number of agents that planned is appended to `limited_ticks`.
-        A Serve command with this number repeats the tick on any machine.
+        If the time limit makes agents wait, the number of agents that planned is appended to `limited_ticks`. A
+        LimitPlanners command with this number repeats the tick with the same result on any machine.
 
         Returns:
             Whether all agents that can act have planned.
@@ -508,7 +514,7 @@ class World:
         return served == len(queue)
 
     def _start_tick_timer(self) -> TickTimer | None:
-        """Start the timer for the time limit of this tick and return it; None without a clock."""
+        """Start the timer for the time limit of this tick; return the timer, or None without a clock."""
         if self.clock is None:
             return None
         self._tick_timer = self._tick_timer or TickTimer()
@@ -516,7 +522,7 @@ class World:
         return self._tick_timer
 
     def _round_robin_order(self) -> tuple[list[Walker], list[Walker]]:
-        """Return the agents that can act, in round-robin order from `_next_planner_id` on; and those without a path."""
+        """Return agents that can act, in round-robin order from `_next_planner_id` on; and those without a path."""
         active, without_path = [], []
         for walker in self.walkers:
             if not walker.is_done:
@@ -527,9 +533,10 @@ class World:
         return active[first:] + active[:first], without_path
 
     def _run_next_agents(self, queue: list[Walker], plan: BatchPlan) -> int:
-        """Let the agents at the front of `queue` plan and act that can do so in one kernel call.
+        """Let the first agents of `queue` plan and act, in one kernel call.
 
-        If the first agent is batched, these are the agents of its batch with consecutive indices, else only itself.
+        If the first agent is batched, the call includes the next agents of the queue, as long as their indices in the
+        same batch are consecutive. An unbatched agent acts alone.
 
         Returns:
             The number of agents that have planned.
@@ -543,14 +550,14 @@ class World:
         return count
 
     def _run_batch(self, batch: AgentBatch, ticks: int) -> BatchSteps:
-        """Let a batch plan and act for `ticks` ticks and judge its moves; return its rows, with legal ones counted."""
+        """Let a batch plan and act for `ticks` ticks, and judge its moves; return its log rows up to illegal moves."""
         return self._apply_batch_result(batch, batch.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
     def _apply_batch_result(self, batch: AgentBatch, steps: BatchSteps) -> BatchSteps:
-        """Apply the results of a batch: stop agents that broke a rule, and end the trials of agents that arrived.
+        """Apply the results of a batch: stop agents that broke a rule, and store the trials of agents that arrived.
 
         Returns:
-            `steps`, with `done` of each agent reduced to its number of legal rows.
+            `steps`, whose field `done` then counts, for each agent, only the rows before its first broken rule.
         """
         for i in np.flatnonzero(batch.results["legal"] < steps.done).tolist():
             walker, row = batch.walkers[i], int(batch.results["legal"][i])
@@ -571,7 +578,7 @@ class World:
     def _batchable_walkers(self) -> list[Walker]:
         """Return the walkers that may be in a batch.
 
-        Agents whose planning time or non-optimal moves are measured cannot be batched.
+        A walker cannot be batched if its planning time is measured or its non-optimal moves are counted.
         """
         if self.stopwatch is not None:
             return []
@@ -595,7 +602,7 @@ class World:
         self._block_and_free(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
     def _block_and_free(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
-        """Block and free cells, except cells that must not be blocked, and notify all agents of the change."""
+        """Block and free cells, and notify all agents of the change. Cells that agents occupy stay free."""
         self.optimality.prepare_map_change()
         self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))
 
@@ -608,7 +615,7 @@ class World:
         self._block_and_free(*((group, none) if is_blocked else (none, group)))
 
     def define_switch(self, name: str, cells: Sequence[int]) -> None:
-        """Define or redefine a switch; without cells, delete it. Beyond MAX_SWITCHES, only add a message instead."""
+        """Define or redefine a switch; without cells, delete it. If there are too many, only add a message."""
         if not cells:
             self.switches.pop(name, None)
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
@@ -625,7 +632,7 @@ class World:
         self._notify_of_map_change(self.grid.set_terrain(chosen[allowed], characters[allowed]))
 
     def _blockable_mask(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the `cells` that no agent occupies, so they may be blocked; add messages for the others."""
+        """Return for each of `cells` whether no agent occupies it, so that it may be blocked; report occupied cells."""
         refused = np.isin(cells, self._occupied_cells())
         if refused.sum() > _MAX_NAMED_REFUSALS:
             self.add_message(f"{refused.sum():,} of {cells.size:,} cells stay free: agents are on them")
@@ -638,7 +645,7 @@ class World:
         return ~refused
 
     def _occupied_cells(self) -> list[int]:
-        """Return the cells that agents occupy, with one kernel call per batch instead of one access per walker."""
+        """Return the cells that agents occupy. One kernel call per batch is faster than reading each walker."""
         settled = self._plan_cache.plan_with_stored_rows(self.walkers)
         if settled is None:
             return [walker.position for walker in self.walkers]
@@ -646,7 +653,7 @@ class World:
         return [*cells, *(walker.position for walker in settled.unbatched)]
 
     def _apply_random_change(self) -> None:
-        """Undo the last random change and apply the next one in the same map edit, so agents get one notification."""
+        """Undo the last random change and apply the next one. Both are one map edit, so agents are notified once."""
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*self._occupied_cells(), self.goal, *sorted(own_goals)])
         event = changes.draw_random_change(self.grid, self.random_changes, self.seed, self.tick, protected)
@@ -657,7 +664,7 @@ class World:
         self._notify_of_map_change(self.grid.block_and_free(edit.blocked, edit.freed))
 
     def _notify_of_map_change(self, change: MapChange) -> None:
-        """Notify every agent of a map change, and invalidate true distances and the costs of cheapest paths."""
+        """Notify every agent of a map change. Mark true distances and the costs of cheapest paths as outdated."""
         if not change.cells.size:
             return
         self._invalidate_distances()
@@ -667,7 +674,7 @@ class World:
         for walker in self.walkers:
             if walker.id in notified:
                 continue
-            self._plan_cache.needs_refresh = True  # the agent may replace its arrays, whose addresses its batch stores
+            self._plan_cache.needs_refresh = True  # agents may replace arrays, so addresses in batches may be wrong
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
@@ -676,9 +683,9 @@ class World:
                 )
 
     def _notify_batches(self, change: MapChange) -> Container[int]:
-        """Notify all batches of a map change by kernel calls; return the ids of the agents that are notified by this.
+        """Notify the agents of all batches of a map change by kernel calls; return the ids of the notified agents.
 
-        No batch is notified if the batch plan is out of date.
+        If the batch plan is out of date, no agent is notified.
         """
         plan = self._plan_cache.right(self.walkers)
         if plan is None:
@@ -686,7 +693,7 @@ class World:
         return {number for batch in plan.batches if batch.notify_map_change(self.grid, change) for number in batch.ids}
 
     def move_goal(self, cell: int, agent: int | None = None) -> None:
-        """Move the shared goal, or the goal of one agent, which has a goal of its own from then on.
+        """Move the shared goal, or give one agent a goal of its own.
 
         Args:
             cell: new goal. If it is blocked, the goal does not move, and a message is added for the user.
@@ -704,7 +711,7 @@ class World:
         self.goal, self._plan_cache.needs_refresh = cell, True
         self._invalidate_distances()
         self._shared_goal_tick = self._last_goal_tick = self.tick
-        self._update_shared_optimum()  # uses the present map, because on the initial map the new goal may be blocked
+        self._update_shared_optimum()  # uses the present map: on the initial map, the new goal may be blocked
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimum is not None]
         paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in from_own_start], cell)
@@ -715,7 +722,7 @@ class World:
             walker.agent.set_goal(cell)
 
     def move_goals(self, cell: int, agents: Sequence[int]) -> None:
-        """Give many agents the same own goal. One search finds the cheapest paths of all of them."""
+        """Give several agents one goal of their own. One search finds the cheapest paths of all these agents."""
         if not self._can_be_goal(cell):
             return
         chosen = set(agents)
@@ -734,10 +741,10 @@ class World:
     def _move_own_goal(self, cell: int, walker: Walker, path: tuple[float, int | None]) -> None:
         """Give a walker a new goal of its own. `path`: cost and moves of the cheapest path from its start to `cell`."""
         if walker.own_goal is None:
-            # judge its queued moves now, because its later moves will not be judged
+            # Judge all queued moves now: moves of agents with a goal of their own are never judged.
             self.optimality.judge_whole_queue()
             self._plan_cache.needs_rebuild = (
-                True  # form batches again, because agents with a goal of their own can be batched
+                True  # form new batches, because agents with a goal of their own can be batched
             )
         walker.own_goal, walker.own_optimum, walker.goal_tick = cell, path, self.tick
         self._last_goal_tick = self.tick
@@ -746,11 +753,11 @@ class World:
         self._plan_cache.on_goals_changed()
 
     # An optimum is the cost and the number of moves of the cheapest path from an agent's start to its goal.
-    # It refers to the map on which the agent first plans for this goal, such as the map after edits before tick 1.
-    # An optimum becomes stale (has to be recomputed) if the map changes in the tick in which the goal was set.
+    # An optimum refers to the map on which the agent first plans for its goal.
+    # So an optimum is stale (must be recomputed) after a map change in the same tick in which the goal was set.
 
     def _mark_optima_stale(self, change: MapChange) -> None:
-        """Mark cheapest paths to goals that were set in this tick as stale, because `change` came after the goals."""
+        """Mark cheapest paths to goals set earlier in this tick as stale, because the map has changed since."""
         if change.has_arcs:
             self._is_shared_optimum_stale |= self._shared_goal_tick == self.tick
             if self._last_goal_tick == self.tick:
@@ -758,16 +765,16 @@ class World:
 
     @property
     def has_stale_optima(self) -> bool:
-        """Return whether the optimum (cost of the cheapest path) of any agent may be stale after a map change."""
+        """Return whether the optimum (cost of the cheapest path) of any agent may be outdated by a map change."""
         return self._is_shared_optimum_stale or bool(self._cells_changed_in_goal_tick or self._ids_of_stale_optima)
 
     def refresh_stale_optima(self, expansions: int) -> bool:
-        """Recompute some stale optima (cheapest paths from start to goal); call this method until it returns False.
+        """Recompute some stale optima (cheapest paths from start to goal); to recompute all, repeat until False.
 
         Args:
-            expansions: maximum number of expansions in this call for the optimum between shared start and shared goal.
-                It does not limit optima of agents with an own start or goal: one call makes one complete search, for
-                all such agents that have the same goal.
+            expansions: maximum number of expansions of this call for the optimum from shared start to shared goal.
+                Agents with a start or goal of their own are not limited: a call makes one complete search for all of
+                them that have the same goal.
 
         Returns:
             Whether any optimum was stale when the call began.
@@ -783,9 +790,9 @@ class World:
         return True
 
     def _pop_ids_with_changed_optima(self) -> set[int]:
-        """Return the ids of agents that got a goal in this tick and whose cheapest path may have changed since then.
+        """Return the ids of agents that got a goal in this tick, if their cheapest path may have changed since then.
 
-        The list of changed cells is cleared, so each change is considered once.
+        The list of changed cells is cleared, so that each change is considered only once.
         """
         if not self._cells_changed_in_goal_tick:
             return set()
@@ -800,9 +807,9 @@ class World:
         return {own[index][0].id for index in may_differ}
 
     def _refresh_optima_for_goal(self, walkers: Sequence[Walker]) -> None:
-        """Recompute the cheapest paths of the walkers that have the goal of the first walker, by one common search.
+        """Recompute the cheapest paths of all walkers with the same goal as the first one, by a single search.
 
-        The ids of the other walkers remain in `_ids_of_stale_optima`.
+        The ids of walkers with other goals remain in `_ids_of_stale_optima`.
         """
         goal = self.goal_of(walkers[0]) if walkers else -1
         same = [walker for walker in walkers if self.goal_of(walker) == goal]
@@ -812,14 +819,14 @@ class World:
         self._ids_of_stale_optima = {walker.id for walker in walkers} - {walker.id for walker in same}
 
     def _update_shared_optimum(self) -> None:
-        """Compute the optimum between the shared start and the shared goal on the present map."""
+        """Compute the cheapest path from the shared start to the shared goal on the present map."""
         self.optimal, self.optimal_moves = self.optimality.cheapest_cost_and_moves(self.start)
         self._is_shared_optimum_stale = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         """Set the shared budget, or the own budget of one agent.
 
-        If the algorithm of any affected agent does not accept the budget, nothing changes, and a message says why.
+        If the budget is invalid for the algorithm of an affected agent, no budget changes, and a message says why.
 
         Args:
             budget: expansions per tick; None: the agent uses the shared budget again.
@@ -849,7 +856,7 @@ class World:
             walker.config = replace(walker.config, label=label)
 
     def set_param(self, agent: int, name: str, value: Value) -> None:
-        """Change a parameter of an agent. With an illegal value or unknown name, only add a message for the user."""
+        """Change a parameter of an agent. If its name or value is invalid, only add a message for the user."""
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
         if walker is None:
@@ -879,7 +886,7 @@ class World:
         self.tick_ms = milliseconds
 
     def limit_planners(self, agents: int) -> None:
-        """Let only `agents` agents plan in the coming tick, the next ones in round-robin order; the others wait."""
+        """Let only the next `agents` agents in round-robin order plan in the coming tick; the others wait."""
         self._planner_limit = agents
 
     def set_trials(self, count: int) -> None:
@@ -895,7 +902,7 @@ class World:
         self.walkers = [w for w in self.walkers if w.id != agent]
 
     def agent_ids_of_group(self, group: str) -> Sequence[int]:
-        """Return the ids of the members of a group. If the group is unknown, return none and add a message."""
+        """Return the ids of the members of a group. For an unknown group, return an empty list and add a message."""
         found = [walker.id for walker in self.walkers if walker.config.group == group]
         if not found:
             self.add_message(
@@ -904,11 +911,11 @@ class World:
         return found
 
     def _report_missing_agent(self, agent: int) -> None:
-        """Add a message for the user that a command names an agent that does not exist."""
+        """Add the message that there is no agent with this id."""
         self.add_message(f"there is no agent {agent}")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
-        """Add an agent as `add_walker` does, but report errors as messages for the user instead of exceptions."""
+        """Add an agent for a command: report errors as messages for the user instead of raising exceptions."""
         try:
             self.add(config, agent)
         except ConfigError as error:
@@ -916,7 +923,7 @@ class World:
                 self.add_message(problem)
 
     def add_message(self, text: str) -> None:
-        """Add a message for the user, stored with the present tick and the command that is being applied."""
+        """Add a message for the user, together with the present tick and the command that is being applied."""
         self.notes.append(RunMessage(self.tick, text, self._command_being_applied))
 
     # --- reading the state ------------------------------------------------------------------------
@@ -930,7 +937,7 @@ class World:
         self.optimality.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics_of_walker(self, walker: Walker) -> Metrics:
-        """Return the quality measures of an agent, counted since it was added."""
+        """Return the quality measures of an agent, such as its cost and moves since it was added."""
         optimal = walker.own_optimum or (self.optimal, self.optimal_moves)
         own = walker.agent.own_counts()
         is_measured = self.referee.has_judged_all_moves(walker)
@@ -941,7 +948,7 @@ class World:
         return self.referee.goal_of(walker)
 
     def switch_states(self) -> dict[str, bool]:
-        """Return for every switch whether it is blocked. A switch is blocked if all of its cells are."""
+        """Return for every switch whether it is blocked, that is, whether all of its cells are blocked."""
         return {name: not self.grid.are_cells_free(np.asarray(cells)).any() for name, cells in self.switches.items()}
 
     def snapshot(self, only: Container[int] | None = None) -> WorldSnapshot:
@@ -957,9 +964,9 @@ class World:
         )
 
     def generation_tables(self) -> Iterator[GenerationTable]:
-        """Yield tables that may contain outdated records of finished searches, which keyframes need not store.
+        """Yield tables with records of finished searches, so that keyframes (saved states) can leave such records out.
 
-        Tables of group members are left out, because they are many and small.
+        Tables of group members are not included, because they are many and small.
         """
         yield self.optimality.search_table()
         for walker in self.walkers:
@@ -967,9 +974,9 @@ class World:
                 yield from stamped()
 
     def materialize_views(self) -> None:
-        """Compute the lazily computed parts of all agents' views now, such as the path ahead.
+        """Compute now what agents' views otherwise compute at first use, such as the path ahead.
 
-        After this call, reading views does not write any memory until the next tick.
+        After this call, reading a view writes no memory until the next tick.
         """
         for walker in self.walkers:
             getattr(walker.agent, "materialize_view", walker.agent.view)()
@@ -1002,7 +1009,7 @@ class World:
         )
 
     def digest(self) -> str:
-        """Return the digest of the run so far: 16 hex digits computed from map changes, moves, expansions, restarts."""
+        """Return the digest of map changes, moves, expansions and restarts of the run so far, as 16 hex digits."""
         head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
         sums = self._plan_cache.digest_columns(self.walkers).read_digest_bytes()
         return blake2b(self._map_changes_digest + head + sums, digest_size=8).hexdigest()
