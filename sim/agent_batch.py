@@ -44,7 +44,7 @@ class RecentRows(NamedTuple):
     rows: npt.NDArray[Any] = log.new_plain_log(0)  # log.ROW[ticks]: one row per tick of the last advance
     tick: int = 0  # world tick of the first row in `rows`
     phase: int = log.WAITING  # phase (such as waiting) of the walker's last row, which may be of an earlier advance
-    budget: int = 0  # maximum number of expansions in the tick of the walker's last row
+    budget: int = 0  # maximum number of expansions that was allowed in the tick of the last row
 
     def with_rows(self, rows: npt.NDArray[Any]) -> "RecentRows":
         """Return a copy of this tuple with other rows and the same tick, phase and budget.
@@ -124,7 +124,7 @@ class AgentBatch:
         # log.ROW[agents, ticks]: log rows that the kernel writes in the ticks prepared by `prepare_ticks`.
         self._new_rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
         self._has_rows = np.zeros(len(walkers), np.bool_)
-        self._own_budgets = np.zeros(len(walkers), np.int64)  # own budget of each agent in expansions per tick; 0: none
+        self._own_budgets = np.zeros(len(walkers), np.int64)  # expansions per tick; 0: the world's budget
         self._refresh_budgets_and_rules()
         self._agent_arguments = [walker.agent.plain_kernel_arguments() for walker in walkers]  # type: ignore[attr-defined]
         self.is_storing_rows = False  # whether all walkers of this batch read their log rows from this batch
@@ -211,7 +211,7 @@ class AgentBatch:
         self._new_rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
     def run_slots(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
-        """Let the agents with indices in `places` plan and act. If there is a clock, update `kernel_seconds`."""
+        """Let the agents with indices in `places` plan and act. With a clock, add the time to `kernel_seconds`."""
         before = clock() if clock else 0.0
         self._run_kernel(
             grid.ground,

@@ -75,7 +75,7 @@ class BatchPlan:
         self.__dict__.pop("digest_columns", None)
 
     def is_for_walkers(self, walkers: Sequence[Walker]) -> bool:
-        """Return whether this plan was formed for these walkers, with their present maximum numbers of trials."""
+        """Return whether the plan is for these walkers, and none of their maximum numbers of trials has changed."""
         is_same_list = walkers is self._walker_list and len(walkers) == len(self._cache_key)
         return is_same_list or self._cache_key == _plan_key(walkers)
 

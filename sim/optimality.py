@@ -196,7 +196,7 @@ class OptimalityTracker:
         return None if found == distance.UNKNOWN_DISTANCE else found
 
     def _up_to_date_search(self) -> Any:
-        """Return the search from the goal. If the map or the goal has changed, restart the search before."""
+        """Return the search from the goal. If the map or the goal has changed, the search is restarted first."""
         if self._is_search_stale and self.is_on:
             self._earlier_expansions += int(self._backward_search.control["expansions"][0])
             begin_search(self._grid.ground, self._backward_search, self.goal, -1, self._aim_cell)

@@ -48,7 +48,7 @@ _CHECKSUM_BYTES = 16  # length of the checksum at the beginning of each cache fi
 class BuildProgress:
     """Progress report of the computation of prepared data."""
 
-    text: str  # name of the work under way, to show at a progress bar
+    text: str  # name of the present work, shown with a progress bar
     share: float  # fraction of this work that is done, from 0 to 1
 
 

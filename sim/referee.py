@@ -54,7 +54,7 @@ class Referee:
         """
         self.grid, self.optimality, self.notes, self._plan_cache = grid, measuring, notes, seating
         self.stopwatch = stopwatch
-        self.planning_seconds: dict[int, float] = {}  # agent id -> planning time so far in seconds; needs a stopwatch
+        self.planning_seconds: dict[int, float] = {}  # agent id -> seconds of planning so far; empty without stopwatch
         self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: never
 
     # --- running and judging agents ---------------------------------------------------------------
@@ -119,7 +119,7 @@ class Referee:
         return int(count)
 
     def _call_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let an agent act and write `rows`, add the duration to `planning_seconds`, and return the ticks done."""
+        """Let an agent act and write `rows`; add the time to `planning_seconds`. Return the number of ticks done."""
         assert self.stopwatch is not None
         before = self.stopwatch()
         count = self._call_advance(walker, rows, tick, budget)
@@ -149,8 +149,8 @@ class Referee:
         Args:
             walker: agent to check.
             count: number of ticks that it reported.
-            asked: number of ticks that it was asked to act.
-            tick: first world tick in which it was asked to act.
+            asked: number of ticks for which it was asked to act.
+            tick: first of these world ticks.
         """
         problem = None if walker.violation is not None else describe_wrong_tick_count(count, asked)
         if problem is not None:
@@ -196,7 +196,7 @@ class Referee:
         """Return the cost of the cheapest path from an agent to its goal; infinity: there is no path, or none is known.
 
         No path is known if the search for it needs more expansions than `optimality.expansion_limit`. If non-optimal
-        moves are not counted, or the agent has a goal of its own, only agents from users' files get such a search.
+        moves are not counted, or the agent has a goal of its own, the search is made only for agents from users' files.
         """
         if walker.own_goal is not None or not self.optimality.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own
@@ -208,7 +208,7 @@ class Referee:
         return float("inf") if known is None else known
 
     def stop_agent(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
-        """Stop an agent for the rest of the run; the others continue.
+        """Stop an agent for the rest of the run; the other agents continue.
 
         Args:
             walker: agent to stop.
@@ -220,13 +220,13 @@ class Referee:
         self.last_stop_tick = max(self.last_stop_tick, tick)
         walker.violation = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._plan_cache.needs_rebuild = True  # form new batches, without the stopped agent
+        self._plan_cache.needs_rebuild = True  # new batches have to be formed, without this agent
         self.notes.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
-        """Put an agent that has arrived back on its start, which takes a tick; if the start is blocked, it waits.
+        """Move an agent from its goal to its start for its next trial. It waits while its start is blocked.
 
         `rows`: array for one log row. The referee writes this row, because the agent does not act in this tick.
         """
@@ -239,13 +239,13 @@ class Referee:
             walker.trial_start_counts = walker.counts_for_trial(walker.trial_number + 1)
 
     def store_finished_trial(self, walker: Walker) -> None:
-        """Store the results of the trial in which an agent has just reached its goal, if the agent learns.
+        """Store the results of the present trial of an agent that learns, when it has reached its goal.
 
         If the goal was moved after an earlier arrival, the trial continued, and the results stored at that arrival are
         replaced.
         """
         if walker.spec.keeps_h:
-            self.optimality.judge_whole_queue()  # makes the number of non-optimal moves of this trial final
+            self.optimality.judge_whole_queue()  # judge queued moves, so that the results of this trial are final
             del walker.trials[walker.trial_number - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 

@@ -60,7 +60,7 @@ class Walker:
     trial_start_counts: TrialCounts = field(default_factory=TrialCounts)  # counts at the beginning of the present trial
 
     def __post_init__(self) -> None:
-        # Agents written in Python need record arrays, which allow rows.cell. Kernels are faster with plain arrays.
+        # Agents written in Python read fields like rows.cell, which needs record arrays. Plain arrays are faster.
         self.new_log = log.new_plain_log if getattr(self.agent, "takes_plain_rows", False) else log.new_log
         self._create_count_views()
 
@@ -74,7 +74,7 @@ class Walker:
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle. Views of counts are left out, because copied views would be separate arrays."""
+        """Return the state to pickle, without views of the counts, which would become separate copies."""
         self.leave_slot()
         return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
 
@@ -166,7 +166,7 @@ class Walker:
         return self.trial_start_counts.trial
 
     def counts_for_trial(self, trial: int) -> TrialCounts:
-        """Return the present counts that matter for trials, labelled with the number `trial`."""
+        """Return the present counts that describe trials, such as moves. `trial`: number to store with the counts."""
         m = self.metrics[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
         names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"

@@ -48,7 +48,7 @@ MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
 # Names of the attributes of World that are not pickled, so keyframes (saved states of the run) do not contain them.
 # These attributes describe only the last call of `advance`, or hold time measurements of this machine.
 _TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "walked", "_tick_timer")
-_MAX_NAMED_REFUSALS = 3  # maximum number of occupied cells that messages name; one message counts more cells than that
+_MAX_NAMED_REFUSALS = 3  # if more occupied cells stay free, one message gives their number, and no positions
 _MAX_ROWS_PER_CALL = 1 << 20  # maximum number of log rows (agents x ticks) per kernel call, to limit memory
 
 
@@ -149,13 +149,13 @@ class World:
         self.map_change_seconds: dict[
             int, float
         ] = {}  # agent id -> seconds spent on reacting to map changes; empty without a stopwatch
-        # Agent id -> seconds that the agent took in the last `advance`. Contains unbatched agents; needs a `clock`.
+        # Agent id -> seconds that this unbatched agent took in the last `advance`; empty without a `clock`.
         self.unbatched_seconds: dict[int, float] = {}
         self._plan_cache = BatchPlanCache()
         self._queued_commands: list[tuple[int, Command]] = []
         self._next_id = 0
         self._last_random_change = NO_RANDOM_CHANGE
-        # Tick whose random change was handled last, so that a second call in this tick does not apply it again.
+        # Tick whose random change was handled last. Each random change must be applied only once.
         self._last_random_change_tick = -1
         self._command_being_applied: Command | None = None
         self._map_changes_digest = b""  # digest of all cells changed so far, in the order of the changes
@@ -261,7 +261,7 @@ class World:
         return agent_checks.check_agent_config(self.specs, config, self.budget, where)
 
     def submit(self, command: Command, tick: int | None = None) -> None:
-        """Queue a command, to be applied at the beginning of a tick; None: the present tick."""
+        """Queue a command. `tick`: tick at whose beginning it is applied; None: the present tick."""
         due = self.tick if tick is None else tick
         assert due >= self.tick, (due, self.tick)
         insort_right(self._queued_commands, (due, command), key=itemgetter(0))
@@ -395,7 +395,7 @@ class World:
     def _run_all_agents(self, ticks: int) -> int:
         """Let all agents plan and act for up to `ticks` ticks; return the number of ticks passed.
 
-        No command and no random change may be due after the first of these ticks.
+        The caller chooses `ticks` so that no command or random change is due before these ticks have passed.
         """
         plan = self._up_to_date_plan()
         passed = self._run_batches_and_walkers(plan, ticks) if plan.has_runnable else ticks
@@ -522,7 +522,10 @@ class World:
         return self._tick_timer
 
     def _round_robin_order(self) -> tuple[list[Walker], list[Walker]]:
-        """Return agents that can act, in round-robin order from `_next_planner_id` on; and those without a path."""
+        """Return the agents that can act, in round-robin order, and the agents without a path.
+
+        The order begins with the agent `_next_planner_id`.
+        """
         active, without_path = [], []
         for walker in self.walkers:
             if not walker.is_done:
@@ -550,7 +553,7 @@ class World:
         return count
 
     def _run_batch(self, batch: AgentBatch, ticks: int) -> BatchSteps:
-        """Let a batch plan and act for `ticks` ticks, and judge its moves; return its log rows up to illegal moves."""
+        """Let a batch plan and act for `ticks` ticks, and judge its moves; return its log rows without illegal ones."""
         return self._apply_batch_result(batch, batch.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
     def _apply_batch_result(self, batch: AgentBatch, steps: BatchSteps) -> BatchSteps:
@@ -615,7 +618,7 @@ class World:
         self._block_and_free(*((group, none) if is_blocked else (none, group)))
 
     def define_switch(self, name: str, cells: Sequence[int]) -> None:
-        """Define or redefine a switch; without cells, delete it. If there are too many, only add a message."""
+        """Define or redefine a switch; without cells, delete it. If there are too many switches, add a message."""
         if not cells:
             self.switches.pop(name, None)
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
@@ -722,7 +725,7 @@ class World:
             walker.agent.set_goal(cell)
 
     def move_goals(self, cell: int, agents: Sequence[int]) -> None:
-        """Give several agents one goal of their own. One search finds the cheapest paths of all these agents."""
+        """Give several agents the same new goal. One search finds the cheapest paths of all these agents."""
         if not self._can_be_goal(cell):
             return
         chosen = set(agents)
@@ -769,7 +772,7 @@ class World:
         return self._is_shared_optimum_stale or bool(self._cells_changed_in_goal_tick or self._ids_of_stale_optima)
 
     def refresh_stale_optima(self, expansions: int) -> bool:
-        """Recompute some stale optima (cheapest paths from start to goal); to recompute all, repeat until False.
+        """Recompute some stale optima (cheapest paths from start to goal). Repeat the call until it returns False.
 
         Args:
             expansions: maximum number of expansions of this call for the optimum from shared start to shared goal.
@@ -777,7 +780,7 @@ class World:
                 them that have the same goal.
 
         Returns:
-            Whether any optimum was stale when the call began.
+            Whether any optimum was stale at the beginning of the call.
         """
         if not self.has_stale_optima:
             return False
