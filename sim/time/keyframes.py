@@ -1,7 +1,7 @@
 """Keyframes: incremental in-memory snapshots of a whole World.
 
-A keyframe takes as much memory as has changed since the keyframe on which it is based. Work is an estimate of computing
-time in units of about a microsecond (timeline.py).
+A new keyframe shares unchanged memory with an earlier one, so it only takes room for the memory that has changed since.
+`work` is the estimated computing time of a run from tick 0 on, in microseconds (timeline.py).
 
     frame = take_keyframe(world, work, like)    save a world; `like` is a recent keyframe as the base of the delta
     world = restore_world(frame)                build an equal world with memory of its own
@@ -70,11 +70,11 @@ MIN_STORE_BYTES = 190_000_000
 MAX_STORE_BYTES = 1_000_000_000
 """Upper bound of the default budget for keyframes, in bytes."""
 
-# Bytes by which a pool exceeds the budget, because a keyframe is saved before older keyframes are evicted.
+# Bytes of a pool in addition to the budget for keyframes: a new keyframe is saved before older ones are evicted.
 _SPARE_POOL_BYTES = 64 * 1024 * 1024
-_SMALL_BUFFER_BYTES = (
-    64 * 1024
-)  # buffers of fewer bytes are copied when a snapshot starts; a thread reads the larger ones later
+# Array buffers of fewer bytes than this are copied when a snapshot starts.
+# Larger buffers are copied afterwards, possibly in another thread.
+_SMALL_BUFFER_BYTES = 64 * 1024
 
 _KEPT_TYPES = (
     type,
@@ -93,19 +93,19 @@ _KEPT_TYPES = (
 
 @dataclass(frozen=True, eq=False)
 class Keyframe:
-    """Snapshot of a world at a tick; it is immutable, so timelines may share it."""
+    """Immutable snapshot of a world at one tick. Several timelines may share a keyframe."""
 
     tick: int
-    work: float  # estimated microseconds to simulate from tick 0 to `tick`; keyframes are spaced by this
-    stream: bytes  # pickled object graph of the world without its arrays
-    array_headers: bytes  # marshalled headers (dtype, shape, ...) of the arrays, see _Pickler.array_rows
-    kept: tuple[Any, ...]  # immutable objects kept by reference; `stream` and `array_headers` refer to them by index
-    content: StoredBuffers  # contents of the array buffers, stored in a pool
-    user_codes: frozenset[str] = frozenset()  # names of the user-defined agent code that runs in this world
+    work: float  # estimated computing time from tick 0 to `tick`, in microseconds
+    stream: bytes  # pickled object graph of the world, without its arrays
+    array_headers: bytes  # marshalled dtype, shape, ... of each array, see _Pickler.array_headers
+    kept: tuple[Any, ...]  # immutable objects, which are not pickled; `stream` refers to them by index
+    content: StoredBuffers  # memory contents of all arrays, stored in a pool
+    user_codes: frozenset[str] = frozenset()  # names of the user-defined agent code in this world
 
     @property
     def bytes_outside_pool(self) -> int:
-        """Return the number of bytes that this keyframe takes in addition to its array buffers in the pool."""
+        """Return the size of this keyframe in bytes, without the array contents, which are in the pool."""
         return len(self.stream) + len(self.array_headers) + 8 * len(self.kept) + self.content.bytes_outside_pool + 300
 
 
@@ -113,9 +113,9 @@ class Keyframe:
 
 
 class PendingSnapshot:
-    """Snapshot in progress: the constructor saves objects and small arrays of a world, `read` saves its large arrays.
+    """Snapshot in progress: the constructor saves objects and small arrays, `copy_arrays` saves the large arrays.
 
-    The world must not change until `read` has returned.
+    The world must not change until `copy_arrays` has returned.
 
     Raises:
         StateError: The state of a user-defined agent cannot be stored; it holds a generator, for example.
@@ -134,22 +134,21 @@ class PendingSnapshot:
         self._arrays = marshal.dumps(pickler.array_headers)
         self._owners = pickler.owners
         self._stale_segments = stale.table_rows(world.generation_tables(), _SMALL_BUFFER_BYTES)
-        # Small buffers are copied now, because code that only displays the world may change cached numbers in them.
+        # Copy small buffers now, because displaying the world may change cached values in them.
         self._memories = BufferSet(pickler.buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
         self.size = self._memories.size
-        self.pace = (
-            never_yield_flag()
-        )  # flag that makes the kernel never yield to other threads; finish_in_background() replaces it
+        # By default, the kernel that copies arrays does not yield to other threads; finish_in_background() lets it yield.
+        self.pace = never_yield_flag()
 
     def copy_arrays(self, pool: PartPool, like: Keyframe | None = None) -> Keyframe | None:
         """Copy the large arrays of the world into the pool and return the finished keyframe.
 
-        Data of earlier searches, which no kernel will read again, are first overwritten with zeros, both in the world
-        and in the keyframe (sim/kernels/stale.py), because the pool stores zeros without taking memory.
+        Leftover data of earlier searches are first overwritten with zeros in the world (sim/kernels/stale.py). No kernel
+        reads these data again, and the pool stores zeros without taking memory.
 
         Args:
-            pool: pool that stores the parts.
-            like: earlier keyframe; parts equal to its parts are not stored again.
+            pool: pool that stores the contents of the arrays.
+            like: earlier keyframe; memory equal to its memory is not stored again.
 
         Returns:
             The keyframe; None if the pool has no room for it.
@@ -166,9 +165,10 @@ class PendingSnapshot:
 
 
 def take_keyframe(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
-    """Save the world in a keyframe that belongs to no KeyframeStore, and return the keyframe.
+    """Return a new keyframe of the world, which is not added to any KeyframeStore.
 
-    Its parts are in the pool of the keyframe `like`; without `like`, or if that pool is full, in a new pool.
+    Its array contents are stored in the pool of the keyframe `like`. A new pool is created if there is no `like` or its
+    pool is full.
     """
     taking = PendingSnapshot(world, work)
     pool = like.content.pool if like else PartPool(taking.size + _SPARE_POOL_BYTES)
@@ -178,15 +178,16 @@ def take_keyframe(world: World, work: float = 0.0, like: Keyframe | None = None)
 
 
 def user_code_names(world: World) -> frozenset[str]:
-    """Return the names of the user-defined agent code that runs in a world."""
+    """Return the names of the user-defined agent code in a world."""
     own = [walker for walker in world.walkers if walker.spec.is_own]
     return frozenset(w.agent.code_name if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
 
 
 class _StateErrorGuard:
-    """Context manager: turn an exception from saving or loading a world into a StateError if user code may cause it.
+    """Context manager that turns an exception from saving or loading a world into a StateError.
 
-    `user_codes` are the names of the user's agent code in the world; without any, exceptions are not changed.
+    `codes` are the names of the user-defined agent code in the world. If `codes` is empty, exceptions pass unchanged,
+    because user code cannot be the cause.
     """
 
     def __init__(self, codes: frozenset[str], *, is_loading: bool) -> None:
@@ -197,11 +198,11 @@ class _StateErrorGuard:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
-            # The cause may be the last view (displayed data) of a stopped user-defined agent, which stays in the world.
+            # A stopped user-defined agent leaves its last view (displayed data) in the world: probably the cause.
             raise StateError(min(self.codes), "a value in its last view", is_loading=self.is_loading) from None
 
     def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
-        """Run user code by `UserAgent.run_user_code`, which limits its time, and turn a failure into a StateError."""
+        """Run code of a user-defined agent with a time limit, and raise a StateError if it fails."""
         try:
             return agent.run_user_code(do)
         except AgentFailedError as error:
@@ -214,10 +215,10 @@ _KEPT_REFERENCE, _ARRAY_REFERENCE = 0, 1
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler of a world that leaves out arrays and immutable objects, and refers to them by index.
+    """Pickler of a world. It collects arrays and immutable objects in lists, and pickles only their list indices.
 
-    Array headers are about half of all data. They are collected as tuples of plain values and serialised separately:
-    in the stream, pickle would call `persistent_id` for every number in them.
+    The headers of arrays (dtype, shape, ...) are about half of all data. They are collected as tuples of plain values
+    and serialised separately, because pickle would call `persistent_id` for every number in them.
     """
 
     _PROTOCOL = 5
@@ -232,12 +233,12 @@ class _Pickler(pickle.Pickler):
         self.user_agents: list[UserAgent] = []
         """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
         written to the stream after the world, in this order."""
-        self.owners: list[Any] = []  # references to arrays, so that no other object gets their id() or address
+        self.owners: list[Any] = []  # keeps arrays alive, so that no other object gets their id() or address
         self._indices: dict[int, int] = {}  # id() of an object or array -> its index in `kept` or `array_headers`
         self.buffer_indices: dict[int, int] = {}  # address of a buffer -> its index in `buffers`
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
-        """Return the reference to an array or to an object kept by reference; None for an object to be pickled.
+        """Return the reference to pickle in place of an array or immutable object; None to pickle the object itself.
 
         Pickle calls this method for thousands of objects, so most calls return after a cached test of the type.
         """
@@ -249,7 +250,7 @@ class _Pickler(pickle.Pickler):
         if kind is _ByReference:
             return _KEPT_REFERENCE, self._index_of_kept(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
-            return None  # a bound method of a built-in type is pickled, because its object may change
+            return None  # pickle a bound method such as `list.append` of a list, because the list may change
         return _KEPT_REFERENCE, self._index_of_kept(obj)
 
     def reducer_override(self, obj: Any) -> Any:
@@ -263,7 +264,7 @@ class _Pickler(pickle.Pickler):
             return _empty_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
         reduce = copyreg.dispatch_table.get(kind)
         reduced = reduce(obj) if reduce is not None else obj.__reduce_ex__(self._PROTOCOL)
-        if isinstance(reduced, str):  # pickle would look up this global name when loading: keep the object
+        if isinstance(reduced, str):  # a global name, which loading must not look up: keep the object
             return _return_kept_object, (_ByReference(obj),)
         return _reduce_exception(obj, reduced) if isinstance(obj, BaseException) else reduced
 
@@ -283,7 +284,7 @@ class _Pickler(pickle.Pickler):
         return number
 
     def _array_header(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
-        """Return the header of an array (see `array_headers`), and add the buffer that it uses to `buffers`."""
+        """Return the header of an array for `array_headers`; add the memory buffer of the array to `buffers`."""
         dtype, flags = self._index_of_kept(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
         if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
@@ -304,19 +305,19 @@ class _Pickler(pickle.Pickler):
 
 @cache
 def _is_kept_by_reference(kind: Any) -> bool:
-    """Return whether objects of this type may be replaced by references in the stream."""
+    """Return whether the pickler may replace objects of this type by references."""
     return kind in (np.ndarray, np.recarray, _ByReference) or issubclass(kind, (BuiltinFunctionType, *_KEPT_TYPES))
 
 
 @cache
 def _has_custom_pickling(kind: Any) -> bool:
-    """Return whether this type customises pickling, or needs treatment in `reducer_override`."""
+    """Return whether `reducer_override` must handle this type, because it customises pickling or is a UserAgent."""
     is_usual = kind.__reduce_ex__ is object.__reduce_ex__ and kind.__reduce__ is object.__reduce__
     return not is_usual or kind in copyreg.dispatch_table or issubclass(kind, UserAgent)
 
 
 class _ByReference:
-    """Wrapper for an object that is kept by reference although its type is not one of _KEPT_TYPES."""
+    """Wrapper that makes the pickler keep an object by reference although its type is not in _KEPT_TYPES."""
 
     def __init__(self, found: Any) -> None:
         self.found = found
@@ -328,14 +329,15 @@ def _return_kept_object(obj: Any) -> Any:
 
 def _empty_user_agent(kind: type[UserAgent]) -> UserAgent:
     agent = kind.__new__(kind)
-    agent.agent = None  # set later by Restoring.result, because the user's own object is at the end of the stream
+    agent.agent = None  # PendingRestore sets it later, because the user's own object comes last in the stream
     return agent
 
 
 def _reduce_exception(error: BaseException, reduced: Any) -> Any:
-    """Return the reduce tuple for an exception, which restores it without calling the `__init__` of its class.
+    """Return a reduce tuple (see pickle) that restores an exception without calling `__init__` of its class.
 
-    Pickle would call that `__init__` with `args`, but `args` match only the `__init__` of the built-in base class.
+    Pickle would pass `error.args` to `__init__`, which fails if a subclass expects other arguments than its built-in
+    base class.
     """
     base = _built_in_base(type(error))
     if not isinstance(reduced, tuple) or type(error).__reduce__ is not base.__reduce__:
@@ -354,14 +356,17 @@ def _new_exception(base: type[BaseException], kind: type[BaseException], args: t
 
 
 def _memory_owner(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array that owns the memory of `array`, which is mostly `array` itself."""
+    """Return the array that owns the memory of `array`: `array` itself, unless it is a view."""
     while isinstance(base := _array_base(array), np.ndarray):
         array = base
     return array
 
 
 def _array_base(array: npt.NDArray[Any]) -> Any:
-    """Return the object that an array is a view of, also through the memoryview of a sealed array (sim/grid.py)."""
+    """Return the object whose memory an array uses; None if the array owns its memory.
+
+    A sealed (permanently read-only) array has a memoryview as its base. Return the object behind this memoryview.
+    """
     base = array.base
     return base.obj if isinstance(base, memoryview) else base
 
@@ -397,7 +402,7 @@ def _restored_array(
     is_records: bool,
     access: int,
 ) -> npt.NDArray[Any]:
-    """Return an array with the given header (see _Pickler.array_rows) in its restored buffer."""
+    """Return an array that uses a restored buffer; the other arguments are its header (_Pickler.array_headers)."""
     array: npt.NDArray[Any]
     array = np.empty(shape, dtype) if memory is None else np.ndarray(shape, dtype, memory, offset, strides)
     array = read_only_view(array) if access == _SEALED else array
@@ -423,13 +428,15 @@ class PendingRestore:
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
         self._memories: list[Bytes] = []
-        self._copy_progress: Iterator[int] | None = None  # yields the bytes of each copied slice; None: not started
+        self._copy_progress: Iterator[int] | None = (
+            None  # yields the size of each copied slice in bytes; None: not started
+        )
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
-        """Copy about `most_bytes` further bytes of the keyframe; return whether all its bytes are copied."""
+        """Copy about `most_bytes` more bytes of the keyframe; return whether the whole keyframe is copied."""
         if self._copy_progress is None:
-            # Memory from np.zeros makes a seek take 9 ms instead of 25 ms with memory from kernels.memory.zeros.
-            # kernels.memory.zeros maps memory in pages of 4 KB, and each page costs a page fault.
+            # A seek takes 9 ms with memory from np.zeros, and 25 ms with memory from kernels.memory.untouched_zeros.
+            # untouched_zeros is slower because it maps memory in pages of 4 KB, and each page costs a page fault.
             self._memories = [np.zeros(size, np.uint8) for size in self.frame.content.sizes]
             self._copy_progress = self.frame.content.copy_into(self._memories)
         copied = 0
@@ -487,7 +494,7 @@ def unstorable_part(agent: UserAgent) -> str:
 
 
 class _TrialPickler(_Pickler):
-    """Pickler that tests whether values can be stored; it keeps grids and the objects in `left_out` by reference."""
+    """Pickler for testing whether values can be stored. Grids and the objects in `left_out` are not tested."""
 
     def __init__(self, file: io.BytesIO, left_out: list[object]) -> None:
         super().__init__(file)
@@ -500,7 +507,7 @@ class _TrialPickler(_Pickler):
 
 
 def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
-    """Return whether values cannot be stored and loaded again, apart from the objects in `left_out`."""
+    """Return True if storing the values, or loading them again, fails. Objects in `left_out` are not tested."""
     file = io.BytesIO()
     pickler = _TrialPickler(file, left_out)
     try:
@@ -516,10 +523,11 @@ def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
 
 
 class KeyframeStore:
-    """Store of the keyframes of several timelines, with a budget in bytes; memory shared by keyframes counts once.
+    """Store of the keyframes of several timelines. It evicts keyframes to stay within a budget in bytes.
 
-    The default budget is the size of the world, but at least MIN_STORE_BYTES and at most MAX_STORE_BYTES. `executor` is
-    an executor with one thread; a window sets it to have keyframes read in the background.
+    Memory that several keyframes share counts once. The default budget is the size of the world, but at least
+    MIN_STORE_BYTES and at most MAX_STORE_BYTES. A window sets `executor` to an executor with one thread, so that
+    keyframes can be saved in the background.
     """
 
     def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
@@ -527,14 +535,14 @@ class KeyframeStore:
         self.tracks: list[KeyframeTrack] = []
         self._requested_budget = budget  # budget set by the caller, in bytes; None: the default budget
         self._budget_cap = sys.maxsize  # upper bound of the budget, in bytes: lowered when the system refuses memory
-        self._world_size = 0  # bytes of the arrays of the largest world so far
+        self._world_size = 0  # size of all arrays of the largest world so far, in bytes
         self._pool: PartPool | None = None
         self.executor: Executor | None = None
-        self._background_read: Future[Keyframe | None] | None = None  # background read in progress
-        # Flag that tells the background read whether to yield to other threads (sim/kernels/yield_flag.py).
+        self._background_read: Future[Keyframe | None] | None = None  # snapshot in the background thread
+        # Flag that tells the background thread whether to yield to other threads (sim/kernels/yield_flag.py).
         self._background_pace = new_yield_flag()
         self.failures = StateFailures()
-        self._failed_loads = 0  # failed loads of keyframes since the last successful load
+        self._failed_loads = 0  # number of keyframes in a row that could not be loaded
 
     @property
     def budget(self) -> int:
@@ -549,7 +557,7 @@ class KeyframeStore:
 
     @property
     def held(self) -> int:
-        """Return the number of bytes that all keyframes of the store take."""
+        """Return the number of bytes that all keyframes of the store take together."""
         frames = {id(frame): frame for track in self.tracks for frame in track.frames}
         pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
         return sum(frame.bytes_outside_pool for frame in frames.values()) + sum(pool.held for pool in pools.values())
@@ -565,11 +573,11 @@ class KeyframeStore:
         return track
 
     def begin_snapshot(self, world: World, work: float) -> PendingSnapshot | None:
-        """Start a snapshot of a world, which `read` or `finish_in_background` must finish.
+        """Start a snapshot of a world. Call `finish_snapshot` or `finish_in_background` to finish it.
 
         Returns:
-            The snapshot in progress; None if the state of a user-defined agent cannot be stored. Missing keyframes only
-            make seeks take longer.
+            The snapshot in progress; None if the state of a user-defined agent cannot be stored. The run can continue
+            without a keyframe, but seeks take longer.
         """
         codes = user_code_names(world)
         if not self.failures.may_store_keyframe(codes):
@@ -585,8 +593,8 @@ class KeyframeStore:
     def load_world(self, restoring: PendingRestore) -> World | None:
         """Return the world of a keyframe; None if the state of a user-defined agent cannot be loaded.
 
-        A keyframe that cannot be loaded is removed. Each further failure in a row removes twice as many keyframes, the
-        failed one and those before it. They would probably fail too, and so only few of them are tried.
+        A keyframe that cannot be loaded is removed. Keyframes before it would probably fail too, so the second failure
+        in a row also removes the keyframe before the failed one, the third failure the three before it, and so on.
         """
         try:
             world = restoring.result()
@@ -613,29 +621,32 @@ class KeyframeStore:
         return self._background_read
 
     def stop_yielding(self) -> None:
-        """Stop the background read from yielding to other threads, because a caller is about to wait for it."""
+        """Make the background thread save without yielding to other threads; call this before waiting for it."""
         self._background_pace[0] = 1
 
     def _wait_for_background_read(self) -> None:
-        """Wait for the background read, if any, because only one thread may write to the pool at a time."""
+        """Wait until the background thread has saved its keyframe: only one thread at a time may write to the pool."""
         if self._background_read is not None:
             self.stop_yielding()
             self._background_read.exception()
             self._background_read = None
 
     def _finish_snapshot(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
-        """Finish a snapshot in this thread, in a new pool if the present one is full."""
+        """Finish a snapshot in the calling thread. If the pool is full, use a new one."""
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
             return None  # no keyframe can fit, because even a new world has touched more than 1/64 of its memory
         frame = taking.copy_arrays(self._current_pool(), like)
-        if frame is None:  # the pool is full because the world or budget has grown; older keyframes stay in it
+        if frame is None:  # the pool is full because the world or budget has grown: use a new pool
             self._pool = None
             frame = taking.copy_arrays(self._current_pool(), like)
         return frame
 
     def _current_pool(self) -> PartPool:
-        """Return the pool for new keyframes; if the system refuses the memory for one, halve the budget and retry."""
+        """Return the pool for new keyframes, which is created if needed.
+
+        While the system refuses the memory for a pool, the budget is halved.
+        """
         while self._pool is None:
             try:
                 self._pool = PartPool(self.budget + _SPARE_POOL_BYTES)
@@ -675,10 +686,10 @@ class KeyframeTrack:
 
     store: KeyframeStore
     frames: list[Keyframe] = field(default_factory=list)
-    playhead_work: float = 0.0  # estimated microseconds from tick 0 to the present tick, as Keyframe.work
+    playhead_work: float = 0.0  # estimated computing time from tick 0 to the present tick, in microseconds
 
     def add(self, frame: Keyframe) -> None:
-        """Add a keyframe unless the track has a keyframe of its tick; this may evict other keyframes of the store."""
+        """Add a keyframe, unless the track already has one at its tick. Other keyframes of the store may be evicted."""
         index = self._index_after(frame.tick)
         if index and self.frames[index - 1].tick == frame.tick:
             return
@@ -686,7 +697,7 @@ class KeyframeTrack:
         self.store.evict_to_budget()
 
     def _index_after(self, tick: int) -> int:
-        """Return the index in `frames` after the last keyframe at or before `tick`."""
+        """Return the number of keyframes at or before `tick`; a later keyframe belongs at this index of `frames`."""
         return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
 
     def keyframe_at_or_before(self, tick: int) -> Keyframe | None:
@@ -695,26 +706,26 @@ class KeyframeTrack:
         return self.frames[index - 1] if index else None
 
     def remove_after(self, tick: int) -> None:
-        """Remove all keyframes after this tick, because the run was edited there."""
+        """Remove all keyframes after this tick; they are invalid once the run was edited at this tick."""
         del self.frames[self._index_after(tick) :]
 
     def remove_up_to(self, frame: Keyframe, count: int) -> None:
-        """Remove `count` keyframes up to and including `frame`; do nothing if the track does not have it."""
+        """Remove `frame` and the `count - 1` keyframes before it; do nothing if `frame` is not in the track."""
         if frame in self.frames:
             end = self.frames.index(frame) + 1
             del self.frames[max(0, end - count) : end]
 
     def fork(self, tick: int) -> "KeyframeTrack":
-        """Return a new track with the keyframes up to this tick, for a timeline that is equal up to this tick."""
+        """Return a new track with the same keyframes up to this tick, for a copy of the timeline."""
         other = self.store.new_track()
         other.playhead_work = self.playhead_work
         other.frames = self.frames[: self._index_after(tick)]
         return other
 
     def fork_into_store(self, store: KeyframeStore, tick: int) -> "KeyframeTrack":
-        """Return a new track in another store, with the last keyframe at or before `tick`.
+        """Return a new track in another store, with a copy of the last keyframe at or before `tick`.
 
-        A separate store may be used by another thread.
+        The two stores share nothing, so another thread may use the new track.
         """
         other = store.new_track()
         frame = self.keyframe_at_or_before(tick)
@@ -740,8 +751,9 @@ class KeyframeTrack:
     def _eviction_scores(self) -> list[float]:
         """Return the eviction score of each keyframe; the keyframe with the lowest score is evicted first.
 
-        The score is the estimated time of the longest replay without the keyframe, divided by the fourth root of its
-        distance from the playhead. The fourth root spreads keyframes over the whole run, but denser near the playhead.
+        The score is the estimated time of the longest replay that a seek needs without the keyframe, divided by the
+        fourth root of the distance between the keyframe and the present tick. The fourth root spreads keyframes over
+        the whole run, but denser near the present tick.
         (With the square root, the median seek in a run under steady changes takes 102 ms instead of 84.)
         """
         works = [frame.work for frame in self.frames]

@@ -1,6 +1,6 @@
 """Timeline: a simulation run that can be rewound to any tick, edited there and replayed.
 
-The state of a run follows from a setup, the log of commands and a tick; everything else is a cache.
+The setup, the log of commands and a tick determine the state of a run; all other data are caches.
 
     timeline = Timeline(setup)          setup() builds the world of tick 0 with its scripted commands queued
     timeline.world                      the world at the present tick; a different object after a seek backwards
@@ -66,35 +66,39 @@ MIN_NEAR_SPACING = 12_000.0
 Saving keyframes at shorter intervals would take longer than the replays that they save."""
 
 # Constants of the estimate of computing time (work), in units of about a microsecond.
-_ADVANCE_WORK = 1.0  # estimated microseconds of one call of World.advance, without the agents
-_BULK_TICK_WORK = 0.5  # estimated microseconds per tick of an agent that is advanced in bulk, without its expansions
-_SLOW_TICK_WORK = 20.0  # estimated microseconds per tick of an agent called tick by tick, without its expansions
-_EXPANSION_WORK = 0.1  # estimated microseconds of one expansion
+_ADVANCE_WORK = 1.0  # estimated microseconds of one call of World.advance, not counting its agents
+_BULK_TICK_WORK = (
+    0.5  # estimated microseconds per tick of an agent that runs many ticks per call, not counting expansions
+)
+_SLOW_TICK_WORK = 20.0  # estimated microseconds per tick of an agent called in every tick, not counting expansions
+_EXPANSION_WORK = 0.1  # estimated microseconds to expand one search node
 _COMMAND_WORK = 100.0  # estimated microseconds to apply one command
-_MAP_CELL_WORK = 0.012  # estimated microseconds of one random map change, per cell of the map
-_CHEAP_BUFFER_COUNT = 500  # number of array buffers up to which a keyframe is saved at no notable cost
-# Extra microseconds between two keyframes for each further buffer, so that saving takes at most 5 % of the time.
-# Saving one buffer takes about 20 microseconds, which is 5 % of 20 * 20 microseconds.
+_MAP_CELL_WORK = 0.012  # estimated microseconds per map cell of one random change of the map
+_CHEAP_BUFFER_COUNT = 500  # a keyframe with at most this number of array buffers is saved in negligible time
+# Microseconds to add to the interval between keyframes for each array buffer above _CHEAP_BUFFER_COUNT.
+# Saving one buffer takes about 20 microseconds, so saving takes at most 5 % of the computing time.
 _SPACING_PER_BUFFER = 20 * 20.0
-_BYTES_PER_WORK = 5000  # bytes that a restore copies in an estimated microsecond
+_BYTES_PER_WORK = 5000  # estimated number of bytes that restoring a keyframe copies per microsecond
 
 
 @dataclass(eq=False)
 class _Cursor:
-    """World at some tick of a timeline, with the work (estimated computing time) of the run from tick 0 to it."""
+    """World that moves along a timeline, with the estimated computing time of the run up to its tick."""
 
     world: World
-    work: float = 0.0  # estimated microseconds to simulate from tick 0 to the tick of the world
+    work: float = 0.0  # estimated computing time from tick 0 to the tick of the world, in microseconds
     last_keyframe_work: float = float("-inf")  # value of `work` when the last keyframe was taken or restored
-    rate: float = 1000.0  # estimated microseconds per tick, from recent ticks
-    statuses: dict[int, Status] = field(default_factory=dict)  # agent number -> status before the commands of the tick
+    rate: float = 1000.0  # estimated computing time of a recent tick, in microseconds
+    statuses: dict[int, Status] = field(
+        default_factory=dict
+    )  # agent number -> status at `statuses_tick`, before commands
     statuses_tick: int = -1  # tick at which `statuses` was read
-    activity_version: int = -1  # activity counter of the world (World.activity_version) when `statuses` was read
-    is_keyframe_due: bool = False  # whether a keyframe is to be taken at the end of the next frame of the window
+    activity_version: int = -1  # value of World.activity_version when `statuses` was read
+    is_keyframe_due: bool = False  # whether the next frame of the window starts to save a keyframe
     is_stale: bool = False  # whether the past of this world was edited, so that the world must not be used any more
 
     def __post_init__(self) -> None:
-        self.expansions = total_expansions(self.world)  # total expansions when `work` was last updated
+        self.expansions = total_expansions(self.world)  # total number of expansions when `work` was last updated
 
     @property
     def tick(self) -> int:
@@ -124,13 +128,13 @@ class _Cursor:
 
 @dataclass(eq=False)
 class _Seek:
-    """Seek in progress: it first restores a keyframe, unless a cursor is near, and then replays ticks."""
+    """Seek in progress. It restores a keyframe, unless a loaded world is near the target, and then replays ticks."""
 
     target: int  # tick to reach
-    cursor: _Cursor | None = None  # cursor that the seek moves; None while a keyframe is being restored
-    restore: PendingRestore | None = None  # restore in progress
-    keyframe_stops: tuple[int, ...] = ()  # ticks before the target at which the seek takes extra keyframes
-    is_background: bool = False  # whether the seek moves a separate world instead of the one on screen
+    cursor: _Cursor | None = None  # world that the seek advances; None while a keyframe is being restored
+    restore: PendingRestore | None = None  # restore of a keyframe that is in progress, if any
+    keyframe_stops: tuple[int, ...] = ()  # ticks before the target at which the seek saves extra keyframes
+    is_background: bool = False  # whether the seek advances a separate world, not the one on screen
 
     def next_keyframe_stop(self, tick: int) -> int:
         """Return the first tick of `keyframe_stops` after `tick`, or the target if there is none."""
@@ -140,7 +144,7 @@ class _Seek:
 class Timeline:
     """Run that can be rewound, edited and replayed, see the module docstring."""
 
-    _head_cursor: _Cursor | None  # cursor at the present tick; None: a new fork, until _present() is called
+    _head_cursor: _Cursor | None  # world at the present tick; None: a new fork whose world is not loaded yet
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         """Create a timeline at tick 0.
@@ -161,7 +165,7 @@ class Timeline:
     def _initialise(self, setup: Callable[[], World], track: KeyframeTrack, log: CommandLog) -> None:
         """Initialise all fields of a new timeline or fork."""
         self.build_world, self._track, self.log = setup, track, log
-        # Callback(timeline) that `do` calls before it overwrites the future; it may keep that future as a branch.
+        # Callback(timeline), called before a command overwrites the future; it may keep that future as a branch.
         self.on_future_lost: Callable[[Timeline], None] | None = None
         # Callback(timeline, new or altered entries, ids of removed entries), called after the log has changed.
         self.on_entries_changed: Callable[[Timeline, list[LogEntry], list[int]], None] | None = None
@@ -169,9 +173,9 @@ class Timeline:
         self.horizon = self.generation = 0
         self._head_cursor = None
         self._seek: _Seek | None = None
-        self._background_seek: _Seek | None = None  # recomputes the run up to its old end after an edit
-        # Tick that was shown before an edit of the past made the run shorter; 0: none.
-        # The next edit, such as an undo, seeks back to this tick if the run is long enough again.
+        self._background_seek: _Seek | None = None  # recomputes the run after an edit of its past
+        # Tick that was on screen before the last edit of the past, which may have shortened the run; 0: none.
+        # If the next edit (such as an undo) makes the run long enough again, this tick is shown again.
         self._tick_before_edit = 0
         # Keyframe that another thread is saving; None: no thread is saving one.
         self._pending_keyframe: Future[Keyframe | None] | None = None
@@ -200,17 +204,17 @@ class Timeline:
 
     @property
     def records(self) -> dict[int, AgentRecord]:
-        """Return the records of all agents that were ever on the map, by number."""
+        """Return the records of all agents that were ever on the map, by agent number."""
         return self.history.records
 
     @property
     def recorded_end(self) -> int:
-        """Return the last tick that is recorded with the present log of commands."""
+        """Return the last recorded tick of the run with its present commands."""
         return self.history.end
 
     @property
     def end(self) -> int:
-        """Return the last tick that the run has reached with the present log or before the past was edited."""
+        """Return the last tick that the run has reached, now or before its past was edited."""
         return max(self.recorded_end, self.horizon)
 
     @property
@@ -224,16 +228,16 @@ class Timeline:
         return self.history.divergence
 
     def report_divergence(self, tick: int) -> None:
-        """Note that a replay differed from the recorded run at `tick`."""
+        """Record that a replay differed from the recorded run at `tick`."""
         self.history.report_divergence(Divergence(tick))
 
     def set_expected_digests(
         self, digests: Iterable[str], last: tuple[int, str] | None = None, agents: Mapping[int, str] | None = None
     ) -> None:
-        """Set the digests that this run should have; a difference is reported in `divergence_tick`.
+        """Set the digests (checksums of the state) of a saved run; a replay that differs sets `divergence_tick`.
 
         Args:
-            digests: digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY, ..., each before the commands of its tick.
+            digests: digests at ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY, ..., each before the commands of its tick.
             last: the last tick of the saved run, and its digest after the commands of that tick.
             agents: digests of the agents, by number, at the tick of `last`.
         """
@@ -243,7 +247,7 @@ class Timeline:
 
     @property
     def world(self) -> World:
-        """Return the world at the present tick; during a seek, the old world, or the one on its way to the target."""
+        """Return the world at the present tick. During a seek, this world has not reached the target yet."""
         return self._present_cursor().world
 
     @property
@@ -265,15 +269,15 @@ class Timeline:
 
     @property
     def _cursors(self) -> list[_Cursor]:
-        """Return the cursor at the present tick and the cursor that a seek moves, each once and only if it exists."""
+        """Return the cursors (loaded worlds) of the present tick and of the seek in progress, without duplicates."""
         both = dict.fromkeys((self._head_cursor, self._seek.cursor if self._seek else None))
         return [cursor for cursor in both if cursor is not None]
 
     def _present_cursor(self) -> _Cursor:
-        """Return the cursor at the present tick.
+        """Return the cursor (loaded world) at the present tick.
 
-        A new fork has no cursor yet: the first call returns the cursor at the start of its seek. The call does not end
-        that seek, which may replay the whole run, because a window reads the present in each frame.
+        A new fork has no cursor yet. The first call then loads the world from which the fork's seek starts. It does not
+        finish the seek, because a window reads the present in each frame, and the seek may replay the whole run.
         """
         if self._head_cursor is None:
             assert self._seek is not None
@@ -281,7 +285,7 @@ class Timeline:
         return self._head_cursor
 
     def _cursor_of_seek(self, seek: _Seek) -> _Cursor:
-        """Return the cursor that a seek moves, after finishing the restore of its keyframe."""
+        """Return the cursor (world) that a seek advances; finish restoring its keyframe first if necessary."""
         while seek.restore is not None:
             seek.restore.step()
             frame, world = seek.restore.frame, self.store.load_world(seek.restore)
@@ -293,11 +297,11 @@ class Timeline:
         return seek.cursor
 
     def advance(self, ticks: int, *, is_shown: bool = False) -> int:
-        """Run up to `ticks` ticks and record their rows in `records`.
+        """Run up to `ticks` ticks and record what the agents do in them.
 
         Args:
-            ticks: most ticks to run.
-            is_shown: whether to apply the commands of the tick that is reached, as a seek does.
+            ticks: maximum number of ticks to run.
+            is_shown: whether to apply the commands of the reached tick too, so that the window shows their effect.
 
         Returns:
             The number of ticks run: fewer than `ticks` if the world is over.
@@ -317,7 +321,7 @@ class Timeline:
         self._apply_commands(self._present_cursor())
 
     def continue_measuring(self) -> bool:
-        """Process pending measurements, at most the amount that one tick allows (sim.optimality.A_TICK).
+        """Process pending measurements, with at most MAX_EXPANSIONS_PER_TICK expansions.
 
         Measurements check moves for optimality, and find the cost of the cheapest path on a map that was edited before
         any agent planned. Nothing is processed while another thread saves a keyframe, because the world must not change
@@ -339,7 +343,7 @@ class Timeline:
         return self.world.optimality.has_queued_moves or self.world.has_stale_optima
 
     def poll_distance(self, cell: int) -> float | None:
-        """Return the cost of the cheapest path from a cell to the goal; None while it is computed: ask each frame."""
+        """Return the cost of the cheapest path from a cell to the goal; None if it needs further calls to compute."""
         if self.is_snapshot_pending:
             return None
         self._wait_for_keyframe()
@@ -352,20 +356,20 @@ class Timeline:
 
     @property
     def is_snapshot_pending(self) -> bool:
-        """Return whether the world must not be changed, because another thread is saving a keyframe of it."""
+        """Return whether another thread is saving a keyframe; until it has finished, the world must not change."""
         return self._pending_keyframe is not None and not self._pending_keyframe.done()
 
     def do(self, command: Command, keeps_later: bool = False, stroke: int = 0) -> LogEntry:
         """Apply a command at the present tick and log it.
 
         At a past tick this overwrites the future: later commands of the user are removed from this timeline, unless
-        `keeps_later`. `on_future_lost` is called first, so that it can keep the old run as a branch. The future reaches
-        to `end` instead of `recorded_end`, because an edit of the past shortens the record but removes no commands.
+        `keeps_later`. `on_future_lost` is called first, so that it can keep the old run as a branch. Commands up to
+        `end` are removed, even after `recorded_end`, because an edit of the past shortens only the record.
 
         Args:
             command: the command.
             keeps_later: whether to keep later commands of the user.
-            stroke: number of the stroke (entries of one user action) that the command belongs to; 0: a new stroke.
+            stroke: id of the stroke (entries of one user action) to which the command belongs; 0: a new stroke.
 
         Returns:
             The new log entry.
@@ -393,7 +397,7 @@ class Timeline:
     def _advance(
         self, cursor: _Cursor, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
     ) -> int:
-        """Advance a cursor by up to `ticks` ticks or about `work` microseconds, and record ticks not yet recorded.
+        """Advance a world by at most `ticks` ticks and about `work` microseconds, and record the new ticks.
 
         Returns:
             The number of ticks run.
@@ -406,7 +410,7 @@ class Timeline:
             self._apply_commands(cursor)
             left = min(work - (cursor.work - begin), KEYFRAME_SPACING / 2)
             most = min(ticks - passed, max(1, int(left / cursor.rate)))
-            # World.advance is not called if the run is over, because it would clear the last tick's rows on screen.
+            # Do not call World.advance after the end of the run: it would clear the last tick's rows on screen.
             done = 0 if cursor.world.is_over else self._advance_segment(cursor, most)
             if not done:
                 self._reset_horizon(cursor)
@@ -415,7 +419,7 @@ class Timeline:
         return passed
 
     def _advance_segment(self, cursor: _Cursor, ticks: int) -> int:
-        """Advance a cursor, at most to the next command or digest; the ticks are either all new or all recorded.
+        """Advance a world, at most to the next command, the next digest, or the end of the recorded ticks.
 
         Returns:
             The number of ticks run.
@@ -445,17 +449,20 @@ class Timeline:
         return done
 
     def _add_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
-        """Add the estimated microseconds of the last ticks to `cursor.work`; `has_stirred`: agents may have changed."""
+        """Add the estimated computing time of the last ticks to `cursor.work`.
+
+        `has_stirred` is whether any agent may have changed in these ticks.
+        """
         work = _ADVANCE_WORK
         if has_stirred:
             before, cursor.expansions = cursor.expansions, total_expansions(cursor.world)
             work = work_of_ticks(cursor.world, ticks, max(0, cursor.expansions - before))
         cursor.work += work
-        # The rate rises at once but falls slowly, so that a time slice seldom exceeds its limit of work.
+        # The rate (time per tick) rises at once but falls slowly, so that time slices seldom take too long.
         cursor.rate = max(work / ticks, cursor.rate / 2)
 
     def _apply_commands(self, cursor: _Cursor) -> None:
-        """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
+        """Apply the commands of the cursor's tick; at the last recorded tick, record new agents and messages."""
         self._wait_for_keyframe()
         if cursor.is_before_commands:
             cursor.read_statuses()
@@ -467,10 +474,10 @@ class Timeline:
         cursor.world.notes.clear()
 
     def expected_digests(self) -> tuple[tuple[str, ...], tuple[int, str] | None, dict[int, str]]:
-        """Return the arguments of `set_expected_digests` for a run that is saved now.
+        """Return the digests to save with this run; after loading, they are passed to `set_expected_digests`.
 
-        Digests of recorded ticks come from the record, digests of later ticks from an earlier call of
-        `set_expected_digests`.
+        If this run was itself loaded and is not replayed to its end yet, the digests of the ticks not yet replayed are
+        the loaded ones.
         """
         history = self.history
         digests = (*history.digests, *history.expected_digests[len(history.digests) :])
@@ -481,7 +488,7 @@ class Timeline:
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
     def _reset_horizon(self, cursor: _Cursor) -> None:
-        """Set `horizon` to the recorded end if the run is over at the cursor, because it will never reach `horizon`."""
+        """Set `horizon` to the recorded end if the run ends there, because then it never reaches `horizon`."""
         if cursor.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
@@ -490,8 +497,8 @@ class Timeline:
     def _is_keyframe_due(self, cursor: _Cursor) -> bool:
         """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
 
-        A keyframe is due when the work (estimated time) since the last one has reached SPACING, plus an extra if
-        keyframes of the world take long to save and to restore.
+        A keyframe is due when the estimated computing time since the last one has reached KEYFRAME_SPACING. The spacing
+        is larger if keyframes of the world take long to save and to restore.
         """
         if cursor.work - cursor.last_keyframe_work < KEYFRAME_SPACING:
             return False  # the usual case, tested first because finding the last keyframe takes longer
@@ -514,11 +521,10 @@ class Timeline:
             self._track.add(frame)
 
     def _take_keyframe_async(self, cursor: _Cursor) -> None:
-        """Save a keyframe in the background if one became due in the window's last frame.
+        """Start to save a keyframe in another thread if one became due in the window's last frame.
 
-        Another thread saves it while the window draws, which is possible because the world does not change before the
-        next tick. Saving starts one frame after the keyframe became due: the cause is mostly a change of the map, and
-        the frame with that change already takes longest.
+        The thread works while the window draws; during this time the world does not change. Saving starts one frame
+        late, because keyframes mostly become due after a change of the map, and the frame of that change is slow.
         """
         if self.store.executor is None or not cursor.is_before_commands or not self._is_keyframe_due(cursor):
             return
@@ -543,9 +549,9 @@ class Timeline:
         return self._with_queued_commands(_Cursor(self.build_world()))
 
     def _with_queued_commands(self, cursor: _Cursor) -> _Cursor:
-        """Queue the commands of the timeline's log in the world of a new cursor, and return the cursor.
+        """Queue the commands of the log in the world of a new cursor, and return the cursor.
 
-        The world is before the commands of its tick.
+        The world must not have applied the commands of its tick yet.
         """
         cursor.world.replace_queued_commands(self.log.commands_from(cursor.tick))
         cursor.world.prepare_first_tick()
@@ -577,7 +583,7 @@ class Timeline:
         self._seek = seek
 
     def _choose_seek_start(self, seek: _Seek) -> None:
-        """Choose the start of a seek: a cursor before the target, a keyframe, or a new world of tick 0."""
+        """Choose where a seek starts: at a loaded world before the target, a keyframe, or a new world of tick 0."""
         seek.cursor, seek.restore, seek.keyframe_stops = None, None, ()
         frame = self._track.keyframe_at_or_before(seek.target)
         cursor = None if seek.is_background else self._latest_usable_cursor(seek.target)
@@ -591,9 +597,9 @@ class Timeline:
             seek.cursor = self._cursor_at_start()
 
     def recover(self) -> None:
-        """Recover from an error within a tick by restoring the world from before it.
+        """Recover from an error within a tick by restoring an earlier state of the world.
 
-        After such an error the world is in an unknown state, so all cursors are discarded. The timeline then seeks to
+        After such an error the state of the world is unknown, so all loaded worlds are discarded. The timeline seeks to
         the present tick, or to the last recorded tick if that is earlier.
         """
         tick = min(self.target, self.recorded_end)
@@ -603,18 +609,18 @@ class Timeline:
         self.begin_seek(tick)
 
     def _latest_usable_cursor(self, tick: int) -> _Cursor | None:
-        """Return the latest of the usable cursors (present, seek) at or before this tick; None if there is none."""
+        """Return the latest valid cursor (loaded world) at or before this tick; None if there is none."""
         usable = [cursor for cursor in self._cursors if cursor.tick <= tick and not cursor.is_stale]
         return max(usable, key=lambda cursor: cursor.tick, default=None)
 
     def _keyframe_stops(self, begin: int, tick: int) -> tuple[int, ...]:
-        """Return ticks at which a seek backwards takes extra keyframes, so that the next step back replays less."""
+        """Return the ticks at which a seek backwards saves extra keyframes, so that a further step back is faster."""
         if self._head_cursor is None or tick >= self._head_cursor.tick:
             return ()
         return begin + (tick - begin) // 2, tick - (tick - begin) // 4
 
     def continue_seek(self, work: float = 4000.0) -> bool:
-        """Run a slice of about `work` microseconds of the seek in progress; return whether the seek is finished."""
+        """Continue the seek in progress for about `work` microseconds; return whether the seek is finished."""
         seek = self._seek
         if seek is None:
             return True
@@ -627,7 +633,7 @@ class Timeline:
         return True
 
     def _replay_slice(self, seek: _Seek, cursor: _Cursor, work: float) -> bool:
-        """Replay towards the target for about `work` microseconds; return whether the target or the end is reached."""
+        """Replay for about `work` microseconds; return whether the target or the end of the run is reached."""
         begin = cursor.work
         while cursor.tick < seek.target:
             left = work - (cursor.work - begin)
@@ -649,7 +655,7 @@ class Timeline:
             self._take_keyframe(cursor)
 
     def _end_seek(self, cursor: _Cursor) -> None:
-        """End the seek: make its cursor the present one, apply the tick's commands, and show each agent's last row."""
+        """End the seek: make its world the present one, apply the commands of its tick, and check its digest."""
         self._seek = None
         if cursor is not self._head_cursor:
             self._head_cursor = cursor
@@ -661,9 +667,9 @@ class Timeline:
             self._show_last_row(walker, cursor.tick)
 
     def _show_last_row(self, walker: Walker, tick: int) -> None:
-        """Make a walker show only its row of the last tick.
+        """Make an agent show only what it did in the last tick before `tick`.
 
-        Otherwise the rows shown would depend on the number of ticks that the seek replayed.
+        Otherwise the displayed actions would depend on the number of ticks that the seek replayed.
         """
         record = self.records[walker.id]
         is_active = record.activity_end_before(tick) == tick
@@ -708,12 +714,15 @@ class Timeline:
         return tuple(self.log.entries)
 
     def labels_of(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
-        """Return the labels of agents: the last name given in the log, which is used at all ticks."""
+        """Return the labels of agents: the last name given in the log, even at ticks before the renaming."""
         names = self.log.names_of_agents()
         return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
 
     def insert(self, tick: int, command: Command, stroke: int = 0) -> LogEntry:
-        """Log a command at any tick, after other commands of that tick; return its entry. Later commands are kept."""
+        """Insert a command into the log at any tick and return its entry; later commands stay in the log.
+
+        The command applies after the other commands of its tick.
+        """
         entry = self.log.new_user_entry(tick, command, stroke)
         self._replace_entries(with_entry(self.log.entries, entry), tick)
         self._notify_entries([entry], [])
@@ -729,7 +738,7 @@ class Timeline:
         self._replace_entry(replace(self.log.entry(entry_id), command=self.log.with_agent_number(command)))
 
     def duplicate_command(self, entry_id: int, tick: int, stroke: int = 0) -> LogEntry:
-        """Log a copy of a command at another tick and return its entry; a copied AddAgent adds a new agent."""
+        """Insert a copy of a command at another tick and return its entry; a copied AddAgent adds a new agent."""
         command = self.log.entry(entry_id).command
         if isinstance(command, commands.AddAgent):
             return self.insert(max(0, tick), replace(command, agent=None), stroke)
@@ -747,7 +756,7 @@ class Timeline:
         self._notify_entries([], [entry_id])
 
     def replace_log(self, entries: Iterable[LogEntry]) -> None:
-        """Replace the whole log by entries from a file or a journal, which keep their ids."""
+        """Replace all entries of the log by entries from a file or a journal, without changing their ids."""
         entries = self.log.import_entries(entries)
         pairs = zip_longest(self.log.entries, entries)
         differing = next(((a, b) for a, b in pairs if a is not b and a != b), None)
@@ -766,10 +775,10 @@ class Timeline:
             self.on_entries_changed(self, altered, gone)
 
     def _replace_entries(self, entries: list[LogEntry], tick: int) -> None:
-        """Replace the log, whose entries before `tick` stay the same, and start a seek to the present tick."""
+        """Replace the log by entries that differ only from `tick` on, and start a seek to the present tick."""
         present = max(self.target, self._tick_before_edit)
         last_before, last = last_enabled_tick(self.log.entries), last_enabled_tick(entries)
-        if last < last_before:  # the old run may have continued only because a later command was pending
+        if last < last_before:  # the run may end earlier now: it lasted until the last command at least
             tick = min(tick, max(last, self.history.activity_end_before(tick)))
         self.log.entries = entries
         self._truncate_history(tick, keeps_now=False)
@@ -787,28 +796,28 @@ class Timeline:
         self._tick_before_edit = present
 
     def _truncate_history(self, tick: int, keeps_now: bool) -> None:
-        """Discard records and keyframes after `tick`, and unless `keeps_now` the effects of the commands of `tick`."""
+        """Discard records and keyframes after `tick`; without `keeps_now`, also effects of the commands at `tick`."""
         self._wait_for_keyframe()
         self._background_seek = None
         self._track.remove_after(tick)
         self.history.truncate(tick, keeps_now)
 
     def rejection_reasons(self) -> dict[int, str]:
-        """Return the reasons why commands did not apply, by the id of their entry."""
+        """Return why commands were rejected: the reason for each, by the id of its log entry."""
         return self.log.rejection_reasons(self.history.notes.values())
 
     # --- recorded data ----------------------------------------------------------------------------
 
     def notes(self) -> tuple[RunMessage, ...]:
-        """Return the messages of the world, each once for the whole run."""
+        """Return all messages of the run; a message that replays repeat is listed once."""
         return tuple(self.history.notes.values())
 
     def digests(self) -> tuple[str, ...]:
-        """Return the digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY and so on, as far as the run is recorded."""
+        """Return the recorded digests of the world at ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY and so on."""
         return tuple(self.history.digests)
 
     def marks(self, first: int, last: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
-        """Return the marks (recorded.MARK) of these kinds from tick `first` to `last` inclusive, sorted by tick."""
+        """Return the marks (MARK_DTYPE) of these kinds from tick `first` to `last` inclusive, sorted by tick."""
         wanted = [int(kind) for kind in kinds]
         marks = self.history.marks.marks_between(first, last)
         if len(set(wanted)) < len(MarkKind):
@@ -831,12 +840,12 @@ class Timeline:
 
 
 def work_of_ticks(world: World, ticks: int, expansions: int) -> float:
-    """Return the work (estimate in microseconds) of the last `ticks` ticks of a world.
+    """Return the estimated computing time of the last `ticks` ticks of a world, in microseconds.
 
     Args:
         world: the world after these ticks, which were run without a command in between.
         ticks: number of ticks.
-        expansions: expansions in these ticks.
+        expansions: number of expansions in these ticks.
     """
     tick = sum([_BULK_TICK_WORK if walker.spec.runs_in_bulk else _SLOW_TICK_WORK for walker in world.walkers])
     event = _MAP_CELL_WORK * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
@@ -844,12 +853,12 @@ def work_of_ticks(world: World, ticks: int, expansions: int) -> float:
 
 
 def restore_work(frame: Keyframe) -> float:
-    """Return the estimated microseconds that restoring a keyframe takes."""
+    """Return the estimated time to restore a keyframe, in microseconds."""
     return frame.content.restored_bytes / _BYTES_PER_WORK
 
 
 def _extra_spacing(frame: Keyframe) -> float:
-    """Return the extra estimated microseconds between two keyframes of a world with many buffers (many agents)."""
+    """Return by how many microseconds a large number of array buffers increases the keyframe spacing."""
     return _SPACING_PER_BUFFER * max(0, len(frame.content.sizes) - _CHEAP_BUFFER_COUNT)
 
 
