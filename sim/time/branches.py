@@ -52,7 +52,7 @@ class Branch:
     def at(self) -> int:
         """Return the first tick at which the command logs of this branch and its parent differ, at most `split_tick`.
 
-        It is earlier than `split_tick` if the past of one of the two was edited since.
+        It is earlier than `split_tick` if the past of either branch was edited after the split.
         """
         origin = None if self.parent is None else self.tree.branches.get(self.parent)
         if origin is None:
@@ -63,12 +63,12 @@ class Branch:
 
 @dataclass(frozen=True)
 class BranchState:
-    """State of a branch as plain values, from which it can be created again."""
+    """State of a branch as plain values, from which the branch can be created again."""
 
     number: int
     name: str
     parent: int | None
-    at: int  # tick at which the branch was split from its parent (Branch.made_at)
+    at: int  # tick at which the branch was split from its parent (Branch.split_tick)
     tick: int  # tick that was on screen when the state was saved
     horizon: int  # last tick to which the branch had been simulated
     entries: tuple[LogEntry, ...]
@@ -77,11 +77,12 @@ class BranchState:
 class BranchListener:
     """Listener for changes of a branch tree, such as a journal. The tree calls each method after the change.
 
-    on_entries_changed(branch, altered, gone): log entries `altered` were added or changed, those with ids `gone`
-    removed. on_branch_created(branch): a branch was created as a copy of its parent at the tick `Branch.split_tick`.
-    on_branch_renamed(branch): the branch has a new name. on_branch_deleted(branch): the branch was removed from the
-    tree. on_branch_restored(branch): an earlier state of the branch was restored, or a deleted branch created again.
-    on_links_changed(groups): the links have changed; `link_groups` lists the numbers of the branches in each group.
+    on_entries_changed: the log entries `altered` were added or changed; the entries with the ids `gone` were removed.
+    on_branch_created: the branch was created as a copy of its parent at the tick `branch.split_tick`.
+    on_branch_renamed: the branch has a new name.
+    on_branch_deleted: the branch was removed from the tree.
+    on_branch_restored: an earlier state of the branch was restored, or a deleted branch was created again.
+    on_links_changed: the links have changed; `groups` lists the numbers of the branches in each linked group.
     """
 
     def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None: ...
@@ -98,10 +99,13 @@ class BranchListener:
 
 
 class BranchTree:
-    """Tree of all branches of one run, some of them linked. It notifies its listener (`listener`) of all changes."""
+    """Tree of all branches of one run. It notifies `listener` of all changes.
+
+    Branches can be linked; linked branches get the same commands.
+    """
 
     def __init__(self, setup: Callable[[], World], budget: int | None = None) -> None:
-        """Create a tree with one branch, number ROOT.
+        """Create a tree with a single branch, whose number is ROOT_BRANCH.
 
         Args:
             setup: function that builds the world of tick 0.
@@ -181,9 +185,9 @@ class BranchTree:
         self._notify_created(self._add_branch(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
     def _name_for_kept_future(self, branch: Branch, tick: int) -> str:
-        """Return an unused name for a kept future: its branch's name with a suffix that gives the tick of the change.
+        """Return an unused name for a kept future, such as "run, before the change at 40".
 
-        If the branch is itself a kept future, its suffix is replaced, so that names do not grow.
+        If the branch is itself a kept future, the tick in its name is replaced, so that names do not grow.
         """
         origin, taken = branch.name.partition(_KEPT_SUFFIX)[0], {other.name for other in self.branches.values()}
         names = (
@@ -192,7 +196,7 @@ class BranchTree:
         return next(name for name in names if name not in taken)
 
     def _check_branch_count(self) -> None:
-        """Raise a ConfigError if the tree has MAX_BRANCHES branches: a file with more branches cannot be read again."""
+        """Raise a ConfigError if the tree is full: a file with more than MAX_BRANCHES branches cannot be loaded."""
         if len(self.branches) >= MAX_BRANCHES:
             raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete a branch first")
 
@@ -221,7 +225,7 @@ class BranchTree:
     # --- linked branches --------------------------------------------------------------------------
 
     def link_branches(self, numbers: Iterable[int]) -> None:
-        """Link branches: from now on a command to one of them goes to all of them."""
+        """Link branches, so that every later command to one of them is applied to all of them."""
         wanted = set(numbers)
         self._replace_link_groups([group - wanted for group in self._link_groups] + [wanted])
 
@@ -229,7 +233,7 @@ class BranchTree:
         self._replace_link_groups([group - {number} for group in self._link_groups])
 
     def replace_links(self, groups: Iterable[Iterable[int]]) -> None:
-        """Replace all links between branches by these groups of branch numbers; ignore numbers of missing branches."""
+        """Replace all links: link the branches of each group of branch numbers; ignore numbers of missing branches."""
         self._replace_link_groups([set(group) & set(self.branches) for group in groups])
 
     def _replace_link_groups(self, groups: list[set[int]]) -> None:
@@ -247,8 +251,8 @@ class BranchTree:
     def do(self, number: int, command: Command, stroke: int = 0) -> list[LogEntry]:
         """Apply a command at the present tick of a branch, to that branch and to all branches linked with it.
 
-        In a linked branch that shows another tick, the command is inserted at the present tick of the given branch. All
-        entries share one stroke number, because they come from one action of the user.
+        In a linked branch that shows another tick, the command is inserted at the present tick of branch `number`. All
+        new entries have the same stroke id, because they come from one action of the user.
 
         Returns:
             The new log entries, starting with the entry of the branch itself.
@@ -268,13 +272,13 @@ class BranchTree:
         return entries
 
     def create_variants(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
-        """Create linked branches that compare settings of an agent: one branch per setting, from the present tick on.
+        """Create linked branches that differ from the present tick on, in the settings of one agent only.
 
         Args:
             number: branch to split.
             agent: number of the agent.
-            variants: settings to compare; each maps names of parameters to values, and `budget` to a budget of the
-                agent's own (None: the shared budget).
+            variants: one set of settings for each branch. It maps names of parameters to values, and `budget` to a
+                budget of the agent's own (None: the shared budget).
 
         Returns:
             A branch for each variant; for a variant equal to the present settings, the branch itself.
@@ -338,7 +342,7 @@ class BranchTree:
         self._notify_restored(branch, before, is_simple)
 
     def _notify_restored(self, branch: Branch, before: Sequence[LogEntry], is_simple: bool) -> None:
-        """Notify the listener of a restored branch, by its changed entries if possible, otherwise by the whole branch.
+        """Notify the listener that a branch was restored, only of its changed log entries if possible.
 
         The changed entries suffice if parent and split tick are unchanged (`is_simple`) and the listener can rebuild
         the order of the log from the entries. Then the journal need not write the whole log for each undo.
@@ -355,7 +359,7 @@ class BranchTree:
             self.listener.on_branch_restored(branch)
 
     def _timeline_to_fork(self, state: BranchState) -> Timeline:
-        """Return the timeline from which to fork a deleted branch: that of its parent, or else of the first branch."""
+        """Return the timeline to copy when a deleted branch is restored: its parent's, or else the first branch's."""
         origin = self.branches.get(state.parent) if state.parent is not None else None
         return (origin or next(iter(self.branches.values()))).timeline
 
@@ -394,9 +398,10 @@ def _unique_suffixes() -> Iterator[str]:
 
 
 def _equal_setup_entry(entry: LogEntry, script: Mapping[int, LogEntry]) -> LogEntry:
-    """Return the entry with the same id in the setup's script if both are equal, otherwise `entry` itself.
+    """Return the entry of the scenario's script that equals `entry`; if there is none, return `entry` itself.
 
-    If `entry` is an AddAgent without an agent number, that number is not compared, because the setup assigns it.
+    `script` maps ids to scripted entries. An AddAgent without an agent number equals a scripted AddAgent with a number,
+    because the setup assigns the numbers.
     """
     own = script.get(entry.id)
     if own is None:
@@ -419,7 +424,7 @@ def _checked_variant(world: World, walker: Walker, variant: Mapping[str, Value |
 
 
 def _setting_command(agent: int, group: str, name: str, value: Value | None) -> Command:
-    """Return the command that sets a parameter or the budget of an agent, or of its whole group if it has one."""
+    """Return the command that sets a parameter or the budget of an agent, or of the agent's group if it has one."""
     command: SetBudget | SetParam
     if name == "budget" or value is None:
         command = SetBudget(None if value is None else int(value), agent)

@@ -1,4 +1,4 @@
-"""Failures to store the state of a user-defined agent in a keyframe or to load it: error messages and retries."""
+"""Error messages and retries for user-defined agents whose state cannot be stored in a keyframe or loaded."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -14,7 +14,7 @@ FailureTest = Callable[[list[object], list[object]], bool]
 """Function that returns whether some value of the first list cannot be stored and loaded again. Objects of the second
 list are not tested where they occur inside these values."""
 
-_MAX_SKIPPED_KEYFRAMES = 63  # maximum number of keyframes skipped before retrying to store a state
+_MAX_SKIPPED_KEYFRAMES = 63  # maximum number of keyframes skipped before a retry
 _MAX_PART_DEPTH = 12  # deepest level at which find_failing_part() looks for the failing part; `self.a.b.c` has 3 levels
 
 
@@ -23,27 +23,27 @@ class StateError(Exception):
 
     def __init__(self, code: str, why: str, *, is_loading: bool, is_final: bool = False) -> None:
         super().__init__(why)
-        self.code = code  # name of the user's agent code (UserAgent.code)
+        self.code = code  # name of the user's agent code (UserAgent.code_name)
         self.is_loading = is_loading  # True: loading failed; False: storing failed
         self.is_final = is_final  # whether the attempt took too long, so that it must not be repeated
 
 
 @dataclass
 class StateFailures:
-    """Record of user code whose state could not be stored or loaded: one message for each, and when to try again.
+    """Messages and times of retries for user-defined agents whose state could not be stored or loaded.
 
     A failure to store may be temporary (for example a generator in use), but each attempt takes time. So storing is
     retried after skipping 1, 3, 7, ... keyframes. After a failure to load, no keyframes are taken of worlds with that
     code any more, because they would be useless.
     """
 
-    messages: dict[str, str] = field(default_factory=dict)  # name of the code -> message for the user
-    _failure_counts: dict[str, int] = field(default_factory=dict)  # name of the code -> failures in a row
-    _skips_left: dict[str, int] = field(default_factory=dict)  # name of the code -> keyframes still to skip
-    _abandoned_codes: set[str] = field(default_factory=set)  # names of the code whose state is never stored again
+    messages: dict[str, str] = field(default_factory=dict)  # name of the agent code -> message for the user
+    _failure_counts: dict[str, int] = field(default_factory=dict)  # name of the agent code -> failures in a row
+    _skips_left: dict[str, int] = field(default_factory=dict)  # agent code -> keyframes to skip before a retry
+    _abandoned_codes: set[str] = field(default_factory=set)  # names of agent code that is not stored any more
 
     def may_store_keyframe(self, codes: Collection[str]) -> bool:
-        """Return whether to try to store a keyframe of a world with this user code; if not, count it as skipped."""
+        """Return whether to try to save a keyframe of a world with this user code; if not, count a skipped keyframe."""
         waiting = [code for code in codes if self._skips_left.get(code)]
         for code in waiting:
             self._skips_left[code] -= 1
@@ -104,7 +104,7 @@ def find_failing_part(root: object, fails: FailureTest) -> str:
 
 
 def _bisect_failing_part(parts: list[StatePart], fails: FailureTest, outer: list[object]) -> StatePart | None:
-    """Return one part that cannot be stored, or None. Search by bisection, because a table may have a million parts."""
+    """Return one part that fails, or None; search by bisection, because a table may have a million parts."""
 
     def fail(some: list[StatePart]) -> bool:
         return fails([value for _, value in some], outer)

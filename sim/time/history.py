@@ -42,27 +42,27 @@ class Divergence:
     """First difference between a replay and the recorded run."""
 
     tick: int  # first tick at which the digests differ
-    recorded_digest: str = ""  # digest of that tick in the recorded run; "": unknown
-    replayed_digest: str = ""  # digest of that tick in the replay; "": unknown
-    agents: tuple[str, ...] = ()  # labels of the agents that differ, if known
+    recorded_digest: str = ""  # digest of the recorded run at `tick`; "": unknown
+    replayed_digest: str = ""  # digest of the replay at `tick`; "": unknown
+    agents: tuple[str, ...] = ()  # labels of the agents whose digests differ, if known
 
 
 class RunHistory:
-    """Records, marks, messages and digests of the past of one timeline, see the module docstring."""
+    """Everything that was recorded about the past of one timeline, see the module docstring."""
 
     def __init__(self) -> None:
         self._records: dict[int, AgentRecord] = {}  # agent number -> record
-        self._pending_steps: list[BatchSteps] = []  # steps of batches still to be merged into the records
-        self._merged_counts: dict[int, int] = {}  # agent number -> number of `_pending_steps` merged into its record
+        self._pending_steps: list[BatchSteps] = []  # steps of batches (groups of agents) to be merged into the records
+        self._merged_counts: dict[int, int] = {}  # agent number -> count of `_pending_steps` already in its record
         self.end = 0  # last recorded tick
-        self.digests: list[str] = []  # digests of the world at ticks 0, DIGEST_EVERY, ..., before commands
+        self.digests: list[str] = []  # world digests at ticks 0, DIGEST_EVERY, ..., before commands
         self.marks = MarkList()
         self.notes: dict[tuple[int, str, int], RunMessage] = {}  # (tick, text, id() of the command) -> message
         self.divergence: Divergence | None = None
-        self.expected_digests: list[str] = []  # digests of a saved run that a replay should reproduce
+        self.expected_digests: list[str] = []  # digests of a saved run, which a replay must reproduce
         # Last tick of the saved run, and its expected digest after the commands of that tick; None: nothing to compare.
         self.expected_last_digest: tuple[int, str] | None = None
-        self.expected_agent_digests: dict[int, str] = {}  # agent number -> its digest at the last tick of the saved run
+        self.expected_agent_digests: dict[int, str] = {}  # agent number -> expected digest after the last saved tick
 
     @property
     def records(self) -> dict[int, AgentRecord]:
@@ -78,7 +78,7 @@ class RunHistory:
         return agent in self._records
 
     def record(self, agent: int) -> AgentRecord:
-        """Return the record of one agent, after merging the pending steps of its batch into it."""
+        """Merge the pending steps of an agent into its record, and return the record."""
         record, taken = self._records[agent], self._merged_counts.get(agent, 0)
         if taken < len(self._pending_steps):
             _append_batch_steps(record, self._pending_steps[taken:])
@@ -107,13 +107,13 @@ class RunHistory:
                 self._merged_counts[walker.id] = len(self._pending_steps)
 
     def record_steps(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
-        """Record the ticks that the last advance of a world has added.
+        """Record what the agents did in the ticks of the world's last advance.
 
         Args:
             world: the world after the advance.
             begin: first tick of the advance.
             before: status of each agent before the advance, by number.
-            now: status of each agent after it.
+            now: status of each agent after the advance, by number.
         """
         found: list[tuple[int, int, int]] = []
         for batch in world.batches:
@@ -131,13 +131,16 @@ class RunHistory:
             self.marks.append(sorted(found))
 
     def advance_end(self, world: World) -> None:
-        """Advance the recorded end to the world's tick, after record_steps(); add a digest every DIGEST_EVERY ticks."""
+        """Set the recorded end to the world's tick, and record a digest every DIGEST_EVERY ticks.
+
+        If agents did something, call record_steps() first.
+        """
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
             self.record_digest(world.digest())
 
     def record_digest(self, digest: str) -> None:
-        """Append the world's digest, taken every DIGEST_EVERY ticks, and compare it with the saved run, if any."""
+        """Record the next digest of the world, and compare it with the digest of the saved run, if any."""
         index = len(self.digests)
         if index < len(self.expected_digests) and self.expected_digests[index] != digest:
             self.report_divergence(Divergence(index * DIGEST_EVERY, self.expected_digests[index], digest))
@@ -150,8 +153,8 @@ class RunHistory:
             agents: numbers of the agents.
             first: first tick; the cell of a tick is where the agent was when the clock showed that tick.
             last: last tick, included.
-            at_first: cells of the agents at `first`, if known. They allow to read recent ticks of a batch directly from
-                its pending steps, without updating the records.
+            at_first: cells of the agents at `first`, if known. With them, recent ticks can be read without first
+                updating the records.
 
         Returns:
             int32[agents, ticks].
@@ -170,7 +173,7 @@ class RunHistory:
         return found
 
     def _pending_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
-        """Return the array of `cells()`, read from pending steps of one batch; None if they lack a tick or an agent."""
+        """Return the result of `cells()` from the pending steps of one batch; None if a tick or an agent is missing."""
         all_steps = [
             b for b in self._pending_steps if b.end > first and b.first_tick < last and agents[0] in b.index_by_id
         ]
@@ -194,7 +197,7 @@ class RunHistory:
     def set_expected_digests(
         self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]
     ) -> None:
-        """Set the digests of a saved run, and compare all recorded digests with them; see Timeline.expect."""
+        """Set the digests of a saved run, and compare all digests recorded so far with them."""
         self.expected_digests, self.expected_last_digest, self.expected_agent_digests = (
             list(digests),
             last,
@@ -211,7 +214,7 @@ class RunHistory:
             self.report_divergence(Divergence(world.tick, self.digests[index], now))
 
     def check_last_digest(self, world: World) -> None:
-        """Compare a restored run with the digest saved for its last tick, once the world has reached that tick."""
+        """If the world is at the last tick of the saved run, compare its digest with the saved digest of that tick."""
         if self.expected_last_digest and self.expected_last_digest[0] == world.tick:
             was, now = self.expected_last_digest[1], world.digest()
             if was != now:
@@ -226,7 +229,7 @@ class RunHistory:
         return None if self.divergence is None else self.divergence.tick
 
     def report_divergence(self, found: Divergence) -> None:
-        """Store a difference from the recorded run. Of several reports, keep the earliest tick and any known agents."""
+        """Store a difference from the recorded run; of several differences, keep the earliest and any known agents."""
         before = self.divergence
         if before is None or found.tick < before.tick:
             self.divergence = replace(found, agents=found.agents or (before.agents if before else ()))
@@ -236,7 +239,7 @@ class RunHistory:
     # --- discarding -------------------------------------------------------------------------------
 
     def truncate(self, tick: int, keeps_now: bool) -> None:
-        """Discard what was recorded after `tick` and, unless `keeps_now`, the effects of the commands of `tick`."""
+        """Discard everything recorded after `tick`; without `keeps_now`, also effects of the commands at `tick`."""
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
@@ -253,15 +256,15 @@ class RunHistory:
         self.end = min(self.end, tick)
 
     def activity_end_before(self, tick: int) -> int:
-        """Return the end (exclusive) of the last activity of any agent before `tick`; 0 if no agent was active."""
+        """Return the tick after the last tick before `tick` in which any agent was active; 0 if there is none."""
         return max((record.activity_end_before(tick) for record in self.records.values()), default=0)
 
 
 def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
-    """Return a list with the mark of an agent that arrived, or proved that it has no path, since tick `begin`; or [].
+    """Return the mark for an arrival or a proof of no path since tick `begin`, in a list; [] if there is no mark.
 
-    An arrival by a move is already marked in the row of the move, so the list is empty. An agent that arrived without a
-    row did not move: the goal was moved to its cell, and the list has its mark.
+    An arrival by a move gets no mark here, because the row of the move has one. An agent that arrived without a row did
+    not move: the goal was moved to its cell.
     """
     kind = _MARK_OF_STATUS.get(status)
     is_new = status is not before
@@ -273,7 +276,7 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
 
 
 def _append_batch_steps(record: AgentRecord, all_steps: Sequence[BatchSteps]) -> None:
-    """Append the rows of one agent from these batch steps to its record, consecutive ticks in a single call."""
+    """Append the rows of one agent from these batch steps to its record, with one call for consecutive ticks."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
     for steps in all_steps:
@@ -289,10 +292,10 @@ def _append_batch_steps(record: AgentRecord, all_steps: Sequence[BatchSteps]) ->
         record.append(begin, np.concatenate(rows))
 
 
-_NO_ROWS = np.zeros(0, log.ROW)  # rows of an agent that is not in a batch
+_NO_ROWS = np.zeros(0, log.ROW)  # rows of an agent that has no batch steps
 
 
 def _forward_filled(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
-    """Return cells[agents, ticks] forward-filled: after the first `done` cells of an agent, repeat its last cell."""
+    """Return a copy of cells[agents, ticks] in which each agent's cells after the first `done` repeat the last one."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

@@ -137,13 +137,13 @@ class PendingSnapshot:
         # Copy small buffers now, because displaying the world may change cached values in them.
         self._memories = BufferSet(pickler.buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
         self.size = self._memories.size
-        # By default, the kernel that copies arrays does not yield to other threads; finish_in_background() lets it yield.
+        # The kernel that copies arrays does not yield to other threads, unless finish_in_background() lets it yield.
         self.pace = never_yield_flag()
 
     def copy_arrays(self, pool: PartPool, like: Keyframe | None = None) -> Keyframe | None:
         """Copy the large arrays of the world into the pool and return the finished keyframe.
 
-        Leftover data of earlier searches are first overwritten with zeros in the world (sim/kernels/stale.py). No kernel
+        Data left by earlier searches are first overwritten with zeros in the world (sim/kernels/stale.py). No kernel
         reads these data again, and the pool stores zeros without taking memory.
 
         Args:
@@ -428,9 +428,8 @@ class PendingRestore:
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
         self._memories: list[Bytes] = []
-        self._copy_progress: Iterator[int] | None = (
-            None  # yields the size of each copied slice in bytes; None: not started
-        )
+        # Iterator that copies one slice of memory per step and yields its size in bytes; None: copying has not started.
+        self._copy_progress: Iterator[int] | None = None
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
         """Copy about `most_bytes` more bytes of the keyframe; return whether the whole keyframe is copied."""

@@ -50,7 +50,7 @@ def index_after_tick(entries: list[LogEntry], tick: int) -> int:
 def first_differing_tick(one: list[LogEntry], other: list[LogEntry]) -> int:
     """Return the first tick at which two logs differ; LAST_TICK if they are equal.
 
-    Serve commands are ignored: each run records its own, because they depend on the speed of the machine.
+    LimitPlanners commands are ignored: each run records its own, because they depend on the speed of the machine.
     """
     if one == other:
         return LAST_TICK
@@ -64,7 +64,7 @@ def last_enabled_tick(entries: Iterable[LogEntry]) -> int:
 
 
 class EntryIds:
-    """Source of consecutive ids for entries, shared by the timelines of one branch tree."""
+    """Source of consecutive ids for log entries, shared by all branches of a run."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -74,20 +74,20 @@ class EntryIds:
         return self._last
 
     def reserve_up_to(self, number: int) -> None:
-        """Make `next` return only ids above this one from now on."""
+        """Reserve all ids up to `number`, so that `next` returns only larger ids."""
         self._last = max(self._last, number)
 
 
 @dataclass(eq=False)
 class CommandLog:
-    """Command log of one timeline. It assigns ids to new entries, and numbers to agents that a command adds."""
+    """Command log of one timeline. It assigns ids to new entries and numbers to new agents."""
 
     entry_ids: EntryIds
     next_agent_number: int  # number of the next agent to be added
     entries: list[LogEntry] = field(default_factory=list)
 
     def copy(self) -> "CommandLog":
-        """Return a log with the same entries, for a fork of the timeline; both logs get new ids from one source."""
+        """Return a copy for a fork of the timeline; both logs take ids of new entries from the same source."""
         return CommandLog(self.entry_ids, self.next_agent_number, list(self.entries))
 
     # --- new entries ------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class CommandLog:
         Args:
             tick: tick at which the command applies.
             command: the command.
-            stroke: number of the stroke that the entry belongs to; 0: the entry starts a new stroke.
+            stroke: id of the stroke (one user action) to which the entry belongs; 0: the entry starts a new stroke.
         """
         number = self.entry_ids.next()
         return LogEntry(number, tick, self.with_agent_number(command), stroke=stroke or number)
@@ -115,13 +115,13 @@ class CommandLog:
         self.entries.insert(index_after_tick(self.entries, entry.tick), entry)
 
     def log_served(self, served: Iterable[tuple[int, int]]) -> list[LogEntry]:
-        """Log as Serve commands how many agents planned in each tick under a time limit, so that replays repeat it.
+        """Log how many agents planned in each tick under a time limit, so that replays let the same number plan.
 
         Args:
             served: pairs of a tick and the number of agents that planned in it.
 
         Returns:
-            The new entries.
+            The new entries, which contain LimitPlanners commands.
         """
         entries = [LogEntry(self.entry_ids.next(), tick, LimitPlanners(agents)) for tick, agents in served]
         for entry in entries:
@@ -129,7 +129,7 @@ class CommandLog:
         return entries
 
     def with_agent_number(self, command: Command) -> Command:
-        """Return a command with the number of its new agent assigned, if it is an AddAgent without a number."""
+        """Return the command itself; for an AddAgent without an agent number, return a copy with the next number."""
         if not isinstance(command, AddAgent):
             return command
         number = self.next_agent_number if command.agent is None else command.agent
@@ -137,7 +137,7 @@ class CommandLog:
         return command if command.agent is not None else replace(command, agent=number)
 
     def import_entries(self, entries: Iterable[LogEntry]) -> list[LogEntry]:
-        """Return entries of a file or journal for this log: sorted by tick, agents numbered, and with unchanged ids."""
+        """Return entries of a file or journal sorted by tick, with numbers for new agents and with unchanged ids."""
         found = []
         for entry in sorted(entries, key=attrgetter("tick")):
             command = self.with_agent_number(entry.command)
@@ -148,8 +148,8 @@ class CommandLog:
     def remove_user_commands(self, after: int, until: int) -> list[int]:
         """Remove the user's commands after tick `after` up to tick `until`, and return their ids.
 
-        If a stroke has an entry at or before `until`, all its entries after tick `after` are removed, even those after
-        `until`. Otherwise a stroke could be left without its beginning.
+        If a stroke (one user action) has an entry at or before `until`, all its entries after tick `after` are removed,
+        even after `until`. Otherwise a stroke could be left without its beginning.
         """
         later = [entry for entry in self.entries if not entry.is_scripted and entry.tick > after]
         begun = {entry.stroke for entry in self.entries if entry.stroke and entry.tick <= until}
@@ -166,7 +166,7 @@ class CommandLog:
         return index_after_tick(self.entries, tick) - index_after_tick(self.entries, tick - 1)
 
     def has_edits_at(self, tick: int) -> bool:
-        """Return whether a command other than Serve is due at this tick."""
+        """Return whether an enabled command other than LimitPlanners is due at this tick."""
         there = self.entries[index_after_tick(self.entries, tick - 1) : index_after_tick(self.entries, tick)]
         return any(entry.is_enabled and not isinstance(entry.command, LimitPlanners) for entry in there)
 
@@ -183,7 +183,7 @@ class CommandLog:
         return {command.agent: command.label for command in enabled if isinstance(command, RenameAgent)}
 
     def rejection_reasons(self, notes: Iterable[RunMessage]) -> dict[int, str]:
-        """Return the reasons why commands did not apply, by entry id, taken from the messages of a world."""
+        """Return why commands were rejected, by the id of their entry; `notes` are messages of the world."""
         said: dict[int, list[str]] = {}
         for note in notes:
             said.setdefault(id(note.command), []).append(note.text)

@@ -1,10 +1,10 @@
 """Buffers of a keyframe in the form that the kernels read: addresses, sizes and touched pages.
 
-memories = BufferSet(arrays, copied_below)   copies small buffers at once; larger ones are read in place later
+memories = BufferSet(arrays, copied_below)   copies small buffers at once; larger buffers are read later
 touched = TouchedPages(memories)            asks the system which pages are in use; call it in the thread that reads
 memories.segments(touched)                  all buffers as segments (address and number of whole parts)
 
-A part is PART bytes, the unit in which keyframes store memory; a block is PARTS parts (sim/kernels/memory_parts.py).
+A part is PART_BYTES of memory, the unit that keyframes store; a block is PARTS_PER_BLOCK parts (memory_parts.py).
 """
 
 import mmap
@@ -25,21 +25,22 @@ _MIN_LOOKUP_BYTES = 64 * 1024
 """Smallest size in bytes of a buffer whose touched pages are looked up. Smaller buffers are read whole, because the
 lookup would take longer."""
 
-# Maximum number of pages between two buffers that are looked up in one read of the page map.
-# Up to this gap, reading the entries of the pages in between is faster than a second read.
+# Maximum gap, in pages, between two buffers whose entries in the system's page map are read in one call.
+# Reading the entries of the pages in a smaller gap is faster than a second call.
 _MAX_PAGE_GAP = 64
 _PAGEMAP_FILE = "/proc/self/pagemap"
 
 
 def block_counts(sizes: Sequence[int]) -> Ints:
-    """Return how many blocks each buffer takes, given its size in bytes; each buffer begins a new block."""
+    """Return the number of blocks (32 KB) that each buffer takes, given its size in bytes; buffers share no block."""
     return -(-np.array(sizes, np.int64) // (PART_BYTES * PARTS_PER_BLOCK))
 
 
 class BufferSet:
-    """Buffers to be stored in a pool: small ones are copied at once, the others must not change until they are read.
+    """Memory buffers to be stored in a pool: small ones are copied at once, others must not change until stored.
 
-    The end of a buffer that does not fill a whole part is also copied, into a part padded with zeros.
+    If the size of a buffer is not a multiple of 1 KB (a part), its last bytes are also copied at once, and padded with
+    zeros.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class BufferSet:
             addresses: addresses of the buffers; None: they are queried from numpy, which is slow.
         """
         self.sizes = tuple(memory.size for memory in memories)
-        self._buffers = memories  # references to the buffers, so that their addresses stay valid
+        self._buffers = memories  # keeps the buffers alive, so that their addresses stay valid
         sizes = np.array(self.sizes, np.int64)
         self.addresses = np.array(addresses or [memory.ctypes.data for memory in memories], np.int64)
         copied = np.where(sizes < copied_below, sizes, sizes % PART_BYTES)
@@ -75,10 +76,9 @@ class BufferSet:
         return int(self._in_place_part_counts.sum() + self._copied_part_counts.sum())
 
     def segments(self, touched: "TouchedPages") -> Any:
-        """Return two memory segments (parts.SEGMENT) for each buffer: parts to read in place, then copied parts.
+        """Return two memory segments (SEGMENT records) for each buffer: memory to read in place, then copied memory.
 
-        The order matters because the kernel starts a new table whenever the block changes, so the parts of a block must
-        follow one another.
+        The order matters, because the kernel stores memory block by block: the parts of a block must follow each other.
         """
         blocks = block_counts(self.sizes)
         first = PARTS_PER_BLOCK * (np.cumsum(blocks) - blocks)
@@ -95,10 +95,10 @@ class BufferSet:
 
 
 class TouchedPages:
-    """Pages of some buffers that were ever written or read, if the system can list such pages (Linux can).
+    """Memory pages of some buffers that were ever written or read, if the system can list them (Linux can).
 
-    Most pages of a world are untouched, so they contain zeros. They are skipped because reading a page would allocate
-    its memory. Neighbouring buffers are looked up together: the 82 buffers of eight agents take 14 reads.
+    Most pages of a world were never touched, so they contain zeros. They are skipped, because reading a page would
+    allocate its memory. Neighbouring buffers are looked up together: the 82 buffers of eight agents take 14 reads.
     """
 
     def __init__(self, memories: BufferSet) -> None:
@@ -110,10 +110,11 @@ class TouchedPages:
         first, last = first[order], last[order]
         begins = np.flatnonzero(np.diff(first, prepend=-_MAX_PAGE_GAP - 2) > 0)
         begins = begins[(begins == 0) | (first[begins] - last[begins - 1] > _MAX_PAGE_GAP)]
-        self._first_pages = first[begins]  # first page of each run of neighbouring buffers
+        self._first_pages = first[begins]  # number of the first page of each run of neighbouring buffers
         self._last_pages = last[np.append(begins[1:], first.size) - 1] if first.size else first  # last page of each run
         lengths = self._last_pages - self._first_pages + 1
-        self._entry_offsets = np.cumsum(lengths) - lengths  # index in `entries` of the first page of each run
+        # Index in `entries` of the first page of each run of neighbouring buffers.
+        self._entry_offsets = np.cumsum(lengths) - lengths
         self.entries = np.zeros(int(lengths.sum()), np.uint64)
         if not self._read_page_map():
             self._first_pages = self._last_pages = self._first_pages[:0]
@@ -136,10 +137,9 @@ class TouchedPages:
             os.close(file)
 
     def first_entry_indices(self, addresses: Ints, sizes: Ints) -> Ints:
-        """Return the index in `entries` of the first page of each buffer; pages.UNKNOWN if not all its pages are known.
+        """Return the index in `entries` of each buffer's first page; UNKNOWN_PAGE if one of its pages has no entry.
 
-        A small buffer, which was not looked up, may begin on the last page of a looked-up buffer. Its further pages
-        are unknown.
+        Small buffers have entries only if they are on a page of a larger buffer.
 
         Args:
             addresses: addresses of the buffers.

@@ -30,8 +30,8 @@ class Scrub:
 
     begin: int  # tick shown by the clock before the first move
     end: int  # tick shown by the clock after the last move
-    moves: int  # number of moves in the run
-    cells: int  # number of different cells that the agent entered
+    moves: int  # number of these moves
+    cells: int  # number of different cells that these moves entered
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class AgentDifference:
     """First difference between the records of two agents."""
 
     tick: int  # tick shown by the clock just after the difference
-    field: str  # value that differs: "cell", "expansions", "marks", "phase", or "start" (cell on which it was put)
+    field: str  # value that differs: "cell", "expansions", "marks", "phase", or "start" (the start cell)
     first_value: int  # differing value of the first agent
     second_value: int  # differing value of the second agent
 
@@ -58,11 +58,10 @@ class BranchDifference:
 
     tick: int
     entry: LogEntry | None = None  # command that only one branch has; None: the difference is in an agent
-    is_in_first_branch: bool = False  # whether the first branch has the command
+    is_in_first_branch: bool = False  # whether the first branch is the one with the command
     agent: int = -1  # number of the agent that differs; -1: the difference is a command
-    agent_difference: AgentDifference | None = (
-        None  # difference of the agent between the branches; None: the difference is a command
-    )
+    # Difference of the agent between the two branches; None: the difference is a command.
+    agent_difference: AgentDifference | None = None
 
 
 # --- moments of one agent -------------------------------------------------------------------------
@@ -165,7 +164,10 @@ def first_agent_difference(
 def _first_field_difference(
     one: AgentRecord, other: AgentRecord, begin: int, last: int, name: str, what: str
 ) -> AgentDifference | None:
-    """Return the first difference of two agents in the row field `name`, which the result calls `what`, or None."""
+    """Return the first difference of two agents in one field of their rows; None if there is none.
+
+    `name` is the name of the field in the rows; `what` is its name in the result.
+    """
     a, b = (_field_values(record, begin, last, name) for record in (one, other))
     indices = np.flatnonzero(a != b)
     if not indices.size:
@@ -175,9 +177,9 @@ def _first_field_difference(
 
 
 def _field_values(record: AgentRecord, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
-    """Return the values of a row field from tick `begin` to before `last`, padded where the record ends earlier.
+    """Return the value of a row field at each tick from `begin` to `last` - 1.
 
-    An agent that is done has no rows. Its cell is padded with its last cell, all other fields with 0.
+    An agent that is done has no more rows. At later ticks its cell is its last cell, and all other fields are 0.
     """
     rows = record.rows_before(last)[max(0, begin - record.joined) :]
     values = np.zeros(max(0, last - begin), np.int64)
@@ -205,9 +207,9 @@ def _first_command_difference(timeline: Timeline, other: Timeline, last: int) ->
 
 
 def _difference_of_commands(own: LogEntry | None, theirs: LogEntry | None) -> BranchDifference:
-    """Return the difference between two logs, given the first pair of commands that differ.
+    """Return the difference between two logs, given the first pair of entries that differ.
 
-    Only one branch has the earlier command, because logs are sorted by tick.
+    The entry with the earlier tick is the difference: only one log has it, because logs are sorted by tick.
     """
     is_own = theirs is None or (own is not None and own.tick <= theirs.tick)
     entry = own if is_own else theirs

@@ -1,7 +1,7 @@
-"""Pool of reference-counted memory parts: keyframes that have equal parts share one copy.
+"""Pool of memory parts (pieces of 1 KB): keyframes that have equal parts share one reference-counted copy.
 
-A part is PART bytes of a buffer. A block is PARTS successive parts of one buffer; it is stored as the number of a
-table, which lists the pool slots of these parts. Slot 0 and table 0 represent zeros.
+The pool stores each part in a slot. A block is PARTS_PER_BLOCK successive parts of a buffer; a table of the pool lists
+the slots of its parts, so a keyframe stores one table number for each block. Slot 0 and table 0 represent zeros.
 
     pool = PartPool(most_bytes)                 reserve address space; unused space takes no memory
     content = pool.store_buffers(memories, like)    store the present contents of buffers; None if the pool is full
@@ -27,17 +27,15 @@ from sim.time.memories import BufferSet, Bytes, TouchedPages, block_counts
 
 Words = npt.NDArray[np.uint64]
 
-_SLOT_BYTES = (
-    PART_BYTES + 8
-)  # bytes of one stored part, with its reference count and its entry in the list of free slots
-_TABLE_BYTES = (
-    4 * PARTS_PER_BLOCK + 8
-)  # bytes of the table of a block, with its reference count and its entry in the free list
-_BLOCKS_PER_SLICE = 16  # number of blocks that copy_into() copies in one slice
+# Bytes that one stored part takes, including its reference count and its entry in the list of free slots.
+_SLOT_BYTES = PART_BYTES + 8
+# Bytes that the table of one block takes, including its reference count and its entry in the list of free tables.
+_TABLE_BYTES = 4 * PARTS_PER_BLOCK + 8
+_BLOCKS_PER_SLICE = 16  # number of blocks (32 KB each) that copy_into() copies in one slice
 
 
 class StoredBuffers:
-    """Contents of the buffers of one keyframe, stored in a pool."""
+    """Contents of the memory buffers of one keyframe, stored in a pool."""
 
     def __init__(self, pool: "PartPool", sizes: tuple[int, ...], blocks: npt.NDArray[np.int32]) -> None:
         self.pool, self.sizes, self.blocks = pool, sizes, blocks
@@ -45,7 +43,7 @@ class StoredBuffers:
         """Number of bytes that a restore copies: all stored parts that are not zero."""
 
     def __del__(self) -> None:
-        # Do not release the blocks here, only queue them, because another thread may be storing a keyframe in the pool.
+        # Only queue the blocks for release, because another thread may be storing a keyframe in the pool.
         self.pool.blocks_to_release.append(self.blocks)
 
     @property
@@ -81,14 +79,13 @@ class PartPool:
             counts=np.zeros(4, np.int64),
         )
         self.arrays.counts[[SLOTS, TABLES]] = 1  # slot 0 and table 0 represent zeros and are always in use
-        self.blocks_to_release: list[
-            npt.NDArray[np.int32]
-        ] = []  # blocks of garbage-collected Contents, still to be released
-        self._is_storing = False  # whether `kept` is running, perhaps in another thread
+        # Blocks of garbage-collected StoredBuffers; their memory is released before the next keyframe is stored.
+        self.blocks_to_release: list[npt.NDArray[np.int32]] = []
+        self._is_storing = False  # whether a thread is storing buffers in the pool
 
     @property
     def held(self) -> int:
-        """Return the number of bytes that all stored parts and tables take."""
+        """Return the number of bytes of the pool that are in use."""
         if not self._is_storing:
             self._release_queued_blocks()
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
@@ -101,12 +98,12 @@ class PartPool:
         touched: TouchedPages | None = None,
         pace: YieldFlag | None = None,
     ) -> StoredBuffers | None:
-        """Store the present contents of buffers in the pool, and return a reference to them.
+        """Store the present contents of buffers in the pool, and return a handle to the stored contents.
 
         Args:
             memories: the buffers.
-            like: contents of an earlier keyframe; parts equal to its parts are not stored again.
-            touched: touched pages of the buffers; None: the system is asked for them now.
+            like: contents of an earlier keyframe; memory equal to them is not stored again.
+            touched: memory pages of the buffers that are in use; None: the system is asked for them now.
             pace: flag with which the kernel yields to other threads (sim/kernels/yield_flag.py); None: it never yields.
 
         Returns:
@@ -142,13 +139,13 @@ class PartPool:
 
 
 def _blocks_by_buffer(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
-    """Split the blocks of a keyframe into one array per buffer, for buffers of these sizes in bytes."""
+    """Split the block array of a keyframe into one array per buffer; `sizes` are the sizes of the buffers in bytes."""
     ends = np.cumsum(block_counts(sizes))
     return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
 
 
 def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.NDArray[np.int32]:
-    """Return the blocks that each buffer had in the keyframe `like`; zeros for a buffer that counts as new.
+    """Return the table number of each block in the earlier keyframe `like`; 0 for the blocks of a new buffer.
 
     Buffers of the two keyframes are matched by their index in the order in which the object graph of the world is
     traversed. An added or removed agent shifts the indices. A buffer counts as new if its size differs from the size of
@@ -169,7 +166,7 @@ def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.N
 
 
 def _split_into_words(memory: Bytes) -> tuple[Words, Words]:
-    """Return a buffer as 64-bit words: its whole parts, and its remainder padded with zeros to a whole part."""
+    """Split a buffer into whole parts (1 KB) and a remainder padded to a whole part; return both as 64-bit words."""
     whole = memory.size // PART_BYTES * PART_BYTES
     rest = memory.size - whole
     tail = np.zeros(PART_BYTES if rest else 0, np.uint8)

@@ -44,18 +44,18 @@ class AgentRecord:
         self.joined = joined  # tick in which the agent was put on the map
         self.start = start  # cell on which the agent was put
         self.spans: list[tuple[int, int]] = []  # half-open ranges of ticks in which the agent was active
-        self.truncation_count = 0  # number of truncations; as long as it is unchanged, rows were only appended
+        self.truncation_count = 0  # number of truncations; while it is unchanged, rows are only appended
         self._rows = log.new_plain_log(256)
         self._count = 0
 
     @property
     def rows(self) -> npt.NDArray[np.void]:
-        """Return one row (log.ROW) for each tick from `joined` to the last active one; inactive ticks are waits."""
+        """Return one row (log.ROW) per tick, from `joined` to the last active tick; inactive ticks are waits."""
         return self._rows[: self._count]
 
     @property
     def end(self) -> int:
-        """Return the tick after the last row; the agent has done nothing since."""
+        """Return the tick after the last row; the agent has been inactive since then."""
         return self.joined + self._count
 
     def rows_before(self, tick: int) -> npt.NDArray[np.void]:
@@ -68,7 +68,7 @@ class AgentRecord:
         return int(rows["cell"][-1]) if rows.size else self.start
 
     def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
-        """Append rows of consecutive ticks, starting with `tick`; ticks skipped before it become waits."""
+        """Append rows of consecutive ticks, starting with `tick`; fill a gap before `tick` with waits."""
         begin = tick - self.joined
         end = begin + rows.size
         if end > self._rows.size:
@@ -87,17 +87,17 @@ class AgentRecord:
         self._rows = rows
 
     def _pad_with_waits(self, count: int) -> None:
-        """Append waiting rows until there are `count` rows: the agent was done for some ticks and is active again."""
+        """Append rows that mean waiting until there are `count` rows, for ticks in which the agent was inactive."""
         self._rows[self._count : count] = (self.cell_at(self.end), 0, 0, 0, log.WAITING)
         self._count = count
 
     def activity_end_before(self, tick: int) -> int:
-        """Return the end of the last active span that begins before `tick`, limited to `tick`; 0 if there is none."""
+        """Return the tick after the last tick before `tick` in which the agent was active; 0 if there is none."""
         index = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
         return min(self.spans[index - 1][1], tick) if index else 0
 
     def truncate(self, tick: int) -> None:
-        """Remove the rows of `tick` and of all later ticks, because the run was edited there."""
+        """Remove the rows of `tick` and all later ticks, because the run was edited at `tick`."""
         self.truncation_count += 1
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
         self._count = self.spans[-1][1] - self.joined if self.spans else 0
@@ -115,7 +115,7 @@ class MarkList:
     def __init__(self) -> None:
         self._marks = np.zeros(64, MARK_DTYPE)
         self._count = 0
-        # Marks that the next read will add to the array. Adding them at each tick would be slow, and reads are rare.
+        # Marks that are not in the array yet. The next read adds all of them, because adding them in each tick is slow.
         self._pending: list[tuple[int, int, int]] = []
 
     @property
@@ -125,7 +125,7 @@ class MarkList:
         return self._marks[: self._count]
 
     def append(self, marks: list[tuple[int, int, int]]) -> None:
-        """Append marks (tick, agent, kind), sorted by tick; the first must not be before the last mark so far."""
+        """Append marks (tick, agent, kind) sorted by tick; they must not be earlier than existing marks."""
         self._pending += marks
 
     def _merge_pending(self) -> None:
@@ -144,7 +144,7 @@ class MarkList:
         return self.as_array[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
 
     def truncate(self, tick: int) -> None:
-        """Remove all marks after `tick`, because the run was edited there."""
+        """Remove all marks after `tick`, because the run was edited at `tick`."""
         self._count = int(np.searchsorted(self.as_array["tick"], tick, "right"))
 
     def copy(self) -> "MarkList":
@@ -173,7 +173,13 @@ def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tup
 
 
 def marks_of_batch(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
-    """Return (tick, agent, kind) of the marks of several agents, from log.ROW[agents, ticks]; see marks_of_rows."""
+    """Return (tick, agent, kind) for each mark in the rows of several agents.
+
+    Args:
+        agents: numbers of the agents.
+        tick: tick of the first column of `rows`.
+        rows: log.ROW[agents, ticks].
+    """
     bits = rows["marks"]
     found = []
     for agent_index, tick_index in zip(*(indices.tolist() for indices in np.nonzero(bits)), strict=True):

@@ -67,10 +67,10 @@ Saving keyframes at shorter intervals would take longer than the replays that th
 
 # Constants of the estimate of computing time (work), in units of about a microsecond.
 _ADVANCE_WORK = 1.0  # estimated microseconds of one call of World.advance, not counting its agents
-_BULK_TICK_WORK = (
-    0.5  # estimated microseconds per tick of an agent that runs many ticks per call, not counting expansions
-)
-_SLOW_TICK_WORK = 20.0  # estimated microseconds per tick of an agent called in every tick, not counting expansions
+# Estimated microseconds per tick of an agent that runs many ticks in one call, not counting its expansions.
+_BULK_TICK_WORK = 0.5
+# Estimated microseconds per tick of an agent that is called in every tick, not counting its expansions.
+_SLOW_TICK_WORK = 20.0
 _EXPANSION_WORK = 0.1  # estimated microseconds to expand one search node
 _COMMAND_WORK = 100.0  # estimated microseconds to apply one command
 _MAP_CELL_WORK = 0.012  # estimated microseconds per map cell of one random change of the map
@@ -89,9 +89,8 @@ class _Cursor:
     work: float = 0.0  # estimated computing time from tick 0 to the tick of the world, in microseconds
     last_keyframe_work: float = float("-inf")  # value of `work` when the last keyframe was taken or restored
     rate: float = 1000.0  # estimated computing time of a recent tick, in microseconds
-    statuses: dict[int, Status] = field(
-        default_factory=dict
-    )  # agent number -> status at `statuses_tick`, before commands
+    # Agent number -> status of the agent at `statuses_tick`, before the commands of this tick.
+    statuses: dict[int, Status] = field(default_factory=dict)
     statuses_tick: int = -1  # tick at which `statuses` was read
     activity_version: int = -1  # value of World.activity_version when `statuses` was read
     is_keyframe_due: bool = False  # whether the next frame of the window starts to save a keyframe

@@ -1,4 +1,4 @@
-"""Search for the worst block: the cell or switch, and the tick, whose blocking costs an agent most.
+"""Search for the worst block: the cell or switch to block, and the tick, at which it costs an agent most.
 
     tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
     tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
@@ -47,7 +47,7 @@ BlockTask = tuple[int, BlockCandidate]
 
 @dataclass(frozen=True)
 class SimulatedOutcome:
-    """Result of a simulated run for the agent: whether, when and at what cost it arrived."""
+    """Result of a simulated run: whether, when and at what cost the agent arrived."""
 
     cost: float  # cost of the walk to the goal; infinite if the agent never arrived
     tick: int  # tick at which the agent arrived or the simulation was stopped
@@ -60,7 +60,7 @@ class BlockResult:
     tick: int
     block: BlockCandidate
     outcome: SimulatedOutcome
-    extra_cost: float  # extra cost compared with the run without the block
+    extra_cost: float  # cost of the agent's walk minus its cost without the block
 
     @property
     def never_arrives(self) -> bool:
@@ -100,7 +100,10 @@ def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) 
 
 
 def _candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[BlockCandidate]:
-    """Return a Block for each cell that the agents visited after `tick`, see path_tasks()."""
+    """Return a candidate for each cell that one of the agents visited after `tick`.
+
+    The goal and the cells of the agents at `tick` are left out.
+    """
     world = timeline.world
     cells: dict[int, None] = {}
     for agent in agents:
@@ -135,7 +138,7 @@ class WorstBlockSearch:
         self._results: list[BlockResult] = []
         entries = timeline.entries()
         self._last_goal = max((e.tick for e in entries if e.is_enabled and _moves_goal(e.command)), default=0)
-        # The fork has a store of its own, because the timeline continues meanwhile, perhaps in another thread.
+        # The fork has a keyframe store of its own, because another thread may use the timeline during the search.
         self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.store.budget))
         self._task_slices = self._process_tasks()
 
@@ -153,7 +156,7 @@ class WorstBlockSearch:
         return sorted(self._results, key=lambda result: (-result.extra_cost, result.tick))
 
     def _process_tasks(self) -> Iterator[float]:
-        """Process all tasks in time slices, and yield the estimated microseconds of each slice."""
+        """Process all tasks in time slices, and yield the estimated computing time of each slice in microseconds."""
         base: _WorldSource | None = None
         for tick, block in self.tasks:
             if base is None or base.tick != tick:
@@ -166,13 +169,17 @@ class WorstBlockSearch:
             self.done += 1
 
     def _seek_fork(self, tick: int) -> Iterator[float]:
-        """Seek the fork of the timeline to a tick in slices, and yield the estimated microseconds of each slice."""
+        """Seek the fork of the timeline to a tick in time slices, and yield the microseconds allowed for each slice."""
         self._fork.begin_seek(tick)
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
     def _try_block(self, base: "_WorldSource", tick: int, block: BlockCandidate) -> Iterator[float]:
-        """Simulate the run with one block at a tick, and store the result; yield estimated microseconds per slice."""
+        """Simulate the run with one cell or switch blocked at `tick`, and store the result.
+
+        Yields:
+            The estimated computing time of each time slice, in microseconds.
+        """
         assert self.baseline is not None
         world = base.world()
         yield base.work
@@ -185,7 +192,11 @@ class WorstBlockSearch:
         self._results.append(BlockResult(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
 
     def _simulate(self, world: World, begin: int) -> Generator[float, None, SimulatedOutcome]:
-        """Advance the world until the agent has arrived for good or `most_ticks` have passed; yield microseconds."""
+        """Advance the world until the agent has arrived for good, or for at most `most_ticks` ticks.
+
+        Yields:
+            The estimated computing time of each time slice, in microseconds.
+        """
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
             tick, expansions = world.tick, total_expansions(world)
@@ -203,7 +214,7 @@ class WorstBlockSearch:
         walker = world.walker(self.agent)
         if walker is None or not (walker.has_arrived and walker.is_done):
             return False
-        # An arrival counts only after the last command that moves the goal; at its tick, only once it has applied.
+        # An arrival counts only after the last command that moves the goal was applied.
         return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)
 
 
@@ -218,11 +229,11 @@ class _WorldSource:
 
     @property
     def work(self) -> float:
-        """Return the estimated microseconds that `world` takes; 0 if unknown."""
+        """Return the estimated time to create one of the worlds, in microseconds; 0 if unknown."""
         return restore_work(self.frame) if self.frame is not None else 0.0
 
     def world(self) -> World:
-        """Return a new world at the source's tick, from a keyframe, or by a replay if a state cannot be stored."""
+        """Return a new world at the source's tick: restored from a keyframe, or replayed if it cannot be stored."""
         if self.frame is not None:
             try:
                 return restore_world(self.frame)
@@ -239,7 +250,7 @@ def _extra_cost(cost: float, without: float) -> float:
 
 
 def open_result_as_branch(tree: BranchTree, number: int, result: BlockResult) -> Branch:
-    """Open a result as a new branch of the branch that was searched, and return it."""
+    """Create a branch of branch `number` in which the block of a result is applied, and return the new branch."""
     branch = tree.branch(number, result.tick, f"{result.block.name} blocked at {result.tick}")
     branch.timeline.do(replace(result.block.command), keeps_later=True)
     return branch
