@@ -259,7 +259,7 @@ class BranchTree:
         """
         mates = self.linked_branches(number)
         for mate in mates:
-            self[mate].timeline.finish_seek()  # finish a seek in progress: only then is the present tick known
+            self[mate].timeline.finish_seek()  # until a seek is finished, the present tick is unknown
         tick = self[number].timeline.tick
         entries: list[LogEntry] = []
         for mate in mates:
@@ -272,7 +272,7 @@ class BranchTree:
         return entries
 
     def create_variants(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
-        """Create linked branches that differ from the present tick on, in the settings of one agent only.
+        """Create linked branches to compare different settings of one agent, starting at the present tick.
 
         Args:
             number: branch to split.
@@ -342,7 +342,7 @@ class BranchTree:
         self._notify_restored(branch, before, is_simple)
 
     def _notify_restored(self, branch: Branch, before: Sequence[LogEntry], is_simple: bool) -> None:
-        """Notify the listener that a branch was restored, only of its changed log entries if possible.
+        """Notify the listener of a restored branch; if possible, report only the changed log entries.
 
         The changed entries suffice if parent and split tick are unchanged (`is_simple`) and the listener can rebuild
         the order of the log from the entries. Then the journal need not write the whole log for each undo.

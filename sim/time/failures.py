@@ -40,7 +40,7 @@ class StateFailures:
     messages: dict[str, str] = field(default_factory=dict)  # name of the agent code -> message for the user
     _failure_counts: dict[str, int] = field(default_factory=dict)  # name of the agent code -> failures in a row
     _skips_left: dict[str, int] = field(default_factory=dict)  # agent code -> keyframes to skip before a retry
-    _abandoned_codes: set[str] = field(default_factory=set)  # names of agent code that is not stored any more
+    _abandoned_codes: set[str] = field(default_factory=set)  # names of agent code whose state is not stored any more
 
     def may_store_keyframe(self, codes: Collection[str]) -> bool:
         """Return whether to try to save a keyframe of a world with this user code; if not, count a skipped keyframe."""
@@ -104,7 +104,7 @@ def find_failing_part(root: object, fails: FailureTest) -> str:
 
 
 def _bisect_failing_part(parts: list[StatePart], fails: FailureTest, outer: list[object]) -> StatePart | None:
-    """Return one part that fails, or None; search by bisection, because a table may have a million parts."""
+    """Return one part that cannot be stored or loaded, or None; use bisection, because a table may have many parts."""
 
     def fail(some: list[StatePart]) -> bool:
         return fails([value for _, value in some], outer)

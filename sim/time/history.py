@@ -157,7 +157,7 @@ class RunHistory:
                 updating the records.
 
         Returns:
-            int32[agents, ticks].
+            The cells as int32[agents, ticks].
         """
         recent = None if at_first is None else self._pending_cells(agents, first, last, at_first)
         if recent is not None:
@@ -256,7 +256,7 @@ class RunHistory:
         self.end = min(self.end, tick)
 
     def activity_end_before(self, tick: int) -> int:
-        """Return the tick after the last tick before `tick` in which any agent was active; 0 if there is none."""
+        """Return 1 + the last tick before `tick` in which any agent was active; 0 if there is no such tick."""
         return max((record.activity_end_before(tick) for record in self.records.values()), default=0)
 
 
@@ -276,7 +276,7 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
 
 
 def _append_batch_steps(record: AgentRecord, all_steps: Sequence[BatchSteps]) -> None:
-    """Append the rows of one agent from these batch steps to its record, with one call for consecutive ticks."""
+    """Append the rows of one agent from these batch steps to its record, one call per run of consecutive ticks."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
     for steps in all_steps:
@@ -296,6 +296,6 @@ _NO_ROWS = np.zeros(0, log.ROW)  # rows of an agent that has no batch steps
 
 
 def _forward_filled(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
-    """Return a copy of cells[agents, ticks] in which each agent's cells after the first `done` repeat the last one."""
+    """Return a copy of cells[agents, ticks]; in each row, values after the first `done` repeat the last valid value."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

@@ -70,7 +70,7 @@ MIN_STORE_BYTES = 190_000_000
 MAX_STORE_BYTES = 1_000_000_000
 """Upper bound of the default budget for keyframes, in bytes."""
 
-# Bytes of a pool in addition to the budget for keyframes: a new keyframe is saved before older ones are evicted.
+# Bytes by which a pool exceeds the budget for keyframes, because new keyframes are saved before old ones are evicted.
 _SPARE_POOL_BYTES = 64 * 1024 * 1024
 # Array buffers of fewer bytes than this are copied when a snapshot starts.
 # Larger buffers are copied afterwards, possibly in another thread.
@@ -198,7 +198,7 @@ class _StateErrorGuard:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
-            # A stopped user-defined agent leaves its last view (displayed data) in the world: probably the cause.
+            # Probable cause: the last view (displayed data) of a stopped user-defined agent, which stays in the world.
             raise StateError(min(self.codes), "a value in its last view", is_loading=self.is_loading) from None
 
     def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
@@ -233,7 +233,7 @@ class _Pickler(pickle.Pickler):
         self.user_agents: list[UserAgent] = []
         """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
         written to the stream after the world, in this order."""
-        self.owners: list[Any] = []  # keeps arrays alive, so that no other object gets their id() or address
+        self.owners: list[Any] = []  # keeps arrays alive, so that no new object gets their id() or address
         self._indices: dict[int, int] = {}  # id() of an object or array -> its index in `kept` or `array_headers`
         self.buffer_indices: dict[int, int] = {}  # address of a buffer -> its index in `buffers`
 
@@ -250,7 +250,7 @@ class _Pickler(pickle.Pickler):
         if kind is _ByReference:
             return _KEPT_REFERENCE, self._index_of_kept(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
-            return None  # pickle a bound method such as `list.append` of a list, because the list may change
+            return None  # pickle a bound method such as `path.append`, because its object may change
         return _KEPT_REFERENCE, self._index_of_kept(obj)
 
     def reducer_override(self, obj: Any) -> Any:

@@ -43,7 +43,7 @@ def with_entry(entries: Iterable[LogEntry], entry: LogEntry) -> list[LogEntry]:
 
 
 def index_after_tick(entries: list[LogEntry], tick: int) -> int:
-    """Return the index after the last entry at or before this tick."""
+    """Return the number of entries at or before this tick, which is also the index after them."""
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
 
 
@@ -183,7 +183,7 @@ class CommandLog:
         return {command.agent: command.label for command in enabled if isinstance(command, RenameAgent)}
 
     def rejection_reasons(self, notes: Iterable[RunMessage]) -> dict[int, str]:
-        """Return why commands were rejected, by the id of their entry; `notes` are messages of the world."""
+        """Return the reason for each rejected command by the id of its entry; `notes` are messages of the world."""
         said: dict[int, list[str]] = {}
         for note in notes:
             said.setdefault(id(note.command), []).append(note.text)

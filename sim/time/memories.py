@@ -1,4 +1,4 @@
-"""Buffers of a keyframe in the form that the kernels read: addresses, sizes and touched pages.
+"""Memory buffers to save in a keyframe, described for kernels by addresses, sizes and touched pages.
 
 memories = BufferSet(arrays, copied_below)   copies small buffers at once; larger buffers are read later
 touched = TouchedPages(memories)            asks the system which pages are in use; call it in the thread that reads
@@ -111,7 +111,8 @@ class TouchedPages:
         begins = np.flatnonzero(np.diff(first, prepend=-_MAX_PAGE_GAP - 2) > 0)
         begins = begins[(begins == 0) | (first[begins] - last[begins - 1] > _MAX_PAGE_GAP)]
         self._first_pages = first[begins]  # number of the first page of each run of neighbouring buffers
-        self._last_pages = last[np.append(begins[1:], first.size) - 1] if first.size else first  # last page of each run
+        # Number of the last page of each run of neighbouring buffers.
+        self._last_pages = last[np.append(begins[1:], first.size) - 1] if first.size else first
         lengths = self._last_pages - self._first_pages + 1
         # Index in `entries` of the first page of each run of neighbouring buffers.
         self._entry_offsets = np.cumsum(lengths) - lengths
@@ -139,7 +140,7 @@ class TouchedPages:
     def first_entry_indices(self, addresses: Ints, sizes: Ints) -> Ints:
         """Return the index in `entries` of each buffer's first page; UNKNOWN_PAGE if one of its pages has no entry.
 
-        Small buffers have entries only if they are on a page of a larger buffer.
+        A small buffer is not looked up itself. It has entries only if its pages were looked up for larger buffers.
 
         Args:
             addresses: addresses of the buffers.

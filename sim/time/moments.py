@@ -26,12 +26,12 @@ Cells = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Scrub:
-    """Run of consecutive moves onto cells that the agent had visited before in the same trial."""
+    """Sequence of moves onto cells that the agent had visited before in the same trial."""
 
     begin: int  # tick shown by the clock before the first move
     end: int  # tick shown by the clock after the last move
-    moves: int  # number of these moves
-    cells: int  # number of different cells that these moves entered
+    moves: int  # number of moves in the sequence
+    cells: int  # number of different cells that the moves enter
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class AgentRecord:
         self._count = count
 
     def activity_end_before(self, tick: int) -> int:
-        """Return the tick after the last tick before `tick` in which the agent was active; 0 if there is none."""
+        """Return 1 + the last tick before `tick` in which the agent was active; 0 if there is no such tick."""
         index = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
         return min(self.spans[index - 1][1], tick) if index else 0
 

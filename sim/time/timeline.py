@@ -409,7 +409,7 @@ class Timeline:
             self._apply_commands(cursor)
             left = min(work - (cursor.work - begin), KEYFRAME_SPACING / 2)
             most = min(ticks - passed, max(1, int(left / cursor.rate)))
-            # Do not call World.advance after the end of the run: it would clear the last tick's rows on screen.
+            # Do not call World.advance after the end of the run: it would clear the data of the last tick on screen.
             done = 0 if cursor.world.is_over else self._advance_segment(cursor, most)
             if not done:
                 self._reset_horizon(cursor)
@@ -461,7 +461,7 @@ class Timeline:
         cursor.rate = max(work / ticks, cursor.rate / 2)
 
     def _apply_commands(self, cursor: _Cursor) -> None:
-        """Apply the commands of the cursor's tick; at the last recorded tick, record new agents and messages."""
+        """Apply the commands of the world's tick; at the last recorded tick, also record new agents and messages."""
         self._wait_for_keyframe()
         if cursor.is_before_commands:
             cursor.read_statuses()
@@ -487,14 +487,14 @@ class Timeline:
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
     def _reset_horizon(self, cursor: _Cursor) -> None:
-        """Set `horizon` to the recorded end if the run ends there, because then it never reaches `horizon`."""
+        """Set `horizon` (the old end of the run) to the recorded end if the run now ends there."""
         if cursor.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
     # --- keyframes --------------------------------------------------------------------------------
 
     def _is_keyframe_due(self, cursor: _Cursor) -> bool:
-        """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
+        """Return whether to save a keyframe at the cursor's tick, so that later seeks do not replay too much.
 
         A keyframe is due when the estimated computing time since the last one has reached KEYFRAME_SPACING. The spacing
         is larger if keyframes of the world take long to save and to restore.
@@ -777,7 +777,7 @@ class Timeline:
         """Replace the log by entries that differ only from `tick` on, and start a seek to the present tick."""
         present = max(self.target, self._tick_before_edit)
         last_before, last = last_enabled_tick(self.log.entries), last_enabled_tick(entries)
-        if last < last_before:  # the run may end earlier now: it lasted until the last command at least
+        if last < last_before:  # the run may end earlier, because a run lasts at least until its last command
             tick = min(tick, max(last, self.history.activity_end_before(tick)))
         self.log.entries = entries
         self._truncate_history(tick, keeps_now=False)
@@ -802,13 +802,13 @@ class Timeline:
         self.history.truncate(tick, keeps_now)
 
     def rejection_reasons(self) -> dict[int, str]:
-        """Return why commands were rejected: the reason for each, by the id of its log entry."""
+        """Return the reason for each rejected command, by the id of its log entry."""
         return self.log.rejection_reasons(self.history.notes.values())
 
     # --- recorded data ----------------------------------------------------------------------------
 
     def notes(self) -> tuple[RunMessage, ...]:
-        """Return all messages of the run; a message that replays repeat is listed once."""
+        """Return all messages of the run, without the duplicates that replays create."""
         return tuple(self.history.notes.values())
 
     def digests(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Search for the worst block: the cell or switch to block, and the tick, at which it costs an agent most.
+"""Search for the worst block: which cell or switch, blocked at which tick, costs an agent most.
 
     tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
     tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
@@ -250,7 +250,7 @@ def _extra_cost(cost: float, without: float) -> float:
 
 
 def open_result_as_branch(tree: BranchTree, number: int, result: BlockResult) -> Branch:
-    """Create a branch of branch `number` in which the block of a result is applied, and return the new branch."""
+    """Split branch `number`, block the cell or switch of a result in the new branch, and return the new branch."""
     branch = tree.branch(number, result.tick, f"{result.block.name} blocked at {result.tick}")
     branch.timeline.do(replace(result.block.command), keeps_later=True)
     return branch
