@@ -27,7 +27,7 @@ STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *V
 """All possible values of `Walker.state_word`."""
 
 _NO_ROWS = log.new_plain_log(0)
-_UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view", "_is_postponed")
+_UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
 """Names of the attributes that `Walker._create_count_views` sets. These attributes are not pickled."""
 
 

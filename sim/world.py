@@ -47,7 +47,7 @@ from sim.walker import Walker, WalkerView
 MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
 # Names of the attributes of World that are not pickled, so keyframes (saved states of the run) do not contain them.
 # These attributes describe only the last call of `advance`, or hold time measurements of this machine.
-_TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "walked", "_tick_timer")
+_TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "unbatched_with_rows", "_tick_timer")
 _MAX_NAMED_REFUSALS = 3  # if more occupied cells stay free, one message gives their number, and no positions
 _MAX_ROWS_PER_CALL = 1 << 20  # maximum number of log rows (agents x ticks) per kernel call, to limit memory
 
