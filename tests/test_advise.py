@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pygame
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import main
@@ -87,6 +87,7 @@ def test_candidate_fits_only_if_its_longest_frame_fits() -> None:
     st.floats(0.1, 10.0),
     st.integers(0, 5 * MAX_MEASURED_UNITS),
 )
+@example(2.4593349196232372, 0.0001, 0.99999, 5.414071928493982, 1)  # a long frame, whatever the number of units
 def test_most_that_fit_returns_a_measured_unit_count(
     base_ms: float, unit_ms: float, power: float, budget_ms: float, guess: int
 ) -> None:

@@ -39,6 +39,7 @@ MAX_MEASURED_UNITS = 2000
 """Maximum number of units that walk together when the recommendation is verified; limits memory and time."""
 
 _MAX_FIT_MEASUREMENTS = 10  # maximum number of crowd sizes measured to find the largest crowd that fits into a frame
+_SEARCH_FACTOR = 4  # minimum factor between two numbers of units, until one fits and one does not; 2 takes too many
 _MAX_FIT_RATIO = 1.1  # the search for the largest crowd ends if (smallest that misfits) / (largest that fits) <= this
 
 # Ticks of an unmeasured warm-up run, after which the measured run causes no page faults.
@@ -208,9 +209,9 @@ def find_max_fitting_units(measure: Callable[[int], float], budget_ms: float, gu
         # estimate of the number of units that fit, assuming that frame time is proportional to their number
         aim = int(units * budget_ms / max(longest_ms, 1e-6))
         if not fits:
-            units = max(1, min(aim, fits_not // 2))
+            units = max(1, min(aim, fits_not // _SEARCH_FACTOR))
         elif fits_not > MAX_MEASURED_UNITS:
-            units = min(MAX_MEASURED_UNITS, max(aim, 2 * fits))
+            units = min(MAX_MEASURED_UNITS, max(aim, _SEARCH_FACTOR * fits))
         else:
             units = max(fits + 1, isqrt(fits * fits_not))
     return fits
