@@ -73,3 +73,13 @@ def test_docstrings_start_with_a_verb_or_a_noun(folder: str) -> None:
 def test_private_word_rate_counts_private_words() -> None:
     share, found = private_word_rate(["The owner is told of it.", "# whoever stands beside it", "A cell that is free."])
     assert share == 10_000 * 4 / 15 and len(found) == 4
+
+
+def test_class_names_are_unique_in_the_program() -> None:
+    files = dict[str, list[str]]()
+    for folder in FOLDERS:
+        for path, tree, _ in parsed_files(folder):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef):
+                    files.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert not {name: found for name, found in files.items() if len(found) > 1}
