@@ -1,5 +1,6 @@
 """State of the user's agents that cannot be stored in a keyframe, or not be loaded from one, costs time and no more."""
 
+import copyreg
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -163,6 +164,19 @@ def test_user_agent_may_hold_picklable_state(held: str, use: str, tmp_path: Path
     line = Timeline(world)
     seek_and_check_digests(line)
     assert not line.store.failures.messages and line.store.count
+
+
+def rebuild_error(args: tuple[object, ...]) -> OSError:
+    return OSError(*args)
+
+
+def test_exceptions_are_stored_if_a_library_has_registered_reducers_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As tblib does for all exceptions once Dask is imported. OSError(2) is a FileNotFoundError."""
+    monkeypatch.setitem(copyreg.dispatch_table, FileNotFoundError, lambda error: (rebuild_error, (error.args,)))
+    held = "OSError(2, 'no')"
+    test_user_agent_may_hold_picklable_state(held, STORABLE[held], tmp_path)
 
 
 @pytest.mark.parametrize("held", FAILING)

@@ -262,7 +262,8 @@ class _Pickler(pickle.Pickler):
         if isinstance(obj, UserAgent):
             self.user_agents.append(obj)
             return _empty_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
-        reduce = copyreg.dispatch_table.get(kind)
+        # Libraries (such as tblib, used by Dask) register reducers for exceptions that `_reduce_exception` cannot use.
+        reduce = None if isinstance(obj, BaseException) else copyreg.dispatch_table.get(kind)
         reduced = reduce(obj) if reduce is not None else obj.__reduce_ex__(self._PROTOCOL)
         if isinstance(reduced, str):  # a global name, which loading must not look up: keep the object
             return _return_kept_object, (_ByReference(obj),)
