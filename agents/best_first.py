@@ -9,7 +9,7 @@ from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import log
 from sim.kernels import search as kernels
-from sim.kernels.tiled import in_row_order
+from sim.kernels.tiled import table_in_row_order
 from sim.params import Param, Value
 
 WEIGHT = Param(
@@ -56,14 +56,14 @@ class BestFirstAgent(KernelAgent):
             wg,
             wh,
             reopens=bool(self.params.get("reopen", False)),
-            is_bucketed=self._can_use_buckets(wg, wh),
+            is_bucketed=self._can_use_bucketed_open_list(wg, wh),
             counts_heat=self.problem.watched,
             notes_order=self.problem.watched,
             is_reused=self.problem.reuses_memory,
             tile_width=self.tile_width,
         )
 
-    def _can_use_buckets(self, wg: float, wh: float) -> bool:
+    def _can_use_bucketed_open_list(self, wg: float, wh: float) -> bool:
         """Return whether the search can use the bucketed open list, which gives the same walk in half the time."""
         return wg == wh == 1.0 and not self.params.get("reopen") and self.params.get("open_list") != "heap"
 
@@ -105,7 +105,7 @@ class BestFirstAgent(KernelAgent):
 
     def displayed_search(self) -> kernels.Search:
         """Return the search for drawing, with its nodes in row order instead of tiles."""
-        return self.search._replace(nodes=in_row_order(self.search.nodes))
+        return self.search._replace(nodes=table_in_row_order(self.search.nodes))
 
     def materialize_view(self) -> None:
         if not self.tile_width:

@@ -18,7 +18,7 @@ from sim.agent_api import Problem
 from sim.grid import Grid, MapChange
 from sim.kernels.memory import untouched_zeros
 from sim.params import Value
-from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch
+from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch_data
 
 ColumnRecipe = Callable[[Any, int, Mapping[str, Value]], DataRecipe | None]
 """Function that returns the recipe of the column that an agent needs, or None if it needs no column.
@@ -27,7 +27,7 @@ Its arguments are the levels of the abstraction, the goal cell and the agent's p
 """
 
 
-def prepare_column(
+def prepare_database_column(
     column_recipe: ColumnRecipe, problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
 ) -> Iterator[BuildProgress]:
     """Compute the abstraction and the database column of the goal's region step by step.
@@ -38,17 +38,17 @@ def prepare_column(
         params: Parameters of the agent.
         stopwatch: Clock that measures the time of the computation; None: the time is not measured.
     """
-    abstraction = yield from iter_fetch(RECIPE, problem.grid, stopwatch)
+    abstraction = yield from iter_fetch_data(RECIPE, problem.grid, stopwatch)
     recipe = column_recipe(abstraction.tables, problem.goal, params)
     if recipe is not None:
-        yield from iter_fetch(recipe, problem.grid, stopwatch)
+        yield from iter_fetch_data(recipe, problem.grid, stopwatch)
 
 
-class ColumnAgent(AbstractionMixin, LearningAgent):
+class DatabaseColumnAgent(AbstractionMixin, LearningAgent):
     """Base class of agents with a database column.
 
-    Subclasses have a record array `control`, which `_fill_control` fills in. Its field `is_for_good` is 1 once the
-    agent heads only for the goal, without further subgoals, until the next trial or goal.
+    Subclasses have a record array `control`, which `_fill_control_record` fills in. Its field `is_for_good` is 1 once
+    the agent heads only for the goal, without further subgoals, until the next trial or goal.
     """
 
     column_recipe: ColumnRecipe
@@ -57,25 +57,25 @@ class ColumnAgent(AbstractionMixin, LearningAgent):
 
     # --- prepared data ---
 
-    def _fetch_data(self) -> None:
-        super()._fetch_data()
-        self._fetch_column()
+    def _fetch_prepared_data(self) -> None:
+        super()._fetch_prepared_data()
+        self._fetch_database_column()
 
-    def _fetch_column(self) -> None:
+    def _fetch_database_column(self) -> None:
         """Fetch the database column of the goal's region. The abstraction must be of the current map."""
         recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
         self.column = fetch_data(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
-        self._fill_control()
+        self._fill_control_record()
 
     def steps(self, grid: Grid) -> Iterator[BuildProgress]:
         problem = Problem(grid, int(self.state[0].loc), int(self.state[0].goal))
-        return prepare_column(self.column_recipe, problem, self.params, None)
+        return prepare_database_column(self.column_recipe, problem, self.params, None)
 
-    def _fill_control(self) -> None:
+    def _fill_control_record(self) -> None:
         raise NotImplementedError
 
     @property
-    def has_column(self) -> bool:
+    def has_database_column(self) -> bool:
         return self.column is not databases.NO_COLUMN
 
     @property
@@ -84,33 +84,33 @@ class ColumnAgent(AbstractionMixin, LearningAgent):
 
     # --- the contract ---
 
-    def _reset_visits(self) -> None:
+    def _reset_visit_counts(self) -> None:
         self.visits = untouched_zeros(self.problem.grid.cells, np.uint32)
         self.visits[self.state[0].loc] = self.initial_visits
         self.control[0].is_for_good = 0
 
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)
-        self._reset_visits()
+        self._reset_visit_counts()
 
     def set_goal(self, goal: int) -> None:
         super().set_goal(goal)
-        self._reset_visits()
+        self._reset_visit_counts()
         if not self.is_stale:
-            self._fetch_column()
+            self._fetch_database_column()
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
         if name == "after_change":
-            self.set_after_change(value)
+            self.set_after_change_policy(value)
         if not self.is_stale:
-            self._fetch_column()
-        self._fill_control()
+            self._fetch_database_column()
+        self._fill_control_record()
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
         was_stale = self.is_stale
         self.update_data_after_change(change)
         if was_stale and not self.is_stale:
-            self._fetch_column()  # while the data was stale, the goal may have been moved to another region
-        self._fill_control()
+            self._fetch_database_column()  # while the data was stale, the goal may have been moved to another region
+        self._fill_control_record()

@@ -1,7 +1,7 @@
 """Contract that every agent must satisfy, checked by naive code that is independent of the checked code.
 
-`check_contract(spec)` checks all rules and yields the name of each rule with a description of its violation ("" if
-there is none). The tests of Backmove's agents (tests/test_contract.py) and `main.py check-agent FILE` use it.
+`check_agent_contract(spec)` checks all rules and yields the name of each rule with a description of its violation (""
+if there is none). The tests of Backmove's agents (tests/test_contract.py) and `main.py check-agent FILE` use it.
 """
 
 import heapq
@@ -38,7 +38,7 @@ class ContractError(AssertionError):
     """Raised if an agent violates a rule of the contract; the text describes the violation."""
 
 
-def require(holds: object, what: str) -> None:
+def require_condition(holds: object, what: str) -> None:
     """Raise a ContractError unless the condition holds.
 
     Args:
@@ -60,7 +60,7 @@ class NaiveMap:
     def at(self, cell: int) -> CellPoint:
         return cell % self.width, cell // self.width
 
-    def cost(self, a: CellPoint, b: CellPoint) -> float | None:
+    def move_cost(self, a: CellPoint, b: CellPoint) -> float | None:
         """Return the cost of the move from a to b, or None if the move is illegal."""
         (ax, ay), (bx, by) = a, b
         if max(abs(ax - bx), abs(ay - by)) != 1 or a not in self.land:
@@ -73,7 +73,7 @@ class NaiveMap:
         is_legal = {FOUR: False, EIGHT: all(beside), CUT: any(beside), SQUEEZE: True}[self.movement.rule]
         return self.movement.diagonal if is_legal else None
 
-    def distances(self, source: CellPoint) -> dict[CellPoint, float]:
+    def distances_from(self, source: CellPoint) -> dict[CellPoint, float]:
         """Return the distance of every cell that is reachable from `source`, by Dijkstra's algorithm."""
         done: dict[CellPoint, float] = {}
         queue = [(0.0, source)] if source in self.land else []
@@ -83,24 +83,24 @@ class NaiveMap:
                 done[a] = d
                 around = ((a[0] + dx, a[1] + dy) for dx, dy in itertools.product((-1, 0, 1), repeat=2))
                 for b in around:
-                    if (cost := self.cost(a, b)) is not None:
+                    if (cost := self.move_cost(a, b)) is not None:
                         heapq.heappush(queue, (d + cost, b))
         return done
 
 
-def naive_map_of(grid: Grid) -> NaiveMap:
-    return _naive_map_of_rows(tuple(grid.rows()), grid.movement)
+def naive_map_of_grid(grid: Grid) -> NaiveMap:
+    return _build_naive_map(tuple(grid.rows()), grid.movement)
 
 
 @lru_cache(maxsize=16)
-def _naive_map_of_rows(rows: tuple[str, ...], movement: Movement) -> NaiveMap:
+def _build_naive_map(rows: tuple[str, ...], movement: Movement) -> NaiveMap:
     return NaiveMap(list(rows), movement)
 
 
 # --- checks of one tick and of the final status ---------------------------------------------------
 
 
-def check_tick(world: World) -> bool:
+def advance_and_check_tick(world: World) -> bool:
     """Advance a world with one agent by one tick, and check the move and the counts that the agent reports.
 
     Returns:
@@ -115,77 +115,89 @@ def check_tick(world: World) -> bool:
         check_violations(walker)
         return False
     check_violations(walker)
-    board, budget = naive_map_of(world.grid), walker.budget or world.budget
+    board, budget = naive_map_of_grid(world.grid), walker.budget or world.budget
     needed = walker.spec.needed(walker.params)
     after = world.metrics_of_walker(walker)
     here, there, step = board.at(stood), board.at(walker.position), 0.0
     if walker.position != stood:
-        cost = board.cost(here, there)
-        require(cost is not None, f"moved from {here} to {there}, which is not a legal move, in tick {world.tick - 1}")
+        cost = board.move_cost(here, there)
+        require_condition(
+            cost is not None, f"moved from {here} to {there}, which is not a legal move, in tick {world.tick - 1}"
+        )
         step = cost or 0.0
     is_counted = after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
-    require(is_counted, "reports cost or moves that differ from its walk")
+    require_condition(is_counted, "reports cost or moves that differ from its walk")
     for row in walker.rows:
-        require(row.cell == walker.position, "reports a cell that it is not on")
+        require_condition(row.cell == walker.position, "reports a cell that it is not on")
         is_within = not walker.spec.is_real_time or row.expanded <= max(budget, needed)
-        require(is_within, f"expanded {row.expanded} cells in tick {world.tick - 1}, with a budget of {budget}")
+        require_condition(
+            is_within, f"expanded {row.expanded} cells in tick {world.tick - 1}, with a budget of {budget}"
+        )
     is_marked = after.over_budget == metrics.over_budget or not walker.spec.is_real_time or needed > budget
-    require(is_marked, f"exceeded its budget in tick {world.tick - 1}")
-    check_view(walker, board)
+    require_condition(is_marked, f"exceeded its budget in tick {world.tick - 1}")
+    check_agent_view(walker, board)
     return True
 
 
 def check_violations(walker: Walker) -> None:
     """Raise a ContractError if the referee has found a violation of the simulation's rules by the agent."""
     if walker.violation is not None:
-        require(False, f"{walker.violation.message_for_agent(walker.label)}, in tick {walker.violation.tick:,}")
+        require_condition(
+            False, f"{walker.violation.message_for_agent(walker.label)}, in tick {walker.violation.tick:,}"
+        )
 
 
-def check_view(walker: Walker, board: NaiveMap) -> None:
+def check_agent_view(walker: Walker, board: NaiveMap) -> None:
     """Check that the agent's view is consistent with the map, so that it can be drawn."""
     view, cells = walker.agent.view(), board.width * board.height
     for way in (view.path, view.tracing):
         places = [board.at(int(c)) for c in way]
-        require(len(set(places)) == len(places), "shows a path that crosses itself")
+        require_condition(len(set(places)) == len(places), "shows a path that crosses itself")
         is_way = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
-        require(is_way, "shows a path with gaps")
-    require(
+        require_condition(is_way, "shows a path with gaps")
+    require_condition(
         all(-1 <= cell < cells for cell in (view.best, view.root, view.target)), "shows cells that are not on the map"
     )
-    require(0 <= view.head <= view.path.size, "shows a path whose head is beyond its end")
+    require_condition(0 <= view.head <= view.path.size, "shows a path whose head is beyond its end")
     ahead = [board.at(int(c)) for c in view.path[view.head :]]
     if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
-        is_legal = all(board.cost(a, b) is not None for a, b in itertools.pairwise(ahead))
-        require(is_legal, "shows a path ahead that is not legal")
+        is_legal = all(board.move_cost(a, b) is not None for a, b in itertools.pairwise(ahead))
+        require_condition(is_legal, "shows a path ahead that is not legal")
     for search in (view.search, view.detour):
-        require(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
-    require(view.learned is None or view.learned.h.size == cells, "shows values of another map")
+        require_condition(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
+    require_condition(view.learned is None or view.learned.h.size == cells, "shows values of another map")
     for name, group in view.groups.items():
-        require(
+        require_condition(
             name in GROUP_NAMES and np.all((group >= 0) & (group < cells)),
             f"shows '{name}', which is no group name, or has cells off the map",
         )
-    require(np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows subgoals that are not on the map")
+    require_condition(
+        np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows subgoals that are not on the map"
+    )
     if view.regions is not None:
         shown = np.concatenate(view.regions.cells)
         is_sound = len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
-        require(is_sound, "shows regions that overlap")
-    require(all(math.isfinite(number) for number in view.numbers.values()), "shows numbers that are not finite")
+        require_condition(is_sound, "shows regions that overlap")
+    require_condition(
+        all(math.isfinite(number) for number in view.numbers.values()), "shows numbers that are not finite"
+    )
 
 
 def check_final_status(world: World) -> None:
     """Check the agent's final status: AT_GOAL if there is a path to its goal, and NO_PATH only if there is none."""
-    walker, board = world.walkers[0], naive_map_of(world.grid)
+    walker, board = world.walkers[0], naive_map_of_grid(world.grid)
     check_violations(walker)
     status = walker.agent.status
-    is_reachable = board.at(walker.position) in board.distances(board.at(world.goal))
+    is_reachable = board.at(walker.position) in board.distances_from(board.at(world.goal))
     if is_reachable:
         is_complete = walker.spec.is_complete and not walker.spec.may_loop(walker.params)
-        require(not is_complete or status is Status.AT_GOAL, f"did not reach its goal in {world.tick:,} ticks")
-        require(status is not Status.NO_PATH, "reports that there is no path, although there is one")
+        require_condition(
+            not is_complete or status is Status.AT_GOAL, f"did not reach its goal in {world.tick:,} ticks"
+        )
+        require_condition(status is not Status.NO_PATH, "reports that there is no path, although there is one")
     elif walker.spec.proves_no_path:
-        require(status in (Status.NO_PATH, Status.GAVE_UP), "does not report that there is no path")
-    require(
+        require_condition(status in (Status.NO_PATH, Status.GAVE_UP), "does not report that there is no path")
+    require_condition(
         (status is Status.AT_GOAL) == (walker.position == world.goal),
         "reports to be at its goal when it is not, or the reverse",
     )
@@ -215,7 +227,7 @@ def parameter_sets(spec: AgentSpec) -> list[dict[str, Value]]:
     return chosen
 
 
-def smallest_budget(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
+def smallest_accepted_budget(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
     """Return the smallest budget, at least `at_least`, that the agent accepts with these parameters."""
     whole = {p.name: p.default for p in spec.params} | dict(params)
     return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
@@ -240,7 +252,7 @@ class ContractCase:
     movement: Movement = DEFAULT_MOVEMENT
 
 
-def _random_case(seed: int) -> ContractCase:
+def _random_contract_case(seed: int) -> ContractCase:
     rows = random_map_rows(seed, 4 + seed, 12 - seed, 0.1 * (seed % 4) + 0.05)
     free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
     chance = random.Random(seed)
@@ -253,13 +265,15 @@ CASES = (
     ContractCase(("..",), 0, 1),
     ContractCase((".",), 0, 0),
     ContractCase((".@.", "@@.", "..."), 0, 8),
-    *(_random_case(seed) for seed in range(6)),
+    *(_random_contract_case(seed) for seed in range(6)),
     *(ContractCase(TRAP_MAP, 27, 35, Movement(rule)) for rule in (FOUR, CUT)),
     ContractCase(("..@", "@@.", ".@."), 0, 8, Movement(SQUEEZE)),
 )
 
 
-def world_of_case(case: ContractCase, spec: AgentSpec, params: Params, at_least: int = 1, **more: object) -> World:
+def build_world_of_case(
+    case: ContractCase, spec: AgentSpec, params: Params, at_least: int = 1, **more: object
+) -> World:
     """Return a world with one agent on a test problem.
 
     Args:
@@ -269,7 +283,7 @@ def world_of_case(case: ContractCase, spec: AgentSpec, params: Params, at_least:
         at_least: Lower limit of the budget. The budget is the smallest one from this limit on that the agent accepts.
         more: Further arguments of `World`.
     """
-    budget = smallest_budget(spec, params, at_least)
+    budget = smallest_accepted_budget(spec, params, at_least)
     grid = Grid.from_text_rows(list(case.rows), movement=case.movement)
     world = World(grid, case.start, case.goal, SPECS_BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
     world.add(AgentConfig(spec.key, params=params))
@@ -284,12 +298,12 @@ def _max_ticks(world: World) -> int:
     return 60 * world.grid.cells + 500
 
 
-def _check_walk(world: World) -> None:
+def _check_whole_walk(world: World) -> None:
     """Advance a world and check every tick, until the run is over or a maximum number of ticks is reached."""
-    walker, board = world.walkers[0], naive_map_of(world.grid)
-    may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances(board.at(world.goal))
+    walker, board = world.walkers[0], naive_map_of_grid(world.grid)
+    may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances_from(board.at(world.goal))
     for _ in range(_max_ticks(world) if may_end else _TICKS_WITHOUT_PROOF):
-        if not check_tick(world):
+        if not advance_and_check_tick(world):
             return
 
 
@@ -299,62 +313,64 @@ def _check_walk(world: World) -> None:
 def check_legal_walks(spec: AgentSpec) -> None:
     for params in parameter_sets(spec):
         for number, case in enumerate(CASES):
-            world = world_of_case(case, spec, params, _TEST_BUDGETS[number % len(_TEST_BUDGETS)])
-            _check_walk(world)
+            world = build_world_of_case(case, spec, params, _TEST_BUDGETS[number % len(_TEST_BUDGETS)])
+            _check_whole_walk(world)
             check_final_status(world)
 
 
 def check_map_changes(spec: AgentSpec) -> None:
     for seed in range(3):
-        world = world_of_case(_random_case(seed + 1), spec, {}, 1 + 3 * seed)
+        world = build_world_of_case(_random_contract_case(seed + 1), spec, {}, 1 + 3 * seed)
         chance = random.Random(seed)
         for _ in range(25):
             cells = chance.sample(range(world.grid.cells), 2)
             free = tuple(c for c in cells if world.grid.is_free(c))
             world.submit(EditCells(blocked=free, freed=tuple(set(cells) - set(free))), world.tick)
-            check_tick(world)
+            advance_and_check_tick(world)
         if world.walkers[0].agent.status is not Status.GAVE_UP:
             world.submit(EditCells(freed=(world.goal,)))
-            _check_walk(world)
+            _check_whole_walk(world)
             check_final_status(world)
 
 
 def check_goal_and_parameter_changes(spec: AgentSpec) -> None:
-    world = world_of_case(CASES[0], spec, {}, 30)
+    world = build_world_of_case(CASES[0], spec, {}, 30)
     walker = world.walkers[0]
     for number, setting in enumerate(parameter_sets(spec)):
-        check_tick(world)
+        advance_and_check_tick(world)
         for name, value in setting.items():
             world.submit(SetParam(walker.id, name, value))
         world.submit(MoveGoal((world.start, 8, 62, 35)[number % 4]))
-    _check_walk(world)
+    _check_whole_walk(world)
     check_final_status(world)
 
 
-def check_reproducible(spec: AgentSpec) -> None:
+def check_walk_is_reproducible(spec: AgentSpec) -> None:
     """Check that the walk is the same if it is repeated, run tick by tick, displayed, or restored from a keyframe."""
-    case = _random_case(4)
+    case = _random_contract_case(4)
     chance = random.Random(1)
     cells = len("".join(case.rows))
     script: list[tuple[int, Command]] = [(9, SetBudget(40)), (14, MoveGoal(case.start))]
     script += [(t, EditCells(tuple(chance.sample(range(cells), 2)), ())) for t in (2, 5, 7, 12)]
 
     def fresh(**more: object) -> World:
-        world = world_of_case(case, spec, {}, 2, seed=3, **more)
+        world = build_world_of_case(case, spec, {}, 2, seed=3, **more)
         world.queue_commands(sorted(script, key=lambda timed: timed[0]))
         return world
 
     def end_of(world: World) -> tuple[object, ...]:
         world.advance(300 - world.tick)
-        return world.digest(), world.tick, world.walkers[0].position, world.walkers[0].agent.status
+        return world.compute_digest(), world.tick, world.walkers[0].position, world.walkers[0].agent.status
 
     once = end_of(fresh())
-    require(end_of(fresh()) == once, "walks differently when it is run again, so it depends on something that changes")
-    require(end_of(fresh(watched=True)) == once, "walks differently when it is displayed")
+    require_condition(
+        end_of(fresh()) == once, "walks differently when it is run again, so it depends on something that changes"
+    )
+    require_condition(end_of(fresh(watched=True)) == once, "walks differently when it is displayed")
     single = fresh()
     while single.tick < 300 and single.advance(1):
         single.apply_due_changes()
-    require(end_of(single) == once, "walks differently when it is run tick by tick")
+    require_condition(end_of(single) == once, "walks differently when it is run tick by tick")
     for cut in (3, 8):
         world = fresh()
         world.advance(cut)
@@ -362,12 +378,12 @@ def check_reproducible(spec: AgentSpec) -> None:
             StateError
         ):  # an agent whose state cannot be stored is allowed; `unstorable_state_warning` warns of it
             copy = restore_world(take_keyframe(world))
-            require(end_of(copy) == once, f"walks differently when it is saved in tick {cut} and restored")
+            require_condition(end_of(copy) == once, f"walks differently when it is saved in tick {cut} and restored")
 
 
 def unstorable_state_warning(spec: AgentSpec) -> str:
     """Return a warning if part of the agent's state cannot be stored in a keyframe or loaded again; "" if all can."""
-    world = world_of_case(_random_case(4), spec, {}, 9)
+    world = build_world_of_case(_random_contract_case(4), spec, {}, 9)
     for _ in range(20):
         try:
             restore_world(take_keyframe(world))
@@ -385,11 +401,11 @@ RULES: tuple[tuple[str, Callable[[AgentSpec], None]], ...] = (
     ("makes legal moves within the budget, and reaches the goal if it promises to", check_legal_walks),
     ("does so while cells are blocked and freed", check_map_changes),
     ("does so when the goal is moved and parameters change", check_goal_and_parameter_changes),
-    ("makes the same walk every time", check_reproducible),
+    ("makes the same walk every time", check_walk_is_reproducible),
 )
 
 
-def check_contract(spec: AgentSpec) -> Iterator[tuple[str, str]]:
+def check_agent_contract(spec: AgentSpec) -> Iterator[tuple[str, str]]:
     """Check all rules.
 
     Yields:

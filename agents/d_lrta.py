@@ -22,8 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from agents.column_agent import ColumnAgent, prepare_column
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, TargetingAgent, uniform_depth_map
+from agents.column_agent import DatabaseColumnAgent, prepare_database_column
+from agents.learning import (
+    CELLS_OF_ONE_EXPANSION,
+    ON_UNBLOCK,
+    LearningAgent,
+    SubgoalLearningAgent,
+    uniform_lookahead_depth_map,
+)
 from agents.prepared_data import after_change_param
 from sim import databases
 from sim.abstraction import region_map
@@ -40,7 +46,7 @@ _MAX_WAYPOINTS = 64  # maximum number of subgoals ahead of the agent that the wi
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 
-def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
+def d_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
     """Return the recipe of the database column that an agent with these parameters needs; None: it needs none.
 
     Args:
@@ -63,8 +69,8 @@ def uses_stored_depth(params: Mapping[str, Value]) -> bool:
     return params["revisit"] == "stored depth" or (params["revisit"] == "as published" and not params["cap"])
 
 
-class DLrta(ColumnAgent, TargetingAgent):
-    column_recipe = staticmethod(column_recipe)
+class DLrta(DatabaseColumnAgent, SubgoalLearningAgent):
+    column_recipe = staticmethod(d_lrta_column_recipe)
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
@@ -72,12 +78,12 @@ class DLrta(ColumnAgent, TargetingAgent):
         self.ball = new_lookahead_ball(problem.grid.cells, problem.watched)
         self.control = np.zeros(1, dynamic_control.CONTROL).view(np.recarray)
         self.control[0].sees_all = problem.watched
-        self._reset_visits()
+        self._reset_visit_counts()
         self.fetch_initial_data(problem.grid, params)
 
     # --- data ---
 
-    def _fill_control(self) -> None:
+    def _fill_control_record(self) -> None:
         it, params = self.control[0], self.params
         level = databases.clipped_level(self.levels, int(params["level"]))
         it.level, it.first = level, self.levels.first[level]
@@ -85,23 +91,24 @@ class DLrta(ColumnAgent, TargetingAgent):
         it.uses_depths = params["depth_control"] == "database"
         it.depth, it.rule = params["depth"], RULES[str(params["reentrance"])]
         it.cap, it.uses_stored = params["cap"] or self.problem.grid.cells, uses_stored_depth(params)
-        it.uses_database = not self.needs_data or (self.has_column and not self.is_stale)
+        it.uses_database = not self.needs_database or (self.has_database_column and not self.is_stale)
 
     @property
-    def needs_data(self) -> bool:
+    def needs_database(self) -> bool:
         """Return whether the agent uses the database, which a map change makes stale; LRTA*(F,G) does not."""
         return "database" in (self.params["goal_control"], self.params["depth_control"])
 
-    def on_new_data(self) -> None:
+    def on_rebuilt_data(self) -> None:
         """Forget the learned values toward subgoals, because they may be too high for the new map."""
-        self.forgotten_cells = self.learned_cells()
+        self.forgotten_cells = self.learned_cell_count()
         self.subgoal_heuristics = new_target_heuristics(self.ground, int(self.state[0].goal))
 
     # --- the contract ---
 
     def own_counts(self) -> OwnCounts:
         return OwnCounts(
-            max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cells(), self.database_bytes
+            max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cell_count(),
+            self.database_bytes,
         )
 
     def parts(self) -> tuple[Any, ...]:
@@ -109,9 +116,9 @@ class DLrta(ColumnAgent, TargetingAgent):
         return self.ground, *data, targets, self.ball, self.visits, self.control, self.state
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        return self.call_with_growing_table(dynamic_control.run_ticks, rows)
+        return self.call_kernel_with_growing_table(dynamic_control.run_ticks, rows)
 
-    def waypoints(self) -> np.ndarray:
+    def subgoal_chain(self) -> np.ndarray:
         """Return the chain of subgoals in the database from the agent's cell on; the agent may deviate from it."""
         it, cell, way = self.control[0], int(self.state[0].loc), list[int]()
         while it.uses_database and it.uses_subgoals and len(way) < _MAX_WAYPOINTS:
@@ -122,7 +129,7 @@ class DLrta(ColumnAgent, TargetingAgent):
             way.append(cell)
         return np.array(way, np.int32)
 
-    def _depth_map(self) -> np.ndarray | None:
+    def _lookahead_depth_map(self) -> np.ndarray | None:
         """Return the table of lookahead depths to display, one for each cell, or None if no depths are displayed.
 
         The depth of a cell is the one of its region in the database. If the database has no depths, all cells have the
@@ -131,8 +138,8 @@ class DLrta(ColumnAgent, TargetingAgent):
         it = self.control[0]
         if not (it.uses_database and it.uses_depths):
             depth = int(it.depth) if it.uses_database else 1
-            return uniform_depth_map(self.problem.grid.cells, depth) if self.problem.watched else None
-        return databases.depths_of_cells(self.abstraction, self.column, int(it.level))
+            return uniform_lookahead_depth_map(self.problem.grid.cells, depth) if self.problem.watched else None
+        return databases.lookahead_depths_of_cells(self.abstraction, self.column, int(it.level))
 
     def view(self) -> AgentView:
         it, counts = self.control[0], self.subgoal_heuristics.counts[0]
@@ -150,27 +157,27 @@ class DLrta(ColumnAgent, TargetingAgent):
                 "tables of h": float(1 + counts.tables),
                 "h of subgoals": float(count_subgoal_values(self.subgoal_heuristics)),
             },
-            waypoints=self.waypoints(),
+            waypoints=self.subgoal_chain(),
             target=int(it.last_target) if st.best >= 0 else -1,
-            depths=self._depth_map(),
+            depths=self._lookahead_depth_map(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared_data,
-            is_stale=self.is_stale and self.needs_data,
-            notes=frozenset(self._event_keys()),
+            is_stale=self.is_stale and self.needs_database,
+            notes=frozenset(self._event_text_keys()),
         )
 
-    def _event_keys(self) -> Iterator[str]:
+    def _event_text_keys(self) -> Iterator[str]:
         """Yield the keys of the events of the last tick, for display."""
         it = self.control[0]
         if it.is_for_good:
             yield "for good"
-        if self.needs_data:
+        if self.needs_database:
             yield "look up" if it.has_looked_up else "without data"
         if it.drops_subgoal:
             yield "reenter"
 
 
-def may_loop(params: Mapping[str, Value]) -> bool:
+def may_loop_between_subgoals(params: Mapping[str, Value]) -> bool:
     """Return whether the agent may loop between subgoals for ever, because no rule sends it to its goal instead."""
     return params["goal_control"] == "database" and params["reentrance"] == "never"
 
@@ -230,8 +237,8 @@ SPEC = AgentSpec(
     family="learning",
     keeps_h=True,
     converges_to_optimal=False,
-    may_loop=may_loop,
+    may_loop=may_loop_between_subgoals,
     needed=max_expansions_per_move,
-    prepare=partial(prepare_column, column_recipe),
+    prepare=partial(prepare_database_column, d_lrta_column_recipe),
     shows=frozenset({"groups", "regions", "waypoints", "control"}),
 )

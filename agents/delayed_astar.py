@@ -29,7 +29,7 @@ class DelayedAstar(SlicedAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
         rate = float(self.params["trace_rate"])
         expansions, _ = tba.split_budget(budget, float(self.params["share"]), rate)
-        return int(self.call(sliced.run_ticks, int(expansions), budget, rate, rows))
+        return int(self.call_kernel(sliced.run_ticks, int(expansions), budget, rate, rows))
 
 
 SPEC = AgentSpec(

@@ -20,7 +20,7 @@ from sim.agent_api import AgentSpec, AgentView, Problem, Status, event_words
 from sim.grid import MapChange
 from sim.kernels import batch, dstar_lite
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.labels import new_record_search
+from sim.kernels.labels import new_search_without_heap
 from sim.kernels.search import Search
 from sim.params import Value
 
@@ -43,7 +43,7 @@ class DstarLite(BestFirstAgent):
         return self.problem.tile_width
 
     def _new_search(self) -> Search:
-        return new_record_search(self.problem.grid.cells, self.problem.watched, self.tile_width)
+        return new_search_without_heap(self.problem.grid.cells, self.problem.watched, self.tile_width)
 
     def _reset_agent(self, start: int) -> None:
         dstar_lite.reset_agent(self.ground, self.search, self.memory, self.state, start, self.goal)
@@ -57,7 +57,7 @@ class DstarLite(BestFirstAgent):
         return None if self.params["mode"] == "instant" else batch.run_dstar_lite_batch
 
     @property
-    def batch_change_kernel(self) -> Any:
+    def batch_map_change_kernel(self) -> Any:
         return batch.notify_dstar_lite_batch
 
     def parts(self) -> tuple[Any, ...]:
@@ -65,7 +65,7 @@ class DstarLite(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(dstar_lite.run_ticks, expansions, rows))
+        return int(self.call_kernel(dstar_lite.run_ticks, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         dstar_lite.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
@@ -73,7 +73,7 @@ class DstarLite(BestFirstAgent):
     def best(self) -> int:
         return int(self.memory.queue[0].cell) if self.search.control[0].open_size else -1
 
-    def way(self) -> np.ndarray:
+    def path_ahead(self) -> np.ndarray:
         """Return the cells of the path ahead, the agent's own first; none during a repair or if there is no path."""
         if not self.state[0].found or self.status is Status.NO_PATH:
             return np.empty(0, np.int32)
@@ -86,7 +86,7 @@ class DstarLite(BestFirstAgent):
             search=self.displayed_search(),
             best=self.best(),
             root=int(st.goal),
-            path=self.way(),
+            path=self.path_ahead(),
             groups={"inconsistent": self.memory.queue["cell"][:queued].astype(np.int32)},
             numbers={"inconsistent": float(queued), "km": float(st.km), "keys updated": float(st.rekeyed)},
             notes=event_words(_EVENT_KEYS, st.did),

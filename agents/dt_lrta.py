@@ -18,7 +18,7 @@ import numpy as np
 
 from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
-from sim.depth_tree import standard_tree
+from sim.depth_tree import shipped_tree
 from sim.kernels import depth_control
 from sim.kernels.lrta import new_lookahead_ball
 from sim.kernels.search import CLOSED, max_known_cells
@@ -37,14 +37,14 @@ class DepthChoosingAgent(LearningAgent):
         self.probe = new_lookahead_ball(
             problem.grid.cells, False
         )  # memory of lookaheads that only serve to choose the depth
-        self._reset_history()
+        self._reset_step_history()
 
-    def _reset_history(self) -> None:
+    def _reset_step_history(self) -> None:
         self.history = depth_control.new_step_history(self.problem.grid.cells, self.steps)
 
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)
-        self._reset_history()
+        self._reset_step_history()
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.targets(), self.ball, self.probe, self.history, self.state
@@ -53,7 +53,7 @@ class DepthChoosingAgent(LearningAgent):
         balls = self.ball, self.probe
         return OwnCounts(
             memory=sum(max(CELLS_OF_ONE_EXPANSION, max_known_cells(ball.search)) for ball in balls)
-            + self.learned_cells()
+            + self.learned_cell_count()
         )
 
     def view(self) -> AgentView:
@@ -92,14 +92,16 @@ FEATURE_NAMES = (
 
 class DtLrta(DepthChoosingAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
-        self.tree = standard_tree()
+        self.tree = shipped_tree()
         self.steps = self.tree.steps
         super().__init__(problem, params)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         dmax = int(self.params["dmax"])
         return int(
-            self.call(depth_control.run_tree_ticks, self.tree.tree, self.tree.q, dmax, self.problem.watched, rows)
+            self.call_kernel(
+                depth_control.run_tree_ticks, self.tree.tree, self.tree.q, dmax, self.problem.watched, rows
+            )
         )
 
     def displayed_numbers(self) -> dict[str, float]:
@@ -116,7 +118,7 @@ def dmax_param(default: int) -> Param:
 
 def max_expansions_per_move(params: Mapping[str, Value]) -> int:
     """Return the maximum number of expansions of one move, pre-search included. The budget does not limit them."""
-    return (2 * int(params["dmax"]) - 1) ** 2 + (2 * standard_tree().q - 1) ** 2
+    return (2 * int(params["dmax"]) - 1) ** 2 + (2 * shipped_tree().q - 1) ** 2
 
 
 SPEC = AgentSpec(

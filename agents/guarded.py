@@ -1,7 +1,7 @@
 """Guard against agents from user files: their errors and endless loops end with a message instead of a crash.
 
-Every call into user code goes through `call_guarded`. The text of an exception is computed by user code too (`__str__`,
-the name of its class), so `describe_error` computes it under the same guard.
+Every call into user code goes through `call_user_code_guarded`. The text of an exception is computed by user code too
+(`__str__`, the name of its class), so `describe_user_code_error` computes it under the same guard.
 """
 
 import math
@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from agents.watchdog import WATCHDOG, TooLongError, run_watched_thread
+from agents.watchdog import WATCHDOG, CallTimeoutError, run_watched_thread
 from sim.agent_api import GROUP_NAMES, Agent, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.metrics import OwnCounts
@@ -40,7 +40,7 @@ FactoryOfVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agen
 """Function from the version of a user file to the factory of its agents."""
 
 
-def call_guarded(do: Callable[[], T], path: Path, patience_s: float) -> T:
+def call_user_code_guarded(do: Callable[[], T], path: Path, patience_s: float) -> T:
     """Run user code under the watchdog.
 
     Args:
@@ -58,13 +58,13 @@ def call_guarded(do: Callable[[], T], path: Path, patience_s: float) -> T:
     try:
         with WATCHDOG.watch_call(patience_s):
             return do()
-    except TooLongError as error:
-        text = f"{error_position(error, path)}: did not return within {patience_s:g} s, and was stopped there"
+    except CallTimeoutError as error:
+        text = f"{error_position_in_file(error, path)}: did not return within {patience_s:g} s, and was stopped there"
         failure: AgentFailedError = AgentTooSlowError(text)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also catches SystemExit, because an agent must not end the program
-        failure = AgentFailedError(describe_error(error, path))
+        failure = AgentFailedError(describe_user_code_error(error, path))
     raise failure
 
 
@@ -92,7 +92,7 @@ class GuardedAgent(UserAgent):
         if self.error:
             return otherwise
         try:
-            return call_guarded(do, self.path, PATIENCE_S if patience_s is None else patience_s)
+            return call_user_code_guarded(do, self.path, PATIENCE_S if patience_s is None else patience_s)
         except AgentFailedError as error:
             self.error = str(error)
         return otherwise
@@ -100,17 +100,17 @@ class GuardedAgent(UserAgent):
     # --- storing and loading (sim/rules.py) ---------------------------------------------------------
 
     @property
-    def code_name(self) -> str:
+    def user_code_label(self) -> str:
         return f"{self.path.stem} {self.params[VERSION_PARAM]}"
 
     def run_user_code(self, do: Callable[[], T]) -> T:
-        return call_guarded(do, self.path, STATE_PATIENCE_S)
+        return call_user_code_guarded(do, self.path, STATE_PATIENCE_S)
 
     # --- the agent contract -------------------------------------------------------------------------
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         agent = self.agent
-        done = 0 if agent is None else self._call_user_code(lambda: _plain_count(agent.advance(budget, rows)), 0)
+        done = 0 if agent is None else self._call_user_code(lambda: _plain_tick_count(agent.advance(budget, rows)), 0)
         if self.error:
             raise AgentFailedError(self.error)
         self.cell = int(rows["cell"][0])
@@ -165,7 +165,7 @@ class GuardedAgent(UserAgent):
         return (
             OwnCounts()
             if agent is None
-            else self._call_user_code(lambda: _plain_counts(agent.own_counts()), OwnCounts())
+            else self._call_user_code(lambda: _plain_own_counts(agent.own_counts()), OwnCounts())
         )
 
     def view(self) -> AgentView:
@@ -191,7 +191,7 @@ class _InvalidValue:
         return self.text
 
 
-def _plain_count(count: object) -> int:
+def _plain_tick_count(count: object) -> int:
     """Return the number of ticks done as an int. Any other value is returned as its text, which the referee rejects."""
     if isinstance(count, int | np.integer):
         return int(count)
@@ -202,7 +202,7 @@ def _plain_status(status: object) -> Status:
     return status if type(status) is Status else Status.ACTIVE
 
 
-def _plain_counts(counts: object) -> OwnCounts:
+def _plain_own_counts(counts: object) -> OwnCounts:
     if not isinstance(counts, OwnCounts):
         return OwnCounts()
     return OwnCounts(**{each.name: int(getattr(counts, each.name)) for each in fields(OwnCounts)})
@@ -212,7 +212,7 @@ _VIEW_FIELDS = tuple(each.name for each in fields(AgentView))
 
 
 def _plain_view(view: object, cells: int) -> AgentView:
-    if not isinstance(view, AgentView) or not _is_drawable(view, cells):
+    if not isinstance(view, AgentView) or not _is_drawable_view(view, cells):
         return AgentView()
     values = {name: getattr(view, name) for name in _VIEW_FIELDS}
     for name in ("path", "tracing", "waypoints"):
@@ -229,7 +229,7 @@ def _plain_str(text: str) -> str:
     return str.__getitem__(text, slice(None))
 
 
-def _is_drawable(view: AgentView, cells: int) -> bool:
+def _is_drawable_view(view: AgentView, cells: int) -> bool:
     """Return whether a view can be drawn: all lists contain cells of the map, all tables have the size of the map.
 
     The fields of the view may have any type, so every exception counts as False.
@@ -240,7 +240,7 @@ def _is_drawable(view: AgentView, cells: int) -> bool:
         tables += [view.learned.h] if view.learned is not None else []
         tables += [view.depths] if view.depths is not None else []
         return (
-            all(_are_cells(some, cells) for some in lists)
+            all(_are_valid_cells(some, cells) for some in lists)
             and all(-1 <= int(cell) < cells for cell in (view.best, view.root, view.target))
             and 0 <= int(view.head) <= view.path.size
             and all(table.size in (1, cells) for table in tables)
@@ -250,7 +250,7 @@ def _is_drawable(view: AgentView, cells: int) -> bool:
     return False
 
 
-def _are_cells(found: object, cells: int) -> bool:
+def _are_valid_cells(found: object, cells: int) -> bool:
     is_list = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind in "iu"
     return is_list and bool(np.all((found >= 0) & (found < cells)))  # type: ignore[operator]
 
@@ -258,10 +258,10 @@ def _are_cells(found: object, cells: int) -> bool:
 # --- exceptions as text -----------------------------------------------------------------------------
 
 
-def describe_error(error: BaseException, path: Path) -> str:
+def describe_user_code_error(error: BaseException, path: Path) -> str:
     """Return one line that describes an error of user code: file and line, class and message."""
     found: list[str] = []
-    run_watched_thread(partial(_read_error_texts, error, found), PATIENCE_S)
+    run_watched_thread(partial(_collect_error_texts, error, found), PATIENCE_S)
     match found:
         case [name]:
             what = f"{name}, whose message could not be read"
@@ -269,10 +269,10 @@ def describe_error(error: BaseException, path: Path) -> str:
             what = f"{name}: {message}" if message else name
         case _:
             what = "an error whose class and message could not be read"
-    return escape_unprintable(f"{error_position(error, path)}: {what}")
+    return escape_unprintable(f"{error_position_in_file(error, path)}: {what}")
 
 
-def _read_error_texts(error: BaseException, found: list[str]) -> None:
+def _collect_error_texts(error: BaseException, found: list[str]) -> None:
     """Append the class name of an error to `found`, then its message. User code computes both, and may fail."""
     found.append(_as_one_line(type(error).__name__))
     found.append(_as_one_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
@@ -285,15 +285,15 @@ def _as_one_line(text: str) -> str:
     return line if len(begin) <= MAX_MESSAGE else line[: MAX_MESSAGE - 3] + "..."
 
 
-def traceback_lines(error: BaseException, path: Path) -> list[int]:
+def user_file_traceback_lines(error: BaseException, path: Path) -> list[int]:
     """Return the line numbers of a user file in the traceback of an error, without running user code."""
     trace = vars(BaseException)["__traceback__"].__get__(error)
     return [line for frame, line in traceback.walk_tb(trace) if frame.f_code.co_filename == str(path)]
 
 
-def error_position(error: BaseException, path: Path) -> str:
+def error_position_in_file(error: BaseException, path: Path) -> str:
     """Return the position of an error in a user file: its last line in the traceback, written as "mine.py:12"."""
-    lines = traceback_lines(error, path)
+    lines = user_file_traceback_lines(error, path)
     if type(error) in (SyntaxError, IndentationError, TabError):
         assert isinstance(error, SyntaxError)
         filename, line = error.filename, error.lineno

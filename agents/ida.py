@@ -19,7 +19,7 @@ from sim.agent_api import AgentSpec, AgentView, Problem, event_words
 from sim.grid import MapChange
 from sim.kernels import ida
 from sim.kernels.distance import UNLIMITED
-from sim.kernels.labels import new_record_search
+from sim.kernels.labels import new_search_without_heap
 from sim.kernels.route import new_route
 from sim.kernels.search import Search
 from sim.params import Param, Value
@@ -36,7 +36,7 @@ class IdaStar(BestFirstAgent):
         self._reset_agent(problem.start)
 
     def _new_search(self) -> Search:
-        return new_record_search(self.problem.grid.cells, self.problem.watched)
+        return new_search_without_heap(self.problem.grid.cells, self.problem.watched)
 
     def _reset_agent(self, start: int) -> None:
         most = int(self.params["most"])
@@ -47,7 +47,7 @@ class IdaStar(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(ida.run_ticks, expansions, rows))
+        return int(self.call_kernel(ida.run_ticks, expansions, rows))
 
     def on_change(self, change: MapChange) -> None:
         ida.on_change(self.ground, self.search, self.stack, self.state, change.tails, change.rose)

@@ -53,11 +53,11 @@ class KernelAgent:
         return None
 
     @property
-    def batch_change_kernel(self) -> Any:
+    def batch_map_change_kernel(self) -> Any:
         """Return the kernel that applies a map change to a batch of agents; None: call each agent's `on_change`."""
         return None
 
-    def batch_change_rule(self) -> tuple[int, int, float]:
+    def batch_map_change_rule(self) -> tuple[int, int, float]:
         """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `batch.RULE` record."""
         return 0, 0, 0.0
 
@@ -76,12 +76,12 @@ class KernelAgent:
         """
         return map(generation_table_of_nodes, self.searches())
 
-    def learned_cells(self) -> int:
+    def learned_cell_count(self) -> int:
         """Return the number of cells with a learned h value, which counts as the agent's memory."""
         return 0
 
     def own_counts(self) -> OwnCounts:
-        return OwnCounts(memory=sum(map(max_known_cells, self.searches())) + self.learned_cells())
+        return OwnCounts(memory=sum(map(max_known_cells, self.searches())) + self.learned_cell_count())
 
     def materialize_view(self) -> None:
         """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
@@ -97,11 +97,11 @@ class KernelAgent:
     def plain_kernel_arguments(self) -> tuple[Any, ...]:
         """Return `parts()` as plain arrays, which kernel calls unpack fastest; cached until a part is replaced."""
         parts = self.parts()
-        if self._plain_arguments is None or not _are_identical(parts, self._plain_arguments[0]):
+        if self._plain_arguments is None or not _contain_identical_objects(parts, self._plain_arguments[0]):
             self._plain_arguments, self._cached_dispatch = (parts, as_plain_arrays(parts)), None
         return self._plain_arguments[1]
 
-    def call(self, kernel: Any, *rest: Any) -> Any:
+    def call_kernel(self, kernel: Any, *rest: Any) -> Any:
         """Call a kernel with the agent's `plain_kernel_arguments()` followed by further arguments.
 
         Args:
@@ -129,7 +129,7 @@ class KernelAgent:
         self._cache_state_views()
 
 
-def _are_identical(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+def _contain_identical_objects(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     """Return whether two tuples contain the same objects, compared by identity."""
     if len(parts) != len(others):
         return False

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, TargetingAgent
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, SubgoalLearningAgent
 from agents.prepared_data import PreparedDataMixin, after_change_param
 from sim import coverage
 from sim.agent_api import (
@@ -36,8 +36,8 @@ from sim.kernels.records import ProblemRecords
 from sim.kernels.targets import new_target_heuristics
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch
-from sim.records import records_recipe
+from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch_data
+from sim.records import problem_records_recipe
 
 _MAX_RECORDS = 80_000
 
@@ -59,55 +59,55 @@ _EVENT_NAMES = {
 }
 
 
-class KnnLrta(PreparedDataMixin, TargetingAgent):
+class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
         self.control = np.zeros(1, knn_lrta.CONTROL).view(np.recarray)
         self.subgoal_heuristics = new_target_heuristics(self.ground, problem.goal)
-        self._fill_control()
+        self._fill_control_record()
         self.fetch_initial_data(problem.grid, params)
 
     # --- data -----------------------------------------------------------------------------------------
 
-    def _fetch_data(self) -> None:
-        super()._fetch_data()
-        self._measure_coverage()
+    def _fetch_prepared_data(self) -> None:
+        super()._fetch_prepared_data()
+        self._measure_climb_coverage()
         self.database = fetch_data(_records_recipe(self.params, self.climbed_share), self.problem.grid)
-        self.fetched_for_params = self._record_params()
-        self._reset_choice()
+        self.fetched_for_params = self._params_of_records()
+        self._reset_record_choice()
 
-    def _measure_coverage(self) -> None:
+    def _measure_climb_coverage(self) -> None:
         """Measure which fraction of random pairs of cells hill climbing connects, on the map of the records."""
         self.measured_cap = int(self.params["cap"])
         coverage_tables: ClimbCoverage = fetch_data(
-            coverage.coverage_recipe(self.measured_cap), self.problem.grid
+            coverage.climb_coverage_recipe(self.measured_cap), self.problem.grid
         ).tables
         self.climbed_share = float(coverage_tables.share[0])
 
-    def _record_params(self) -> tuple[Value, ...]:
+    def _params_of_records(self) -> tuple[Value, ...]:
         """Return the current values of those parameters on which the records depend, as a key of the records."""
         names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
         return tuple(self.params[name] for name in names)
 
-    def _fetch_if_changed(self) -> None:
+    def _fetch_if_params_changed(self) -> None:
         """Fetch the records and the coverage for the current parameters, if these have changed since the last fetch.
 
         While the data is stale nothing is fetched, because new data would be computed for the changed map.
         """
         if self.is_stale:
             return
-        if self.fetched_for_params != self._record_params():
-            self._fetch_data()
+        if self.fetched_for_params != self._params_of_records():
+            self._fetch_prepared_data()
         elif self.measured_cap != self.params["cap"]:
-            self._measure_coverage()
+            self._measure_climb_coverage()
 
-    def _reset_choice(self) -> None:
+    def _reset_record_choice(self) -> None:
         lengths = np.diff(self.records.offsets)
         self.choice = knn_lrta.new_record_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
         self._drop_plan()
 
     def steps(self, grid: Grid) -> Iterator[BuildProgress]:
-        return _preparation_steps(self.params, grid, None)
+        return _record_preparation_steps(self.params, grid, None)
 
     @property
     def records(self) -> ProblemRecords:
@@ -120,29 +120,29 @@ class KnnLrta(PreparedDataMixin, TargetingAgent):
 
     # --- the contract ---------------------------------------------------------------------------------
 
-    def _fill_control(self) -> None:
+    def _fill_control_record(self) -> None:
         it, params = self.control[0], self.params
         it.direct, it.skips_first = params["direct"], params["skip_first"]
         it.cap, it.spread = params["cap"], params["spread"]
 
     def _drop_plan(self) -> None:
         super()._drop_plan()
-        knn_lrta.drop_choice(self.control)
+        knn_lrta.drop_chosen_record(self.control)
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
-        self._fill_control()
+        self._fill_control_record()
         if name == "after_change":
-            self.set_after_change(value)
+            self.set_after_change_policy(value)
         elif name == "similar":
-            self._reset_choice()
-        self._fetch_if_changed()
+            self._reset_record_choice()
+        self._fetch_if_params_changed()
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
         self.update_data_after_change(change)
-        self._fetch_if_changed()
-        if change.has_arcs:
+        self._fetch_if_params_changed()
+        if change.has_changed_arcs:
             self.choice.dropped[:] = 0  # try all records again, because those that failed on the old map may now work
 
     def parts(self) -> tuple[Any, ...]:
@@ -150,15 +150,15 @@ class KnnLrta(PreparedDataMixin, TargetingAgent):
 
     def run(self, budget: int, rows: np.ndarray) -> int:
         self.control[0].is_stale = self.is_stale  # copied before every call, because a map change or a rebuild sets it
-        return self.call_with_growing_table(knn_lrta.run_ticks, rows)
+        return self.call_kernel_with_growing_table(knn_lrta.run_ticks, rows)
 
     def own_counts(self) -> OwnCounts:
         it = self.control[0]
         return OwnCounts(
-            CELLS_OF_ONE_EXPANSION + self.learned_cells(), self.database_bytes, int(it.steps), int(it.most_steps)
+            CELLS_OF_ONE_EXPANSION + self.learned_cell_count(), self.database_bytes, int(it.steps), int(it.most_steps)
         )
 
-    def _candidates(self) -> tuple[RecordCandidate, ...]:
+    def _considered_records(self) -> tuple[RecordCandidate, ...]:
         """Return the records considered in the last selection; none if the goal itself could be climbed to."""
         similar, verdicts = self.choice.similar.records, self.choice.verdicts
         found = max(0, int(self.control[0].found))
@@ -178,16 +178,16 @@ class KnnLrta(PreparedDataMixin, TargetingAgent):
                 "pairs climbed, %": 100.0 * self.climbed_share,
                 "expected fits": coverage.expected_fitting_records(len(self.records.ends), self.climbed_share),
             },
-            candidates=self._candidates(),
+            candidates=self._considered_records(),
             chosen_at=int(it.from_cell),
             waypoints=ahead[ahead != st.goal] if it.record >= 0 else ahead[:0],
             prepared=self.prepared_data,
             is_stale=self.is_stale,
             target=int(self.subgoal_heuristics.aimed[0].goal) if st.best >= 0 and it.targets else -1,
-            notes=self._target_keys() | self._event_keys(),
+            notes=self._target_text_keys() | self._event_text_keys(),
         )
 
-    def _target_keys(self) -> frozenset[str]:
+    def _target_text_keys(self) -> frozenset[str]:
         """Return the key of the text that explains the current target; none if the target is a subgoal of a record."""
         it = self.control[0]
         if not it.targets or it.record >= 0:
@@ -196,7 +196,7 @@ class KnnLrta(PreparedDataMixin, TargetingAgent):
             return frozenset({"choosing"})
         return frozenset({"direct" if it.quota < 0 else "no record"})
 
-    def _event_keys(self) -> frozenset[str]:
+    def _event_text_keys(self) -> frozenset[str]:
         """Return the keys of what happened in the last tick while the agent selected or followed a record."""
         did = int(self.control[0].did)
         return frozenset(word for bit, word in _EVENT_NAMES.items() if did & bit)
@@ -212,23 +212,27 @@ def prepare_records(
         params: Parameters of the agent.
         stopwatch: Clock that measures the time of the computation; None: the time is not measured.
     """
-    return _preparation_steps(params, problem.grid, stopwatch)
+    return _record_preparation_steps(params, problem.grid, stopwatch)
 
 
-def _preparation_steps(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None) -> Iterator[BuildProgress]:
+def _record_preparation_steps(
+    params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None
+) -> Iterator[BuildProgress]:
     """Yield the steps that compute the coverage (the fraction of pairs that climbing connects), then the records."""
-    measured = yield from iter_fetch(coverage.coverage_recipe(int(params["cap"])), grid)
+    measured = yield from iter_fetch_data(coverage.climb_coverage_recipe(int(params["cap"])), grid)
     share = float(measured.tables.share[0])
     wish = coverage.describe_recommended_records(share)
-    for step in iter_fetch(_records_recipe(params, share), grid, stopwatch):
+    for step in iter_fetch_data(_records_recipe(params, share), grid, stopwatch):
         yield BuildProgress(f"{step.text}; {wish}", step.share)
 
 
 def _records_recipe(params: Mapping[str, Value], share: float) -> DataRecipe:
     """Return the recipe of the records for a map on which hill climbing connects this fraction of pairs of cells."""
     if not params["fits"]:
-        return records_recipe(params)
-    return records_recipe({**params, "records": coverage.records_needed(int(params["fits"]), share, _MAX_RECORDS)})
+        return problem_records_recipe(params)
+    return problem_records_recipe(
+        {**params, "records": coverage.records_needed(int(params["fits"]), share, _MAX_RECORDS)}
+    )
 
 
 SPEC = AgentSpec(

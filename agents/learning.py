@@ -16,7 +16,7 @@ from sim.kernels.targets import (
     count_subgoal_values,
     goal_only_targets,
     new_target_heuristics,
-    with_larger_table,
+    with_larger_hash_table,
 )
 from sim.params import Param, Value
 
@@ -34,7 +34,7 @@ CELLS_OF_ONE_EXPANSION = 9
 
 
 @lru_cache(maxsize=4)
-def uniform_depth_map(cells: int, depth: int) -> np.ndarray:
+def uniform_lookahead_depth_map(cells: int, depth: int) -> np.ndarray:
     """Return the table of lookahead depths to display for an agent that has the same depth on all cells."""
     return np.full(cells, depth, np.uint32)
 
@@ -47,19 +47,19 @@ class LearningAgent(KernelAgent):
         self.problem = problem
         self.ground = problem.grid.ground
         self.params = dict(params)
-        self.learned = self._new_learned(problem.goal)
+        self.learned = self._new_learned_heuristic(problem.goal)
         self._set_h_limit()
         learner.place_agent(self.state, problem.start, problem.goal)
 
-    def _new_learned(self, goal: int) -> LearnedHeuristic:
+    def _new_learned_heuristic(self, goal: int) -> LearnedHeuristic:
         return new_learned_heuristic(self.ground, goal, self.problem.watched)
 
     forgotten_cells = 0  # largest number of cells that had a learned h at a reset of the learned values
 
-    def learned_cells(self) -> int:
-        return max(self.forgotten_cells, self._cells_learned_now())
+    def learned_cell_count(self) -> int:
+        return max(self.forgotten_cells, self._learned_cell_count_now())
 
-    def _cells_learned_now(self) -> int:
+    def _learned_cell_count_now(self) -> int:
         """Return the number of cells that have a learned h now, without values that were reset."""
         return int(self.learned.target[0].cells)
 
@@ -78,7 +78,7 @@ class LearningAgent(KernelAgent):
         self.state[0].goal = goal
         self._forget_learned_h()
         self._set_h_limit()
-        self._restart()
+        self._restart_agent()
 
     def set_param(self, name: str, value: Value) -> None:
         """Set a parameter and drop the plan; learned values stay valid."""
@@ -103,15 +103,15 @@ class LearningAgent(KernelAgent):
             st.slack = self.learned.target[0].highest
         self._set_h_limit()
         wakes = reaches_new_arcs and self.status is Status.NO_PATH
-        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._drop_cut_plan()):
-            self._restart()
+        if self.status is not Status.AT_GOAL and (loses_h or wakes or self._drop_plan_if_cut()):
+            self._restart_agent()
 
     def _may_reach_new_arcs(self, change: MapChange) -> bool:
         """Return whether the agent can reach a cell from which a move has become legal."""
         cells = self.problem.grid.cells
         seen, queue = np.zeros(cells, np.uint8), np.empty(cells, np.int32)
         loc = int(self.state[0].loc)
-        return bool(learner.reaches_added_arc(self.ground, loc, change.tails, change.rose, seen, queue))
+        return bool(learner.can_reach_added_arc(self.ground, loc, change.tails, change.rose, seen, queue))
 
     _targets: TargetHeuristics | None = None  # cached result of targets()
     derived_attributes = (*KernelAgent.derived_attributes, "_targets")
@@ -129,19 +129,19 @@ class LearningAgent(KernelAgent):
         """Set the limit above which h proves that there is no path, from the cost of the longest possible path."""
         learner.set_h_limit(self.state, self.problem.grid.max_path_cost)
 
-    def _drop_cut_plan(self) -> bool:
+    def _drop_plan_if_cut(self) -> bool:
         """Drop the plan if one of its moves has become illegal; return whether that counts as a restart."""
         return False
 
     def _forget_learned_h(self) -> None:
         """Reset all learned values."""
-        changes, self.forgotten_cells = int(self.learned.target[0].changes), self.learned_cells()
-        self.learned = self._new_learned(int(self.state[0].goal))
+        changes, self.forgotten_cells = int(self.learned.target[0].changes), self.learned_cell_count()
+        self.learned = self._new_learned_heuristic(int(self.state[0].goal))
         # The number of changes must never fall, so it continues from the old table; the reset counts as one change.
         self.learned.target[0].changes = changes + 1
         self.state[0].slack = 0.0
 
-    def _restart(self) -> None:
+    def _restart_agent(self) -> None:
         self._drop_plan()
         learner.restart_agent(self.state)
 
@@ -150,7 +150,7 @@ class LearningAgent(KernelAgent):
         self.state[0].length = 0
 
 
-class TargetingAgent(LearningAgent):
+class SubgoalLearningAgent(LearningAgent):
     """Learning agent that also heads for subgoals, and learns a separate h toward each of its targets."""
 
     subgoal_heuristics: (
@@ -167,8 +167,8 @@ class TargetingAgent(LearningAgent):
         self.subgoal_heuristics = new_target_heuristics(self.ground, int(self.state[0].goal))
         self.subgoal_heuristics.aimed[0].changes = changes
 
-    def _cells_learned_now(self) -> int:
-        return super()._cells_learned_now() + count_subgoal_values(self.subgoal_heuristics)
+    def _learned_cell_count_now(self) -> int:
+        return super()._learned_cell_count_now() + count_subgoal_values(self.subgoal_heuristics)
 
     def targets(self) -> TargetHeuristics:
         cached = self._targets
@@ -176,7 +176,7 @@ class TargetingAgent(LearningAgent):
             cached = self._targets = self.subgoal_heuristics._replace(goal=self.learned)
         return cached
 
-    def call_with_growing_table(self, kernel: Any, rows: np.ndarray) -> int:
+    def call_kernel_with_growing_table(self, kernel: Any, rows: np.ndarray) -> int:
         """Call a kernel that stops early when the hash table of h is too full, enlarge the table, and call it again.
 
         Args:
@@ -188,7 +188,7 @@ class TargetingAgent(LearningAgent):
         """
         done = 0
         while True:
-            done += int(self.call(kernel, rows[done:]))
+            done += int(self.call_kernel(kernel, rows[done:]))
             if done == rows.size or self.status is not Status.ACTIVE:
                 return done
-            self.subgoal_heuristics = with_larger_table(self.subgoal_heuristics)
+            self.subgoal_heuristics = with_larger_hash_table(self.subgoal_heuristics)

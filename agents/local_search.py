@@ -42,8 +42,8 @@ class LocalSearchAgent(LearningAgent):
     def _walks_whole_path(self) -> bool:
         return self.params.get("moves") == "all"
 
-    def _drop_cut_plan(self) -> bool:
-        if not learner.is_path_cut(self.ground, self.space.path, self.state):
+    def _drop_plan_if_cut(self) -> bool:
+        if not learner.is_planned_path_cut(self.ground, self.space.path, self.state):
             return False
         self._drop_plan()
         return self._walks_whole_path()
@@ -57,7 +57,9 @@ class LocalSearchAgent(LearningAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
         n = min(int(self.params["lookahead"]) or budget, budget)
         return int(
-            self.call(local_search.run_ticks, n, self.backup_rule, self.exit_rule, self._walks_whole_path(), rows)
+            self.call_kernel(
+                local_search.run_ticks, n, self.backup_rule, self.exit_rule, self._walks_whole_path(), rows
+            )
         )
 
     def view(self) -> AgentView:

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, uniform_depth_map
+from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, uniform_lookahead_depth_map
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import batch, lrta
 from sim.kernels.learned import LearnedHeuristic, new_learned_heuristic
 from sim.kernels.search import CLOSED, max_known_cells
-from sim.kernels.tiled import in_row_order, with_layout
+from sim.kernels.tiled import table_in_row_order, table_with_layout
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
@@ -39,12 +39,12 @@ class Lrta(LearningAgent):
             return int(self.params["depth"]), lrta.NO_REACH
         return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.max_move_cost)
 
-    def _has_fast_kernel(self) -> bool:
+    def _can_use_fast_kernel(self) -> bool:
         """Return whether the fast kernel can be used, which is only for depth 1 and for agents not displayed."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
 
-    def _new_learned(self, goal: int) -> LearnedHeuristic:
+    def _new_learned_heuristic(self, goal: int) -> LearnedHeuristic:
         """Return a new table of learned h values.
 
         The table is tiled (small squares of cells in contiguous memory, sim/kernels/tiled.py) if there are many agents
@@ -53,28 +53,28 @@ class Lrta(LearningAgent):
         return new_learned_heuristic(self.ground, goal, self.problem.watched, self._tile_width())
 
     def _tile_width(self) -> int:
-        return self.problem.tile_width if self._has_fast_kernel() else 0
+        return self.problem.tile_width if self._can_use_fast_kernel() else 0
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
-        self.learned = self.learned._replace(h=with_layout(self.learned.h, self._tile_width()))
+        self.learned = self.learned._replace(h=table_with_layout(self.learned.h, self._tile_width()))
 
     def materialize_view(self) -> None:
         """Do nothing, because `view` computes nothing lazily."""
 
     @property
     def batch_kernel(self) -> Any:
-        return batch.run_lrta_batch if self._has_fast_kernel() else None
+        return batch.run_lrta_batch if self._can_use_fast_kernel() else None
 
     def parts(self) -> tuple[Any, ...]:
-        if self._has_fast_kernel():
+        if self._can_use_fast_kernel():
             return self.ground, self.learned, self.state
         return self.ground, self.targets(), self.ball, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        if self._has_fast_kernel():
-            return int(self.call(lrta.run_ticks_at_depth_1, rows))
-        return int(self.call(lrta.run_ticks, *self._lookahead_limits(), rows))
+        if self._can_use_fast_kernel():
+            return int(self.call_kernel(lrta.run_ticks_at_depth_1, rows))
+        return int(self.call_kernel(lrta.run_ticks, *self._lookahead_limits(), rows))
 
     def own_counts(self) -> OwnCounts:
         """Return the agent's count of memory, which is the same whether or not the agent is displayed.
@@ -82,18 +82,20 @@ class Lrta(LearningAgent):
         The fast kernel for depth 1 has no open and closed lists, so `CELLS_OF_ONE_EXPANSION` cells are counted in their
         place.
         """
-        return OwnCounts(memory=max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cells())
+        return OwnCounts(
+            memory=max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cell_count()
+        )
 
-    def _depth_map(self) -> np.ndarray | None:
+    def _lookahead_depth_map(self) -> np.ndarray | None:
         if self.params["lookahead_by"] == "cost" or not self.problem.watched:
             return None
-        return uniform_depth_map(self.problem.grid.cells, int(self.params["depth"]))
+        return uniform_lookahead_depth_map(self.problem.grid.cells, int(self.params["depth"]))
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search
-        if self._has_fast_kernel() or st.best < 0:
-            shown = self.learned._replace(h=in_row_order(self.learned.h))
-            return AgentView(learned=shown, best=int(st.best), depths=self._depth_map())
+        if self._can_use_fast_kernel() or st.best < 0:
+            shown = self.learned._replace(h=table_in_row_order(self.learned.h))
+            return AgentView(learned=shown, best=int(st.best), depths=self._lookahead_depth_map())
         cells = self.ball.cells[: int(st.closed)]
         return AgentView(
             search=search,
@@ -102,7 +104,7 @@ class Lrta(LearningAgent):
             learned=self.learned,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={"h updates": float(st.updates)},
-            depths=self._depth_map(),
+            depths=self._lookahead_depth_map(),
         )
 
 

@@ -22,7 +22,9 @@ from sim.params import Value
 
 class OracleLrta(DepthChoosingAgent):
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(self.call(depth_control.run_oracle_ticks, int(self.params["dmax"]), self.problem.watched, rows))
+        return int(
+            self.call_kernel(depth_control.run_oracle_ticks, int(self.params["dmax"]), self.problem.watched, rows)
+        )
 
 
 def max_expansions_per_move(params: Mapping[str, Value]) -> int:

@@ -13,7 +13,7 @@ class _ResultStream:
         self._results = results
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._results if WATCHDOG.is_outside_calls else sys.stderr, name)
+        return getattr(self._results if WATCHDOG.is_outside_watched_calls else sys.stderr, name)
 
 
 def reserve_stdout_for_results() -> None:

@@ -112,12 +112,12 @@ class OwnAgent:
         self.budget = budget
         self._expanded = []
         target: object = self.step()
-        cell = self.position if target is None else self._checked_cell(target)
-        log.write_row(rows[0], cell, len(self._expanded), 0, 0, log.SEARCHING)
+        cell = self.position if target is None else self._checked_step_cell(target)
+        log.write_tick_row(rows[0], cell, len(self._expanded), 0, 0, log.SEARCHING)
         self.position = cell
         return 1
 
-    def _checked_cell(self, target: object) -> int:
+    def _checked_step_cell(self, target: object) -> int:
         """Return the cell returned by `step` as an int; the referee checks that it is on the map.
 
         Raises:

@@ -22,12 +22,18 @@ from functools import partial
 from pathlib import Path
 
 from agents import output
-from agents.guarded import VERSION_PARAM, GuardedAgent, call_guarded, describe_error, traceback_lines
+from agents.guarded import (
+    VERSION_PARAM,
+    GuardedAgent,
+    call_user_code_guarded,
+    describe_user_code_error,
+    user_file_traceback_lines,
+)
 from agents.own import OwnAgent
 from agents.registry import SPECS_BY_KEY, register_agent
 from sim.agent_api import Agent, AgentSpec, Problem
 from sim.commands import AgentConfig
-from sim.files.disk import read_file, write_atomically
+from sim.files.disk import read_file, write_file_atomically
 from sim.files.user_folders import create_private_folder, state_folder
 from sim.params import ConfigError, Param, Value, value_as_in_python
 from sim.rules import AgentFailedError
@@ -53,17 +59,17 @@ class OwnFile:
     def version_texts(self) -> Iterator[tuple[str, bytes]]:
         """Yield the name and the source text of each version, the current version last."""
         for version in self.versions:
-            text = _stored_version(self.key, version)
+            text = _stored_version_text(self.key, version)
             if text is None:
                 text = read_file(self.path, MAX_FILE_BYTES, AGENT_FILE_SUFFIX)
             if content_digest(text).startswith(version):
                 yield version, text
 
-    def spec_of(self, version: str) -> AgentSpec:
+    def spec_of_version(self, version: str) -> AgentSpec:
         """Return the spec of a version. A version that was stored by an earlier start of the program is run first."""
         if version not in self.versions:
-            text = _stored_version(self.key, version)
-            self.versions[version] = _spec_of_text(self, text if text is not None else b"", version)
+            text = _stored_version_text(self.key, version)
+            self.versions[version] = _spec_of_source_text(self, text if text is not None else b"", version)
         return self.versions[version]
 
 
@@ -78,7 +84,7 @@ class VersionFactory:
     version: str
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
-        spec = LOADED_FILES[self.key].spec_of(self.version)
+        spec = LOADED_FILES[self.key].spec_of_version(self.version)
         # Pass only parameters that this version declares, because `params` may have those of the current version.
         return spec.make(problem, {p.name: params.get(p.name, p.default) for p in spec.params})
 
@@ -114,7 +120,7 @@ class VersionParam(Param):
 
     def parse_value(self, value: object, where: str = "") -> Value:
         text = str(value)
-        is_known = text in LOADED_FILES[self.key].versions or _stored_version(self.key, text) is not None
+        is_known = text in LOADED_FILES[self.key].versions or _stored_version_text(self.key, text) is not None
         return text if is_known else self.default
 
 
@@ -126,7 +132,7 @@ def absolute_path(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(path))
 
 
-def key_of_file(path: Path) -> str:
+def agent_key_of_file(path: Path) -> str:
     """Return the key of the agent in a user file: the file name in lower case, without `.py`.
 
     Raises:
@@ -155,15 +161,15 @@ def load_agent_file(path: str | os.PathLike[str]) -> AgentSpec:
         ConfigError: The file cannot be read, its code fails, or it declares no valid agent.
     """
     absolute = absolute_path(path)
-    key = key_of_file(absolute)
+    key = agent_key_of_file(absolute)
     file = OwnFile(key, absolute)
     before = LOADED_FILES.get(key)
     if before is not None and before.path == absolute:
         file = before
-    spec = _add_version(file, read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))
+    spec = _add_file_version(file, read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))
     LOADED_FILES[key] = file
     register_agent(spec)
-    _update_environment()
+    _update_environment_variable()
     return spec
 
 
@@ -176,23 +182,23 @@ def reload_agent_file(key: str) -> AgentSpec:
     return load_agent_file(LOADED_FILES[key].path)
 
 
-def _add_version(file: OwnFile, text: bytes) -> AgentSpec:
+def _add_file_version(file: OwnFile, text: bytes) -> AgentSpec:
     version = content_digest(text)[:_VERSION_DIGITS]
-    spec = file.versions[version] = _spec_of_text(file, text, version)
+    spec = file.versions[version] = _spec_of_source_text(file, text, version)
     _store_version(file.key, version, text)
     choices = tuple(file.versions)
     which = VersionParam(VERSION_PARAM, str, version, "version of the file", choices=choices, symbol="", key=file.key)
     return replace(spec, make=GuardedFactory(file.key), params=(*spec.params, which))
 
 
-def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
+def _spec_of_source_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     """Run the text of a file and return the spec of the agent that it declares; raise a ConfigError if it fails."""
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
     sys.modules[module.__name__] = module  # registered, because pickle looks up the classes of the file here
     output.reserve_stdout_for_results()
     try:
-        found = call_guarded(partial(_run_file, module, text, file), file.path, _IMPORT_PATIENCE_S)
+        found = call_user_code_guarded(partial(_run_user_file, module, text, file), file.path, _IMPORT_PATIENCE_S)
     except AgentFailedError as error:
         raise ConfigError(str(error)) from None
     if isinstance(found, ConfigError):
@@ -200,7 +206,7 @@ def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     return found
 
 
-def _run_file(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
+def _run_user_file(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
     """Run a user file; return the spec of the agent that it declares, or the ConfigError that describes its mistake."""
     exec(compile(text, str(file.path), "exec"), module.__dict__)
     try:
@@ -218,10 +224,10 @@ def _spec_in_module(module: types.ModuleType, file: OwnFile) -> AgentSpec:
     if len(own) != 1:
         names = f", got {', '.join(c.__name__ for c in own)}" if own else ""
         raise ConfigError(f"{file.path.name}: expected one class that inherits from OwnAgent{names}")
-    return _spec_of_class(own[0], file)
+    return _spec_of_agent_class(own[0], file)
 
 
-def _spec_of_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
+def _spec_of_agent_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
     for param in kind.params:
         if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION_PARAM:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: expected Params with names, got {param!r}")
@@ -310,10 +316,10 @@ def store_trust(path: str | os.PathLike[str]) -> None:
     pair = [absolute, content_digest(read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))]
     if pair not in agreed and create_private_folder(_versions_folder()):
         with suppress(ConfigError, OSError):
-            write_atomically(_versions_folder() / "trusted.json", json.dumps([*agreed, pair], indent=0).encode())
+            write_file_atomically(_versions_folder() / "trusted.json", json.dumps([*agreed, pair], indent=0).encode())
 
 
-def _version_file(key: str, version: str) -> Path:
+def _version_file_path(key: str, version: str) -> Path:
     return _versions_folder() / f"{key}-{version}{AGENT_FILE_SUFFIX}"
 
 
@@ -321,15 +327,15 @@ def _store_version(key: str, version: str, text: bytes) -> None:
     """Store a copy of a version of a user file. If it cannot be written, nothing happens."""
     if create_private_folder(_versions_folder()):
         with suppress(ConfigError, OSError):
-            write_atomically(_version_file(key, version), text)
+            write_file_atomically(_version_file_path(key, version), text)
 
 
-def _stored_version(key: str, version: str) -> bytes | None:
+def _stored_version_text(key: str, version: str) -> bytes | None:
     """Return the stored source text of a version that this user has run before; None if no copy is stored."""
     if not re.fullmatch(r"[0-9a-f]{8}", version):
         return None
     with suppress(OSError, ConfigError):
-        text = read_file(_version_file(key, version), MAX_FILE_BYTES, AGENT_FILE_SUFFIX)
+        text = read_file(_version_file_path(key, version), MAX_FILE_BYTES, AGENT_FILE_SUFFIX)
         return text if content_digest(text).startswith(version) else None
     return None
 
@@ -337,13 +343,15 @@ def _stored_version(key: str, version: str) -> bytes | None:
 def describe_user_error(error: BaseException) -> str | None:
     """Return one line that describes an error if the traceback has a line of a user file, else None."""
     paths = [file.path for file in LOADED_FILES.values()]
-    return next((describe_error(error, path) for path in paths if traceback_lines(error, path)), None)
+    return next(
+        (describe_user_code_error(error, path) for path in paths if user_file_traceback_lines(error, path)), None
+    )
 
 
 # --- other processes ------------------------------------------------------------------------------
 
 
-def _update_environment() -> None:
+def _update_environment_variable() -> None:
     """Store the loaded user files and their versions in an environment variable, for child processes started later."""
     named = [[str(file.path), SPECS_BY_KEY[file.key].param(VERSION_PARAM).default] for file in LOADED_FILES.values()]  # type: ignore[union-attr]
     os.environ[LOADED_FILES_VARIABLE] = json.dumps(named)
@@ -367,13 +375,13 @@ def versions_to_send() -> tuple[SentVersion, ...]:
     )
 
 
-def register_received(files: Iterable[SentVersion]) -> None:
+def register_received_agents(files: Iterable[SentVersion]) -> None:
     """Register the agents of files sent by the process that distributes the work; called in a cluster worker."""
     for received in files:
-        key = key_of_file(received.path)
+        key = agent_key_of_file(received.path)
         file = LOADED_FILES.setdefault(key, OwnFile(key, received.path))
         if received.version not in file.versions:
-            register_agent(_add_version(file, received.text))
+            register_agent(_add_file_version(file, received.text))
 
 
 def loaded_files_json() -> str:
@@ -391,8 +399,8 @@ def load_files_of_parent(named: str | None = None) -> None:
     """
     for path, version in json.loads(loaded_files_json() if named is None else named):
         absolute = absolute_path(path)
-        file = OwnFile(key_of_file(absolute), absolute)
-        text = _stored_version(file.key, version)
-        spec = _add_version(file, read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX) if text is None else text)
+        file = OwnFile(agent_key_of_file(absolute), absolute)
+        text = _stored_version_text(file.key, version)
+        spec = _add_file_version(file, read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX) if text is None else text)
         LOADED_FILES[file.key] = file
         register_agent(spec)

@@ -17,7 +17,7 @@ from agents.learning import ON_UNBLOCK, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import p_lrta
-from sim.kernels.labels import new_record_search
+from sim.kernels.labels import new_search_without_heap
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
@@ -26,16 +26,18 @@ class PLrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
         # Search that records the updated cells for display only. Its size is 1 if the agent is not displayed.
-        self.notebook = new_record_search(problem.grid.cells if problem.watched else 1, problem.watched)
-        self._new_queue()
+        self.notebook = new_search_without_heap(problem.grid.cells if problem.watched else 1, problem.watched)
+        self._create_update_queue()
 
-    def _max_updates(self) -> int:
+    def _max_updates_per_move(self) -> int:
         """Return the maximum number of updates before a move, not counting the update of the agent's own cell."""
         return int(self.params["updates"]) or int(self.params["queue"])
 
-    def _new_queue(self) -> None:
+    def _create_update_queue(self) -> None:
         self.state[0].queued = self.state[0].closed = 0
-        self.queue = p_lrta.new_update_queue(int(self.params["queue"]), self._max_updates(), self.problem.grid.cells)
+        self.queue = p_lrta.new_update_queue(
+            int(self.params["queue"]), self._max_updates_per_move(), self.problem.grid.cells
+        )
 
     def _forget_learned_h(self) -> None:
         super()._forget_learned_h()
@@ -44,7 +46,7 @@ class PLrta(LearningAgent):
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
         if name in ("queue", "updates"):
-            self._new_queue()
+            self._create_update_queue()
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
@@ -54,12 +56,12 @@ class PLrta(LearningAgent):
         return self.ground, self.learned, self.queue, self.notebook, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        updates = min(self._max_updates(), budget - 1)
-        return int(self.call(p_lrta.run_ticks, updates, rows))
+        updates = min(self._max_updates_per_move(), budget - 1)
+        return int(self.call_kernel(p_lrta.run_ticks, updates, rows))
 
     def own_counts(self) -> OwnCounts:
         """Return the agent's count of memory: cells with learned h, and the capacity of the queue of updates."""
-        return OwnCounts(memory=int(self.params["queue"]) + self.learned_cells())
+        return OwnCounts(memory=int(self.params["queue"]) + self.learned_cell_count())
 
     def view(self) -> AgentView:
         st = self.state[0]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.column_agent import ColumnAgent, prepare_column
+from agents.column_agent import DatabaseColumnAgent, prepare_database_column
 from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent
 from agents.pra import ABSTRACT_COST
 from agents.prepared_data import after_change_param
@@ -30,7 +30,7 @@ from sim.kernels.levels import STRAIGHT_LINE, Corridor, new_corridor
 from sim.kernels.lrta import LookaheadBall
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.search import Search, max_known_cells, new_search
-from sim.kernels.targets import TargetHeuristics, goal_only_targets, new_target_heuristics, with_larger_table
+from sim.kernels.targets import TargetHeuristics, goal_only_targets, new_target_heuristics, with_larger_hash_table
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import DataRecipe
@@ -46,14 +46,14 @@ class LegMemory(NamedTuple):
     path: np.ndarray  # int32[cells] cells of the leg
 
 
-def levels_used(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
+def search_and_database_levels(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
     """Return the level on which LRTA* runs and the level of the database, which is higher if it has subgoals."""
     level = databases.clipped_level(levels, int(params["level"]))
     least = level + 1 if params["goal_control"] == "database" else level
     return level, databases.clipped_level(levels, max(least, int(params["database_level"])))
 
 
-def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
+def pr_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
     """Return the recipe of the database column that an agent with these parameters needs; None: it needs none.
 
     Args:
@@ -61,7 +61,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRe
         goal: Goal cell.
         params: Parameters of the agent.
     """
-    lower, level = levels_used(levels, params)
+    lower, level = search_and_database_levels(levels, params)
     region = databases.region_of_cell(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
@@ -74,8 +74,8 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRe
     )
 
 
-class PrLrta(ColumnAgent):
-    column_recipe = staticmethod(column_recipe)
+class PrLrta(DatabaseColumnAgent):
+    column_recipe = staticmethod(pr_lrta_column_recipe)
     initial_visits = 0  # only the beginning of a leg counts as a visit, and no leg has begun on the start
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
@@ -89,24 +89,24 @@ class PrLrta(ColumnAgent):
         self.tables = new_target_heuristics(self.ground, problem.goal)
         # Changes of h counted in tables that were reset, plus one for each reset. With it `h_changes` never falls.
         self.lost_changes = 0
-        self._reset_visits()
+        self._reset_visit_counts()
         self.fetch_initial_data(problem.grid, params)
-        self.on_new_data()
+        self.on_rebuilt_data()
 
     # --- data ---
 
-    def _fill_control(self) -> None:
+    def _fill_control_record(self) -> None:
         it, params = self.control[0], self.params
-        it.level, it.high_level = levels_used(self.levels, params)
+        it.level, it.high_level = search_and_database_levels(self.levels, params)
         it.first = self.levels.first[it.high_level]
-        it.uses_subgoals = params["goal_control"] == "database" and self.has_column
-        it.uses_depths = params["depth_control"] == "database" and self.has_column
+        it.uses_subgoals = params["goal_control"] == "database" and self.has_database_column
+        it.uses_depths = params["depth_control"] == "database" and self.has_database_column
         it.depth, it.cap, it.gamma = params["depth"], params["cap"], params["gamma"]
         it.rule = dynamic_control.PER_CELL
         it.arc_diagonal = STRAIGHT_LINE if params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
         it.uses_levels = not self.is_stale
 
-    def on_new_data(self) -> None:
+    def on_rebuilt_data(self) -> None:
         """Allocate memory for the rebuilt abstraction, and forget h values that were learned for the old regions."""
         count = self.levels.parent.size
         self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.ground, count)
@@ -114,7 +114,7 @@ class PrLrta(ColumnAgent):
         self._drop_plan()
 
     def _reset_region_tables(self) -> None:
-        self.forgotten_cells = self.learned_cells()
+        self.forgotten_cells = self.learned_cell_count()
         self.lost_changes += int(self.tables.aimed[0].changes) + 1
         self.tables = new_target_heuristics(self.ground, int(self.state[0].goal))
 
@@ -133,8 +133,8 @@ class PrLrta(ColumnAgent):
             self._reset_region_tables()  # learned values hold only for nodes of the old level and for old arc costs
         super().set_param(name, value)
 
-    def _drop_cut_plan(self) -> bool:
-        if not learner.is_path_cut(self.ground, self.path, self.state):
+    def _drop_plan_if_cut(self) -> bool:
+        if not learner.is_planned_path_cut(self.ground, self.path, self.state):
             return False
         self._drop_plan()
         return True
@@ -142,8 +142,8 @@ class PrLrta(ColumnAgent):
     def searches(self) -> tuple[Search, ...]:
         return self.node_ball.nodes.search, self.search
 
-    def _cells_learned_now(self) -> int:
-        return super()._cells_learned_now() + int(self.tables.counts[0].entries)
+    def _learned_cell_count_now(self) -> int:
+        return super()._learned_cell_count_now() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
         """Return the agent's counts of memory, which are the same whether or not the agent is displayed.
@@ -152,7 +152,7 @@ class PrLrta(ColumnAgent):
         `CELLS_OF_ONE_EXPANSION` cells are counted in their place.
         """
         cells = max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.search))
-        known = cells + max_known_cells(self.node_ball.nodes.search) + self.learned_cells()
+        known = cells + max_known_cells(self.node_ball.nodes.search) + self.learned_cell_count()
         return OwnCounts(known, self.database_bytes)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
@@ -163,14 +163,14 @@ class PrLrta(ColumnAgent):
             done += int(pr_lrta.run_ticks(self.ground, self.levels, *memory, self.state, rows[done:]))
             if done == rows.size or self.status is not Status.ACTIVE:
                 return done
-            self.tables = with_larger_table(self.tables)
+            self.tables = with_larger_hash_table(self.tables)
 
-    def _depth_map(self) -> np.ndarray | None:
+    def _lookahead_depth_map(self) -> np.ndarray | None:
         """Return the table of lookahead depths to display, for each cell the depth of its region in the database."""
         it = self.control[0]
         if not (it.uses_levels and it.uses_depths):
             return None
-        return databases.depths_of_cells(self.abstraction, self.column, int(it.high_level))
+        return databases.lookahead_depths_of_cells(self.abstraction, self.column, int(it.high_level))
 
     def view(self) -> AgentView:
         it, st = self.control[0], self.state[0]
@@ -193,7 +193,7 @@ class PrLrta(ColumnAgent):
             },
             waypoints=np.array(end, np.int32),
             target=int(st.best),
-            depths=self._depth_map(),
+            depths=self._lookahead_depth_map(),
             regions=region_map(self.abstraction, int(it.level)),
             prepared=self.prepared_data,
             is_stale=self.is_stale,
@@ -235,6 +235,6 @@ SPEC = AgentSpec(
     is_real_time=False,
     keeps_h=True,
     converges_to_optimal=False,
-    prepare=partial(prepare_column, column_recipe),
+    prepare=partial(prepare_database_column, pr_lrta_column_recipe),
     shows=frozenset({"groups", "regions", "waypoints", "control"}),
 )

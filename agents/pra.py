@@ -57,7 +57,7 @@ class Pra(AbstractionMixin, KernelAgent):
         self.search = new_search(problem.grid.cells, counts_heat=problem.watched, notes_order=problem.watched)
         self.path = np.zeros(problem.grid.cells, np.int32)
         pra.place_agent(self.state, problem.start, problem.goal)
-        self.on_new_data()
+        self.on_rebuilt_data()
 
     def searches(self) -> tuple[Search, ...]:
         return self.nodes.search, self.search
@@ -65,7 +65,7 @@ class Pra(AbstractionMixin, KernelAgent):
     def own_counts(self) -> OwnCounts:
         return OwnCounts(super().own_counts().memory, self.database_bytes)
 
-    def on_new_data(self) -> None:
+    def on_rebuilt_data(self) -> None:
         """Allocate memory for the rebuilt abstraction, and drop the plan."""
         self.nodes = new_node_search(self.levels.parent.size)
         self.corridor = new_corridor(self.ground, self.levels.parent.size)
@@ -81,7 +81,7 @@ class Pra(AbstractionMixin, KernelAgent):
         )
         st.is_planning = st.length = 0
 
-    def _restart(self) -> None:
+    def _restart_agent(self) -> None:
         st = self.state[0]
         pra.place_agent(self.state, st.loc, st.goal)
         st.restarts += 1
@@ -89,16 +89,16 @@ class Pra(AbstractionMixin, KernelAgent):
 
     def set_goal(self, goal: int) -> None:
         self.state[0].goal = goal
-        self._restart()
+        self._restart_agent()
 
     def set_param(self, name: str, value: Value) -> None:
         self.params[name] = value
         if name == "after_change":
-            self.set_after_change(value)
+            self.set_after_change_policy(value)
         if name == "mode":
             return  # the mode changes only the number of expansions in a tick, so the plan stays valid
         self._apply_params()
-        self._restart()
+        self._restart_agent()
 
     def refused(self, cell: int) -> None:
         pra.place_agent(self.state, cell, self.state[0].goal)
@@ -106,8 +106,8 @@ class Pra(AbstractionMixin, KernelAgent):
     def on_change(self, change: MapChange) -> None:
         self.update_data_after_change(change)
         is_asleep = self.status is Status.NO_PATH and not change.has_new_arcs
-        if change.has_arcs and self.status is not Status.AT_GOAL and not is_asleep:
-            self._restart()
+        if change.has_changed_arcs and self.status is not Status.AT_GOAL and not is_asleep:
+            self._restart_agent()
 
     def rebuild_expansions_per_tick(self, budget: int) -> float:
         return inf if self.params["mode"] == "instant" else float(budget)
@@ -120,7 +120,7 @@ class Pra(AbstractionMixin, KernelAgent):
             return int(pra.wait_ticks(self.state, rows))
         self.state[0].uses_levels = not self.is_stale
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(pra.run_ticks, expansions, rows))
+        return int(self.call_kernel(pra.run_ticks, expansions, rows))
 
     def view(self) -> AgentView:
         st = self.state[0]

@@ -18,7 +18,7 @@ from sim.abstraction import RECIPE
 from sim.agent_api import Problem
 from sim.grid import Grid, MapChange
 from sim.params import Param, Value
-from sim.prepared import BuildProgress, PreparedData, Stopwatch, fetch_data, iter_fetch, prefetch
+from sim.prepared import BuildProgress, PreparedData, Stopwatch, fetch_data, iter_fetch_data, prefetch_data
 
 
 def after_change_param(default: str) -> Param:
@@ -42,13 +42,13 @@ def prepare_abstraction(
         params: Parameters of the agent; not used.
         stopwatch: Clock that measures the time of the computation; None: the time is not measured.
     """
-    return iter_fetch(RECIPE, problem.grid, stopwatch)
+    return iter_fetch_data(RECIPE, problem.grid, stopwatch)
 
 
 class PreparedDataMixin:
     """Mixin of agents with prepared data: keeps the data, whether it is stale, and the progress of its rebuild.
 
-    Subclasses implement `run`, `steps`, `prepared_data` and `_fetch_data`.
+    Subclasses implement `run`, `steps`, `prepared_data` and `_fetch_prepared_data`.
     """
 
     problem: Problem
@@ -57,9 +57,9 @@ class PreparedDataMixin:
     def fetch_initial_data(self, grid: Grid, params: Mapping[str, Value]) -> None:
         """Fetch all prepared data for the current map; the constructor of the agent calls this."""
         self._grid, self._after_change = grid, str(params["after_change"])
-        self._fetch_data()
+        self._fetch_prepared_data()
 
-    def _fetch_data(self) -> None:
+    def _fetch_prepared_data(self) -> None:
         """Fetch the prepared data for the current map. Subclasses extend this method by fetching their kind of data."""
         self.left = 0.0
         self.data_moves = self._grid.moves.copy()
@@ -69,14 +69,14 @@ class PreparedDataMixin:
     def prepared_data(self) -> tuple[PreparedData, ...]:
         raise NotImplementedError
 
-    def set_after_change(self, choice: Value) -> None:
+    def set_after_change_policy(self, choice: Value) -> None:
         """Apply a change of the parameter `after_change_param` during the run."""
         self._after_change = str(choice)
         self._update_staleness()
 
     def update_data_after_change(self, change: MapChange) -> None:
         """Handle a change of the map: mark the data as stale or valid again."""
-        if change.has_arcs:  # without a changed arc the data stays valid, and a rebuild under way continues
+        if change.has_changed_arcs:  # without a changed arc the data stays valid, and a rebuild under way continues
             self._update_staleness()
 
     def _update_staleness(self) -> None:
@@ -86,7 +86,7 @@ class PreparedDataMixin:
         self.left = float(sum(data.build_expansions for data in self.prepared_data)) if is_rebuilt else 0.0
         if is_rebuilt and self.problem.watched:
             # Compute in the background, because otherwise the frame in which the rebuild ends would take too long.
-            prefetch(id(self), self.steps(self._grid.copy()))
+            prefetch_data(id(self), self.steps(self._grid.copy()))
 
     @property
     def database_bytes(self) -> int:
@@ -105,7 +105,7 @@ class PreparedDataMixin:
         """Plan and act with the current prepared data; arguments and result are those of `Agent.advance`."""
         raise NotImplementedError
 
-    def on_new_data(self) -> None:
+    def on_rebuilt_data(self) -> None:
         """Handle the replacement of stale data by rebuilt data. Subclasses reset the memory that depends on it."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
@@ -133,19 +133,19 @@ class PreparedDataMixin:
 
     def _switch_to_rebuilt_data(self) -> None:
         """Replace the stale data by the rebuilt data, and notify the subclass."""
-        self._fetch_data()
-        self.on_new_data()
+        self._fetch_prepared_data()
+        self.on_rebuilt_data()
 
 
 class AbstractionMixin(PreparedDataMixin):
     """Mixin of agents whose prepared data is the clique abstraction of the map, or is computed from it."""
 
-    def _fetch_data(self) -> None:
-        super()._fetch_data()
+    def _fetch_prepared_data(self) -> None:
+        super()._fetch_prepared_data()
         self.abstraction = fetch_data(RECIPE, self._grid)
 
     def steps(self, grid: Grid) -> Iterator[BuildProgress]:
-        return iter_fetch(RECIPE, grid)
+        return iter_fetch_data(RECIPE, grid)
 
     @property
     def levels(self) -> Any:

@@ -19,7 +19,7 @@ from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import ribs
-from sim.kernels.labels import new_record_search
+from sim.kernels.labels import new_search_without_heap
 from sim.kernels.search import Search
 from sim.params import Param, Value
 
@@ -31,7 +31,7 @@ class Ribs(BestFirstAgent):
         self._reset_agent(problem.start)
 
     def _new_search(self) -> Search:
-        return new_record_search(self.problem.grid.cells, self.problem.watched)
+        return new_search_without_heap(self.problem.grid.cells, self.problem.watched)
 
     def _reset_agent(self, start: int) -> None:
         st = self.state[0]
@@ -42,7 +42,7 @@ class Ribs(BestFirstAgent):
         return self.ground, self.search, self.memory, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(self.call(ribs.run_ticks, budget, rows))
+        return int(self.call_kernel(ribs.run_ticks, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)

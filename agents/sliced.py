@@ -43,7 +43,7 @@ class SlicedAgent(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
-        return int(self.call(sliced.run_ticks, expansions, budget, 0.0, rows))
+        return int(self.call_kernel(sliced.run_ticks, expansions, budget, 0.0, rows))
 
     def on_change(self, change: MapChange) -> None:
         if sliced.needs_restart(self.search, self.state, change.tails, change.rose):

@@ -14,7 +14,7 @@ from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import batch, tb_bfs
-from sim.kernels.ancestry import generation_table_of_links, new_links
+from sim.kernels.ancestry import generation_table_of_links, new_ancestry_links
 from sim.kernels.route import new_route, route_index, trace_path_to
 from sim.kernels.stale import GenerationTable
 from sim.params import Param, Value
@@ -48,7 +48,7 @@ class TbBfs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
         cells, width = problem.grid.cells, self.tile_width
-        self.links = new_links(cells, problem.reuses_memory, width)
+        self.links = new_ancestry_links(cells, problem.reuses_memory, width)
         self.route = new_route(cells, problem.reuses_memory, width, self.links)
         self._reset_agent(problem.start)
 
@@ -71,10 +71,10 @@ class TbBfs(BestFirstAgent):
         return batch.run_tb_bfs_batch
 
     @property
-    def batch_change_kernel(self) -> Any:
+    def batch_map_change_kernel(self) -> Any:
         return batch.notify_tb_bfs_batch
 
-    def batch_change_rule(self) -> tuple[int, int, float]:
+    def batch_map_change_rule(self) -> tuple[int, int, float]:
         policy = tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER
         heeds = tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD
         return policy, heeds, self._shortcut_weight()
@@ -90,7 +90,7 @@ class TbBfs(BestFirstAgent):
         return self.ground, self.search, self.route, self.links, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        return int(self.call(tb_bfs.run_ticks, budget, rows))
+        return int(self.call_kernel(tb_bfs.run_ticks, budget, rows))
 
     def _shortcut_weight(self) -> float:
         """Return the weight w in the rule for restarts after arcs were added; 0 disables the rule."""
@@ -105,7 +105,7 @@ class TbBfs(BestFirstAgent):
             change.tails,
             change.heads,
             change.rose,
-            *self.batch_change_rule(),
+            *self.batch_map_change_rule(),
         )
 
     def view(self) -> AgentView:

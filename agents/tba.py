@@ -71,7 +71,7 @@ class Tba(BestFirstAgent):
         return None if self.params["shortcut"] else batch.run_tba_batch
 
     @property
-    def batch_change_kernel(self) -> Any:
+    def batch_map_change_kernel(self) -> Any:
         return batch.notify_tba_batch
 
     derived_attributes = (*BestFirstAgent.derived_attributes, "_shortcut_budget")
@@ -85,7 +85,7 @@ class Tba(BestFirstAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         self._shortcut_budget[0] = int(self.params["shortcut_budget"]) or budget
-        return int(self.call(tba.run_ticks, budget, rows))
+        return int(self.call_kernel(tba.run_ticks, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
         tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)

@@ -10,14 +10,14 @@ import numpy as np
 
 from agents.registry import SPECS, SPECS_BY_KEY
 from sim.agent_batch import MIN_BATCH_SIZE
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.generate import component_labels, largest_component_mask
 from sim.grid import Grid
 from sim.kernels.ready import KernelSet
 from sim.movement import SQUEEZE, Movement
 from sim.params import Value
-from sim.placing import cheapest_costs_and_moves, paths_may_have_changed
+from sim.placing import cheapest_costs_and_moves, possibly_changed_path_mask
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.world import World
 
@@ -51,7 +51,7 @@ def world_kernel_set() -> KernelSet:
 
 
 def _call_world_kernels() -> None:
-    frame = take_keyframe(tiny_world(watched=True))
+    frame = take_keyframe(build_tiny_world(watched=True))
     world = restore_world(frame)
     take_keyframe(
         world, like=frame
@@ -60,7 +60,7 @@ def _call_world_kernels() -> None:
     component_labels(Grid.from_text_rows(list(_TINY_MAP_ROWS), movement=Movement(SQUEEZE)))
     largest_component_mask(world.grid.free_mask_2d)
     cheapest_costs_and_moves(world.grid, [0, 1], world.goal)
-    paths_may_have_changed(world.grid, [0], [world.goal], [1.0], np.zeros(1, np.int32))
+    possibly_changed_path_mask(world.grid, [0], [world.goal], [1.0], np.zeros(1, np.int32))
 
 
 def agent_creation_kernel_set() -> KernelSet:
@@ -69,7 +69,7 @@ def agent_creation_kernel_set() -> KernelSet:
 
 
 def _create_all_agents() -> None:
-    world = tiny_world(watched=True)
+    world = build_tiny_world(watched=True)
     for spec in SPECS:
         if not spec.is_own:
             world.add(AgentConfig(spec.key))
@@ -83,10 +83,10 @@ def agent_kernel_sets(kinds: Iterable[str], *, watched: bool) -> list[KernelSet]
         kinds: Keys of agents, or `CROWD_KIND`.
         watched: Whether the window displays the agents, which takes further kernels.
     """
-    return [_agent_kernel_set(kind, watched=watched) for kind in dict.fromkeys(kinds) if has_kernels(kind)]
+    return [_agent_kernel_set(kind, watched=watched) for kind in dict.fromkeys(kinds) if has_agent_kernels(kind)]
 
 
-def has_kernels(kind: str) -> bool:
+def has_agent_kernels(kind: str) -> bool:
     """Return whether a kind of agents has kernels; user-defined agents are plain Python."""
     return kind not in SPECS_BY_KEY or not SPECS_BY_KEY[kind].is_own
 
@@ -113,7 +113,9 @@ def _agent_kernel_set(kind: str, *, watched: bool) -> KernelSet:
 
 def warm_up_batches() -> None:
     """Advance batches of all kinds of agents that have batch kernels, and change the map in between."""
-    world = tiny_world(watched=False, trials=1)  # one trial, because agents with several trials cannot be in a batch
+    world = build_tiny_world(
+        watched=False, trials=1
+    )  # one trial, because agents with several trials cannot be in a batch
     goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
     for kind, params in _BATCH_KINDS:
         for goal in goals[1 : 1 + MIN_BATCH_SIZE]:
@@ -124,13 +126,13 @@ def warm_up_batches() -> None:
         world.submit(command)
     world.advance(2)
     world.snapshot()
-    world.digest()
+    world.compute_digest()
 
 
-def tiny_world(*, watched: bool, trials: int = 2) -> World:
+def build_tiny_world(*, watched: bool, trials: int = 2) -> World:
     """Return a world on a map of 8 x 4 cells with random changes, in which warm-up runs take place."""
     grid = Grid.from_text_rows(list(_TINY_MAP_ROWS))
-    changes = RandomChanges(5, 5.0)
+    changes = RandomChangeSchedule(5, 5.0)
     return World(
         grid, 0, grid.cells - 1, SPECS_BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials
     )
@@ -138,7 +140,7 @@ def tiny_world(*, watched: bool, trials: int = 2) -> World:
 
 def warm_up_agent(config: AgentConfig, *, watched: bool = False) -> None:
     """Advance an agent on the tiny map, while cells are blocked and freed and the goal is moved, to run its kernels."""
-    world = tiny_world(watched=watched)
+    world = build_tiny_world(watched=watched)
     world.add(replace(config, start=None, goal=None))
     world.advance(2)
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,)), MoveGoal(7)):

@@ -1,7 +1,7 @@
 """Watchdog that interrupts calls into user code, because an endless loop must not hang the window.
 
     with WATCHDOG.watching(1.0):
-        agent.advance(...)          a TooLongError is raised inside this call after about a second
+        agent.advance(...)          a CallTimeoutError is raised inside this call after about a second
     WATCHDOG.is_outside             whether the caller is in the main thread and outside all watched calls
     attempt(do, 1.0)                run `do` in a watched thread, which is abandoned if it does not return
 
@@ -22,7 +22,7 @@ from types import TracebackType
 _CHECK_INTERVAL_S = 0.25  # interval in seconds between two checks of the watched calls
 
 
-class TooLongError(BaseException):
+class CallTimeoutError(BaseException):
     """Raised inside a watched call that takes too long; a BaseException, which `except Exception` does not catch."""
 
 
@@ -40,14 +40,14 @@ class _WatchedCall:
         self.is_fired = self.is_forked = False
 
     def __enter__(self) -> None:
-        self.watchdog.register_call(self)
+        self.watchdog.register_watched_call(self)
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self.is_forked:
             os._exit(0)
         try:
             self.watchdog.end(self)
-        except TooLongError:  # raised while `end` ran, so the call may still be registered: remove it again
+        except CallTimeoutError:  # raised while `end` ran, so the call may still be registered: remove it again
             self.watchdog.end(self)
             raise
 
@@ -64,16 +64,16 @@ class Watchdog:
         return _WatchedCall(self, max(1, round(seconds / _CHECK_INTERVAL_S)))
 
     @property
-    def is_outside_calls(self) -> bool:
+    def is_outside_watched_calls(self) -> bool:
         """Return whether the current thread is the main thread and outside all watched calls."""
         if threading.current_thread() is not threading.main_thread():
             return False
         thread = threading.get_ident()
         return all(call.thread != thread for call in self._calls.copy())
 
-    def register_call(self, call: _WatchedCall) -> None:
+    def register_watched_call(self, call: _WatchedCall) -> None:
         if not self._has_thread:
-            self._start_thread()
+            self._start_watchdog_thread()
         self._calls.add(call)
 
     def end(self, call: _WatchedCall) -> None:
@@ -82,11 +82,11 @@ class Watchdog:
             if call.is_fired:  # the call has returned, so cancel its pending error unless it is being raised already
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), None)
 
-    def _start_thread(self) -> None:
+    def _start_watchdog_thread(self) -> None:
         self._has_thread = True
-        threading.Thread(target=self._check_calls, name="watchdog", daemon=True).start()
+        threading.Thread(target=self._check_watched_calls, name="watchdog", daemon=True).start()
 
-    def _check_calls(self) -> None:
+    def _check_watched_calls(self) -> None:
         """Check all watched calls every quarter of a second, until the program ends; body of the daemon thread."""
         pause = threading.Event()
         while not pause.wait(_CHECK_INTERVAL_S):
@@ -97,11 +97,11 @@ class Watchdog:
                         self._interrupt_call(call)
 
     def _interrupt_call(self, call: _WatchedCall) -> None:
-        """Raise a TooLongError in the thread of the call, and re-arm its timer in case the code swallows the error."""
+        """Raise a CallTimeoutError in the thread of the call; re-arm its timer in case the code swallows the error."""
         call.left, call.is_fired = call.max_checks, True
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(TooLongError))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(CallTimeoutError))
 
-    def after_fork(self) -> None:
+    def reset_after_fork(self) -> None:
         """Reset the watchdog in a forked process, which has no watchdog thread, only the thread that forked."""
         thread = threading.get_ident()
         for call in self._calls:
@@ -134,4 +134,4 @@ def run_watched_thread(do: Callable[[], object], seconds: float) -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=WATCHDOG.after_fork)
+    os.register_at_fork(after_in_child=WATCHDOG.reset_after_fork)

@@ -24,18 +24,18 @@ from sim.experiments.advice import (
     AgentCandidate,
     FrameRequirement,
     best_candidates,
+    candidates_in_measurement_order,
     create_candidate_job,
     create_candidates,
     find_max_fitting_units,
-    measure_crowd,
-    order_for_crowd_measurement,
+    measure_crowd_timing,
     pareto_candidates,
 )
 from sim.experiments.job_runner import run_job
-from sim.experiments.problems import ProblemInstance, create_map_data, random_pairs
+from sim.experiments.problems import ProblemInstance, create_map_data, random_start_goal_pairs
 from sim.experiments.report_charts import ChartData, ChartSeries, measure_label
 from sim.experiments.table_formats import ReportTable, cell_text, number_text
-from sim.files.disk import check_folder, make_folder
+from sim.files.disk import check_folder_creatable, create_folder
 from sim.files.map_files import MAP_KINDS, open_map
 from sim.files.map_source import MapFile
 from sim.files.scenario import Scenario, save_scenario
@@ -60,20 +60,20 @@ def main(argv: Sequence[str]) -> int:
     grid = open_map(file, movement=movement_of_arguments(given))
     folder = Path(given.output or f"{Path(given.map).stem}-advice")
     board = create_map_data(Path(file).name, grid)
-    pairs = random_pairs(grid, _MAX_PROBLEMS, Random(0))
+    pairs = random_start_goal_pairs(grid, _MAX_PROBLEMS, Random(0))
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map with a path between at least two cells, got none")
     cases = [ProblemInstance(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
-    check_folder(folder)  # before the long measurements, so that a bad output folder is reported at once
+    check_folder_creatable(folder)  # before the long measurements, so that a bad output folder is reported at once
     tried, need = create_candidates(SPECS_BY_KEY, given.budget), FrameRequirement(given.units, given.budget_ms)
     progress = ProgressBar()
     warm_up_agents([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
     count = measure_walks(tried, cases, given.seconds / 2, progress)
     measure_frame_times(tried, cases, given.units, given.seconds / 2, progress)
     advice = recommendation_text(tried, cases, need, progress)
-    print_answer(tried, need, given, count, advice)
-    print(f"\n{records_line(grid)}")
-    write_files(tried, need, cases[0], Path(file), folder)
+    print_advice(tried, need, given, count, advice)
+    print(f"\n{recommended_records_line(grid)}")
+    write_advice_files(tried, need, cases[0], Path(file), folder)
     return 0
 
 
@@ -135,7 +135,7 @@ def measure_frame_times(
         seconds: The time limit, checked before each candidate after the first _MIN_CROWDS.
         progress: Shows the progress bar.
     """
-    chosen = order_for_crowd_measurement(tried)
+    chosen = candidates_in_measurement_order(tried)
     began = time.monotonic()
     for index, candidate in enumerate(chosen):
         spent = time.monotonic() - began
@@ -144,7 +144,7 @@ def measure_frame_times(
         progress.update_bar(
             f"{min(units, MAX_COMPARED_UNITS):,} units at once, {candidate.name}", min(1.0, spent / seconds)
         )
-        candidate.crowd_timing = measure_crowd(
+        candidate.crowd_timing = measure_crowd_timing(
             candidate, cases, SPECS_BY_KEY, min(units, MAX_COMPARED_UNITS), time.thread_time
         )
 
@@ -171,7 +171,7 @@ def recommendation_text(
         if need.fit_level(best[0]) == NO:
             break  # with fewer units than requested the best candidate is already too slow
         progress.update_bar(f"{units:,} units at once, {best[0].name}")
-        best[0].crowd_timing = measure_crowd(best[0], cases, SPECS_BY_KEY, units, time.thread_time)
+        best[0].crowd_timing = measure_crowd_timing(best[0], cases, SPECS_BY_KEY, units, time.thread_time)
     if not best:
         return ""
     nothing_fits = need.fit_level(best[0]) == NO
@@ -179,10 +179,10 @@ def recommendation_text(
 
     def longest_ms(units: int) -> float:
         progress.update_bar(f"{units:,} units at once, {chosen.name}")
-        return measure_crowd(chosen, cases, SPECS_BY_KEY, units, time.thread_time).max_frame_ms
+        return measure_crowd_timing(chosen, cases, SPECS_BY_KEY, units, time.thread_time).max_frame_ms
 
     most = find_max_fitting_units(longest_ms, need.budget_ms, need.estimate_max_units(chosen))
-    progress.clear()
+    progress.clear_bar()
     return _nothing_fits_text(chosen, need, most) if nothing_fits else _advice_text(chosen, need, most)
 
 
@@ -191,7 +191,7 @@ def _nothing_fits_text(quickest: AgentCandidate, need: FrameRequirement, most: i
     return (
         f"{text}, not even one unit."
         if not most
-        else f"{text}; of the fastest, {quickest.name}, {_count_text(most)} fit."
+        else f"{text}; of the fastest, {quickest.name}, {_unit_count_text(most)} fit."
     )
 
 
@@ -203,18 +203,18 @@ def _advice_text(best: AgentCandidate, need: FrameRequirement, most: int) -> str
         return (
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
             f"{taken}, but {at_most}.\n"
-            + (f"Without tick_ms, {_count_text(most)} fit." if most else "Without tick_ms, no unit fits.")
+            + (f"Without tick_ms, {_unit_count_text(most)} fit." if most else "Without tick_ms, no unit fits.")
         )
     # Print at least the requested number of units, because so many have fitted in an earlier measurement.
     # The search for the largest number may find fewer, if its measurements happen to be slower.
-    return f"Use {best.name}: {taken}, {at_most}; {_count_text(max(most, need.units))} fit."
+    return f"Use {best.name}: {taken}, {at_most}; {_unit_count_text(max(most, need.units))} fit."
 
 
-def _count_text(units: int) -> str:
+def _unit_count_text(units: int) -> str:
     return f"{units:,} or more would" if units >= MAX_MEASURED_UNITS else f"about {units:,} would"
 
 
-def print_answer(
+def print_advice(
     tried: Sequence[AgentCandidate], need: FrameRequirement, given: Namespace, count: int, advice: str
 ) -> None:
     units = "one unit" if need.units == 1 else f"{min(need.units, MAX_COMPARED_UNITS):,} units at once"
@@ -229,13 +229,13 @@ def print_answer(
         print(f"\n{advice}")
 
 
-def records_line(grid: Grid) -> str:
+def recommended_records_line(grid: Grid) -> str:
     """Return a line about the number of records that kNN LRTA* needs on a map.
 
     The agent kNN LRTA* itself is not tried, because its records must be computed for each map.
     """
     cap = next(param for param in SPECS_BY_KEY["knn-lrta"].params if param.name == "cap").default
-    share = float(fetch_data(coverage.coverage_recipe(int(cap)), grid).tables.share[0])
+    share = float(fetch_data(coverage.climb_coverage_recipe(int(cap)), grid).tables.share[0])
     fits = f"{share:.1%} of pairs can be climbed, and about N x {share**2:.2g} of N records fit a problem"
     return f"kNN LRTA* was not tried. {fits}: {coverage.describe_recommended_records(share)}."
 
@@ -259,7 +259,7 @@ def candidate_table(chosen: Sequence[AgentCandidate], need: FrameRequirement) ->
             candidate.totals.median_cost_ratio,
             candidate.totals.max_cost_ratio,
             100.0 * candidate.totals.back_moves / max(1, candidate.totals.moves),
-            candidate.totals.most,
+            candidate.totals.max_tick_expansions,
             candidate.crowd_unit_us,
             need.max_frame_ms(candidate),
             need.fit_level(candidate),
@@ -303,7 +303,7 @@ def advice_chart(tried: Sequence[AgentCandidate], need: FrameRequirement) -> Cha
     )
 
 
-def write_files(
+def write_advice_files(
     tried: Sequence[AgentCandidate], need: FrameRequirement, case: ProblemInstance, path: Path, folder: Path
 ) -> None:
     """Write the figure, and a scenario with the best three candidates; write nothing if there are no candidates.
@@ -318,7 +318,7 @@ def write_files(
     best = best_candidates(tried, need)
     if not best:
         return
-    make_folder(folder)
+    create_folder(folder)
     for _ in save_chart(advice_chart(tried, need), folder):
         pass
     agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)

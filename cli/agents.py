@@ -15,11 +15,11 @@ def main(argv: Sequence[str]) -> int:
     if parser.parse_args(argv).json:
         print(json.dumps([spec.describe() for spec in SPECS], indent=2))
     else:
-        print("\n\n".join(_agent_text(spec) for spec in SPECS))
+        print("\n\n".join(_agent_description(spec) for spec in SPECS))
     return 0
 
 
-def _agent_text(spec: AgentSpec) -> str:
+def _agent_description(spec: AgentSpec) -> str:
     lines = [f"{spec.key:<14} {spec.name} ({spec.paper})", f"{'':<14} {spec.summary}"]
     return "\n".join([*lines, *(_parameter_line(param) for param in spec.params)])
 

@@ -70,7 +70,7 @@ def param_arguments(param: Param) -> dict[str, Any]:
     }
 
 
-def existing_folder(text: str) -> Path:
+def parse_existing_folder(text: str) -> Path:
     """Convert an argument to the path of an existing folder."""
     if not os.path.isdir(text):
         there = "a file" if os.path.exists(text) else "no such folder"
@@ -87,7 +87,7 @@ FURTHER_MAPS_HELP = "another folder to search for maps"
 def add_maps_option(parser: CommandParser, what: str) -> None:
     named = os.environ.get("BACKMOVE_MAPS", BENCHMARK_MAPS)
     words = f"{what}; the environment variable BACKMOVE_MAPS sets it as well"
-    parser.add_argument("--maps", type=existing_folder, default=named, metavar="DIR", help=words)
+    parser.add_argument("--maps", type=parse_existing_folder, default=named, metavar="DIR", help=words)
 
 
 def add_movement_options(parser: CommandParser) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agents import contract, own_files
 from cli.arguments import CommandParser
-from cli.own_agents import ask_permission
+from cli.own_agents import ask_permission_to_run
 
 OK, BROKEN = 0, 1
 
@@ -13,12 +13,12 @@ def main(argv: Sequence[str]) -> int:
     parser = CommandParser("check-agent", "Run your own agent on small maps, and check every move against the rules.")
     parser.add_argument("file", metavar="FILE.py", help="the agent, see docs/your-own-agent.md")
     file = parser.parse_args(argv).file
-    own_files.key_of_file(own_files.absolute_path(file))
-    ask_permission(file)
+    own_files.agent_key_of_file(own_files.absolute_path(file))
+    ask_permission_to_run(file)
     spec = own_files.load_agent_file(file)
     print(f"{spec.name} ({spec.key}): {spec.summary}")
     broken = 0
-    for rule, wrong in contract.check_contract(spec):
+    for rule, wrong in contract.check_agent_contract(spec):
         broken += bool(wrong)
         print(f"  {'BROKEN' if wrong else 'ok    '}  {rule}", flush=True)
         if wrong:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents import own_files
 from cli.arguments import CommandParser
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.params import ConfigError
 from sim.program import ASSETS, PROGRAM_COMMAND
 
@@ -18,11 +18,11 @@ def main(argv: Sequence[str]) -> int:
     parser = CommandParser("new-agent", "Write an example agent to start from: real-time A* in 40 lines.")
     parser.add_argument("file", metavar="FILE.py", help="the file to write; its name becomes the key of the agent")
     path = Path(parser.parse_args(argv).file)
-    key = own_files.key_of_file(path)
+    key = own_files.agent_key_of_file(path)
     if os.path.lexists(path):
         raise ConfigError(f"{path}: the file exists already; nothing was written")
     text = EXAMPLE.read_text(encoding="utf-8").replace(_NAME_LINE, f'name = "{key}"')
-    write_atomically(path, text.encode())
+    write_file_atomically(path, text.encode())
     own_files.store_trust(path)
     print(f"wrote {path}; next steps:")
     print(

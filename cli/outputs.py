@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from agents.own_files import LOADED_FILES
-from sim.files.disk import check_writable, is_stream
+from sim.files.disk import check_file_writable, is_pipe_or_device
 from sim.params import ConfigError
 
 # displayed name of each standard stream -> its name in the module sys
@@ -15,7 +15,7 @@ _STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 FilePath = str | os.PathLike[str]
 
 
-def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[FilePath]) -> None:
+def check_output_paths(outputs: Mapping[str, str | None], inputs: Iterable[FilePath]) -> None:
     """Check the output paths of a command.
 
     Args:
@@ -38,7 +38,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[FilePath])
             problems.append(f"{option} {path}: expected a file of its own, got the file of {taken[0]}")
             continue
         try:
-            check_writable(path)
+            check_file_writable(path)
         except ConfigError as error:
             problems += [f"{option} {text}" for text in error.problems]
     if problems:
@@ -50,7 +50,7 @@ def _are_same_file(path: FilePath, other: FilePath) -> bool:
 
     Devices and pipes never count as the same file, because several outputs may write to one of them.
     """
-    if is_stream(path):
+    if is_pipe_or_device(path):
         return False
     if os.path.realpath(path) == os.path.realpath(other):
         return True
@@ -62,6 +62,6 @@ def _are_same_file(path: FilePath, other: FilePath) -> bool:
 
 def _is_file_of_stream(stream: TextIO, path: str) -> bool:
     try:
-        return not is_stream(path) and os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
+        return not is_pipe_or_device(path) and os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
     except (OSError, ValueError):  # the file does not exist yet, or the stream has no file descriptor
         return False

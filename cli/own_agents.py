@@ -22,19 +22,19 @@ def load_agent_files(arguments: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: A file cannot be loaded, the user does not allow it to run, or two files have the same key.
     """
-    files, rest = _split_arguments(arguments)
+    files, rest = _split_agent_file_arguments(arguments)
     paths: dict[str, Path] = {}
     for file in files:
         path = own_files.absolute_path(file)
-        key = own_files.key_of_file(path)
+        key = own_files.agent_key_of_file(path)
         if paths.setdefault(key, path) != path:
             raise ConfigError(f"{file}: got two files for the agent '{key}'; rename one, because its name is the key")
-        ask_permission(file)
+        ask_permission_to_run(file)
         own_files.load_agent_file(file)
     return rest
 
 
-def _split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_agent_file_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the files named by `--agent-file` options, and the other arguments."""
     files, rest, words = [], [], iter(arguments)
     for word in words:
@@ -48,7 +48,7 @@ def _split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return files, rest
 
 
-def ask_permission(file: str) -> None:
+def ask_permission_to_run(file: str) -> None:
     """Ask the user for permission to run a file, unless this version of the file has been allowed before.
 
     Without a terminal the user cannot be asked; naming the file on the command line then counts as permission.

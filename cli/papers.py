@@ -16,9 +16,9 @@ from cli import experiment
 from cli.arguments import CommandParser, run_module
 from cli.report import create_report
 from cli.report.page import markdown_heading, report_section
-from sim.experiments.specification import SIZES, parse_presentation
-from sim.experiments.store import open_for_reading
-from sim.files.disk import write_atomically
+from sim.experiments.specification import SIZES, parse_report_content
+from sim.experiments.store import open_store_for_reading
+from sim.files.disk import write_file_atomically
 from sim.program import ASSETS, ROOT
 
 FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
@@ -60,16 +60,16 @@ def page_sections(results: Path, page: str) -> Iterator[str]:
     for name in experiment_names():
         folder = results / name
         if folder.is_dir():
-            with open_for_reading(folder) as store:
+            with open_store_for_reading(folder) as store:
                 yield report_section(create_report(store, is_short=True))
         else:
-            spec = parse_presentation((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+            spec = parse_report_content((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
             yield from (
                 text.rstrip("\n") + "\n" for named, text in said.items() if named == markdown_heading(spec.title)
             )
 
 
-def claim_bands(specification: str) -> list[Mapping[str, object]]:
+def claims_without_bands(specification: str) -> list[Mapping[str, object]]:
     """Return the claims of a specification without the keys that may be added after the results are known.
 
     The keys `expect` and `why` state that a claim does not hold here; all other keys are fixed before the runs.
@@ -78,19 +78,19 @@ def claim_bands(specification: str) -> list[Mapping[str, object]]:
     return [{key: value for key, value in claim.items() if key not in ("expect", "why")} for claim in claims]
 
 
-def record_runs(results: Path) -> None:
+def write_result_digests(results: Path) -> None:
     """Write the digests of all available results to docs/experiment-runs.json."""
     runs = json.loads(RUNS_FILE.read_text(encoding="utf-8")) if RUNS_FILE.exists() else {}
     for name in experiment_names():
         if (results / name).is_dir():
-            with open_for_reading(results / name) as store:
-                size, program = store.meta_value("size"), store.program_version
+            with open_store_for_reading(results / name) as store:
+                size, program = store.metadata_value("size"), store.program_version
             table = (results / name / "results.csv").read_bytes()
             rows = len(table.splitlines()) - 1
             digest = sha256(table).hexdigest()
             runs[name] = {"size": size, "rows": rows, "results": digest, "program": program}
     ordered = {name: runs[name] for name in experiment_names() if name in runs}
-    write_atomically(RUNS_FILE, (json.dumps(ordered, indent=1) + "\n").encode())
+    write_file_atomically(RUNS_FILE, (json.dumps(ordered, indent=1) + "\n").encode())
 
 
 def section_title(section: str) -> str:
@@ -123,8 +123,8 @@ def run(argv: Sequence[str]) -> int:
             return code
     if given.page:
         text = "\n".join([PAGE_HEAD, *page_sections(results, PAGE.read_text(encoding="utf-8"))])
-        write_atomically(PAGE, text.encode())
-        record_runs(results)
+        write_file_atomically(PAGE, text.encode())
+        write_result_digests(results)
     return 0
 
 

@@ -45,8 +45,8 @@ class PosthocFiles:
         return self.path is not None
 
     @property
-    def longest_step(self) -> int:
-        """Return the maximum number of ticks between two calls of `write`."""
+    def max_ticks_per_step(self) -> int:
+        """Return the maximum number of ticks between two calls of `write_tick`."""
         return 1 if self.is_on else MAX_TICKS_PER_CALL
 
     def __enter__(self) -> "PosthocFiles":
@@ -58,7 +58,7 @@ class PosthocFiles:
         if self._failures and error is None:
             raise ConfigError(self._failures)
 
-    def begin_world(self, world: World) -> None:
+    def open_files_for_world(self, world: World) -> None:
         """Close the files of the previous world, and open files for the agents of a new world."""
         for trace in list(self._open_traces):
             self._close_trace(trace)
@@ -80,9 +80,9 @@ class PosthocFiles:
         seen = {trace.walker.id for trace in self._open_traces}
         for walker in present.values():
             if walker.id not in seen and walker.added_tick == self._world.tick:
-                self._begin_file(self.path, self._world, walker)
+                self._open_trace_file(self.path, self._world, walker)
 
-    def _begin_file(self, path: str, world: World, walker: Walker) -> None:
+    def _open_trace_file(self, path: str, world: World, walker: Walker) -> None:
         world.instrument_agent(walker.id)  # `instrument_agent` must be called before the first tick of the agent
         self._opened_count += 1
         file = open_posthoc_trace(numbered_trace_name(path, self._opened_count), world, walker)
@@ -91,11 +91,11 @@ class PosthocFiles:
         except ConfigError as error:
             self._failures += error.problems
 
-    def write(self) -> None:
+    def write_tick(self) -> None:
         """Write the last tick of all agents to their files."""
         for trace in list(self._open_traces):
             try:
-                trace.write()
+                trace.write_tick()
             except ConfigError as error:
                 self._close_trace(trace, error)
                 self._failures += error.problems

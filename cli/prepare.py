@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from cli.progress import ProgressBar
 from sim.agent_api import AgentSpec
-from sim.agent_preparation import iter_preparation
+from sim.agent_preparation import iter_data_preparation
 from sim.commands import AgentConfig
 from sim.grid import Grid
 
@@ -28,5 +28,5 @@ def prepare_agents(
         ends: The shared start and goal cells; an agent with its own goal uses that instead.
         progress: Shows the progress bar.
     """
-    for step in iter_preparation(configs, specs, grid, ends, time.perf_counter):
+    for step in iter_data_preparation(configs, specs, grid, ends, time.perf_counter):
         progress.update_bar(step.text, step.share)

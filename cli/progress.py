@@ -31,21 +31,21 @@ class ProgressBar:
             return
         self._next_update_s = time.monotonic() + _INTERVAL_S
         line = f"{_bar_text(share)} {text}" if share is not None else text
-        self._write("\r" + escape_unprintable(line).ljust(self._shown_width))
+        self._write_to_terminal("\r" + escape_unprintable(line).ljust(self._shown_width))
         self._shown_width = len(line)
 
     def print_line(self, line: str, stream: TextIO | None = None) -> None:
         """Remove the bar and print a line to standard error, or to another stream, without buffering."""
-        self.clear()
+        self.clear_bar()
         print(escape_unprintable(line), file=stream if stream is not None else self._stream, flush=True)
 
-    def clear(self) -> None:
+    def clear_bar(self) -> None:
         """Remove the bar from the screen."""
         if self._shown_width:
-            self._write("\r" + " " * self._shown_width + "\r")
+            self._write_to_terminal("\r" + " " * self._shown_width + "\r")
             self._shown_width = 0
 
-    def _write(self, text: str) -> None:
+    def _write_to_terminal(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
 

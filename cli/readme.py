@@ -21,13 +21,13 @@ def algorithm_table() -> str:
 
 
 def _agent_row(spec: AgentSpec) -> str:
-    file = agent_file(spec)
+    file = agent_source_path(spec)
     name = spec.name.replace("*", "\\*")
     paper = spec.paper.replace("*", "\\*")
     return f"| `{spec.key}` | {name} | {spec.summary} | [`{file}`]({file}) | {paper} |"
 
 
-def agent_file(spec: AgentSpec) -> str:
+def agent_source_path(spec: AgentSpec) -> str:
     """Return the path of the file that declares an agent; it is named after the agent's key."""
     return f"agents/{spec.key.replace('-', '_')}.py"
 
@@ -60,7 +60,7 @@ def column_table() -> str:
     return "\n".join(rows)
 
 
-def key_table() -> str:
+def shortcut_table() -> str:
     """Return the table of keyboard shortcuts by group of commands, with the lines of the list of keys in the window."""
     from ui.commands.table import COMMANDS  # imported here, because the other tables do not need pygame
     from ui.model.command import command_families
@@ -70,19 +70,19 @@ def key_table() -> str:
         rows.append(f"| | **{group}** |")
         for family in command_families(COMMANDS.commands_of_group(group)):
             shown = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
-            rows.append(f"| {shown} | {family.words} |")
+            rows.append(f"| {shown} | {family.label} |")
     return "\n".join(rows)
 
 
 TableBuilder = Callable[[], str]
 
 PAGES: dict[Path, dict[str, TableBuilder]] = {
-    README: {"algorithms": algorithm_table, "generators": generator_table, "keys": key_table},
+    README: {"algorithms": algorithm_table, "generators": generator_table, "keys": shortcut_table},
     ROOT / "docs" / "results.md": {"measures": measure_table, "columns": column_table},
 }
 
 
-def updated_page(page: Path) -> str:
+def page_with_updated_tables(page: Path) -> str:
     """Return the text of a page with new tables between the comments `<!-- name -->` and `<!-- /name -->`."""
     text = page.read_text(encoding="utf-8")
     for name, make in PAGES[page].items():
@@ -98,7 +98,7 @@ def main(argv: Sequence[str]) -> int:
         "readme", "Update the tables of README.md and docs/ that are generated from the code.", is_module=True
     ).parse_args(argv)
     for page in PAGES:
-        page.write_text(updated_page(page), encoding="utf-8")
+        page.write_text(page_with_updated_tables(page), encoding="utf-8")
     return 0
 
 

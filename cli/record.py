@@ -17,7 +17,7 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 from cli.arguments import CommandParser, help_with_default, param_arguments, param_converter
 from cli.progress import ProgressBar
 from cli.warm import warm_up_agents
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.files.png import png_bytes
 from sim.files.shipped_files import require_shipped_file
 from sim.params import ConfigError
@@ -25,15 +25,15 @@ from sim.program import PROGRAM_COMMAND
 from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film import options as film_options
-from ui.film.film import Film, FilmSummary, export_video, film_last_tick
+from ui.film.film import Film, FilmSummary, draw_last_film_frame, export_video
 from ui.film.options import (
     HOLD,
     PICTURE,
     Encoding,
     FilmOptions,
     WindowPart,
-    check_size,
-    frames_between,
+    check_picture_size,
+    frame_count_between,
     output_kind_of,
     parse_part,
     parse_ticks_per_frame,
@@ -44,7 +44,7 @@ from ui.film.recording_files import PART_SUFFIX, check_is_writable, unused_path
 from ui.film.replay import ReplaySpec, replay_spec_of_session
 from ui.film.video import readable_seconds_of
 from ui.model import files
-from ui.model.appearance import Appearance, appearance_from_view, view_of_appearance
+from ui.model.appearance import Appearance, appearance_from_view, view_mapping_of_appearance
 from ui.model.settings import THEME
 
 MAX_FRAMES = 18_000
@@ -205,7 +205,7 @@ def _checked_request(given: Namespace, problems: list[str]) -> _RecordRequest | 
         kind = output_kind_of(given.output)
         is_video = kind in film_options.VIDEO_SUFFIXES
         encoding = Encoding(kind, options.fps, given.preset, given.exact_colours) if is_video else None
-        check_size(given.size, encoding, "record: --size")
+        check_picture_size(given.size, encoding, "record: --size")
         check_is_writable(given.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
@@ -275,33 +275,36 @@ def _film_run(request: _RecordRequest, replay: ReplaySpec, look: Appearance, pro
         finishing=meter.on_finishing,
         most_frames=MAX_FRAMES if end is None else None,
     )
-    progress.clear()
+    progress.clear_bar()
     if end is None and not done.is_over and not done.was_stopped:
         progress.print_line(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
     if done.was_stopped:
         progress.print_line("record: stopped; the frames filmed so far are kept")
-    _print_alarms(done, replay, progress)
+    _print_difference_warnings(done, replay, progress)
     _print_result(done, request, meter.seconds)
     return 130 if done.was_stopped else 0
 
 
 def _write_picture(request: _RecordRequest, replay: ReplaySpec, look: Appearance, progress: ProgressBar) -> int:
     """Write a picture of the last tick and return the exit code."""
-    film = film_last_tick(replay, request.ticks, request.options, look)
+    film = draw_last_film_frame(replay, request.ticks, request.options, look)
     target = unused_path(request.target)
     data = png_bytes(
-        copied_pixels(film.stage.surface), png_text_chunks(film.rerun.run, target.parent, view_of_appearance(look))
+        copied_pixels(film.stage.surface),
+        png_text_chunks(film.rerun.run, target.parent, view_mapping_of_appearance(look)),
     )
-    write_atomically(target, data)
+    write_file_atomically(target, data)
     run = film.rerun.run
     alarms = tuple(run.user_messages.alerts)
-    done = FilmSummary(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over, alarms=alarms)
-    _print_alarms(done, replay, progress)
+    done = FilmSummary(
+        target, 1, request.options.fps, len(data), film.tick, run.world_digests(), run.is_over, alarms=alarms
+    )
+    _print_difference_warnings(done, replay, progress)
     _print_result(done, request, None)
     return 0
 
 
-def _print_alarms(done: FilmSummary, replay: ReplaySpec, progress: ProgressBar) -> None:
+def _print_difference_warnings(done: FilmSummary, replay: ReplaySpec, progress: ProgressBar) -> None:
     """Print why the filmed run differs from the saved run, and from which tick on the filmed run has no time limit."""
     for alarm in done.alarms:
         progress.print_line(f"record: {alarm}")
@@ -319,7 +322,7 @@ def _print_result(done: FilmSummary, request: _RecordRequest, seconds: float | N
         "frames": done.frames,
         "fps": done.fps if request.kind != PICTURE else None,
         "size": list(request.options.size),
-        "seconds": round(done.seconds, 3) if request.kind != PICTURE else None,
+        "seconds": round(done.duration_s, 3) if request.kind != PICTURE else None,
         "bytes": done.bytes,
         "ticks": [request.ticks[0], done.last_tick],
         "digest": done.digests[0],
@@ -332,7 +335,7 @@ def _print_result(done: FilmSummary, request: _RecordRequest, seconds: float | N
 def _recover_recording(given: Namespace) -> int:
     progress = ProgressBar()
     path = recover_recording(given.recover, lambda share: progress.update_bar("finishing", share))
-    progress.clear()
+    progress.clear_bar()
     print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": readable_seconds_of(path)}))
     return 0
 
@@ -344,7 +347,7 @@ class _ProgressMeter:
         self.progress, self.options, self.first, self.end = progress, options, first, end
         self.seconds = 0.0
         self._begun: float | None = None
-        self._total_frames = frames_between(first, end, options) if end is not None else None
+        self._total_frames = frame_count_between(first, end, options) if end is not None else None
 
     def on_frame(self, film: Film) -> None:
         now = time.monotonic()

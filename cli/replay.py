@@ -9,7 +9,7 @@ from random import Random
 from agents.own_files import LOADED_FILES
 from agents.registry import SPECS_BY_KEY
 from cli.arguments import FURTHER_MAPS_HELP, CommandParser, add_maps_option, param_converter
-from cli.outputs import check_outputs
+from cli.outputs import check_output_paths
 from cli.own_agents import AGENT_FILE_OPTION
 from cli.progress import ProgressBar
 from sim.experiments.code_version import code_version
@@ -18,8 +18,8 @@ from sim.experiments.export import RESULT_FILES
 from sim.experiments.job_runner import run_job
 from sim.experiments.rerun import find_unchanged_run, scenario_of_row, stored_specification
 from sim.experiments.specification import Specification
-from sim.experiments.store import ResultStore, open_for_reading
-from sim.files.disk import check_writable, record_read_files
+from sim.experiments.store import ResultStore, open_store_for_reading
+from sim.files.disk import check_file_writable, collect_read_paths
 from sim.files.scenario import save_scenario
 from sim.files.user_folders import temporary_folder
 from sim.params import ConfigError, Param
@@ -48,12 +48,12 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if given.row is not None and given.check:
         raise ConfigError("replay: expected ROW --check or --check N, got both ROW and N")
-    with open_for_reading(Path(given.folder)) as store:
-        with record_read_files() as inputs:
+    with open_store_for_reading(Path(given.folder)) as store:
+        with collect_read_paths() as inputs:
             spec = stored_specification(store, SPECS_BY_KEY, [Path(given.maps)])
-        check_outputs({"-o": given.output}, [*inputs, *(store.folder / name for name in RESULT_FILES)])
+        check_output_paths({"-o": given.output}, [*inputs, *(store.folder / name for name in RESULT_FILES)])
         if given.check is not None:
-            return check_rows(store, spec, int(given.check or CHECK.default), given.row)
+            return recompute_and_compare_rows(store, spec, int(given.check or CHECK.default), given.row)
         if given.row is None:
             raise ConfigError("replay: expected ROW or --check")
         path = Path(given.output or _scenario_path(store.folder, given.row))
@@ -71,7 +71,7 @@ def _scenario_path(folder: Path, row: int) -> Path:
     """
     path = folder / f"row-{row}.yaml"
     try:
-        check_writable(path)
+        check_file_writable(path)
     except ConfigError:
         return temporary_folder() / path.name
     return path
@@ -86,7 +86,7 @@ def _open_window(path: Path) -> None:
     os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), *own, str(path)])
 
 
-def check_rows(store: ResultStore, spec: Specification, count: int, row: int | None = None) -> int:
+def recompute_and_compare_rows(store: ResultStore, spec: Specification, count: int, row: int | None = None) -> int:
     """Compute rows again, print all differences from the stored results, and return the exit code.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 from agents.registry import SPECS_BY_KEY
 from cli.arguments import CommandParser, help_with_default, param_converter
 from cli.interrupts import InterruptFlag
-from cli.outputs import check_outputs
+from cli.outputs import check_output_paths
 from cli.posthoc import PosthocFiles, add_posthoc_option
 from cli.prepare import prepare_agents
 from cli.progress import ProgressBar
@@ -16,7 +16,7 @@ from cli.results import print_result
 from cli.stride import AdaptiveStride
 from cli.warm import warm_up_agents
 from sim.commands import LAST_TICK, TICK_MS_PARAM, AddAgent, LimitPlanners, SetTickMs, TimedCommand
-from sim.files.disk import record_read_files
+from sim.files.disk import collect_read_paths
 from sim.files.scenario import SEED_PARAM, Scenario, build_world, load_scenario, save_scenario
 from sim.files.shipped_files import require_shipped_file
 from sim.files.trace import TraceWriter
@@ -27,9 +27,9 @@ from sim.results import (
     STUCK,
     NoPathProofs,
     TickDurations,
+    agent_result_line,
     group_result_lines,
-    outcome_of,
-    result_line,
+    outcome_of_walker,
 )
 from sim.walker import Walker
 from sim.world import World
@@ -67,9 +67,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc_option(parser)
     given = parser.parse_args(argv)
-    with record_read_files() as inputs:
+    with collect_read_paths() as inputs:
         scenario = load_scenario(require_shipped_file(given.scenario), SPECS_BY_KEY)
-    check_outputs({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
+    check_output_paths({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
     if given.tick_ms is not None:
         scenario = replace(scenario, tick_ms=given.tick_ms)
     if given.seed is not None:
@@ -109,12 +109,12 @@ def run_scenario(
         has_run = False
         try:
             with TraceWriter(trace_path) as trace, PosthocFiles(posthoc_path, progress) as run.posthoc:
-                run.posthoc.begin_world(run.world)
+                run.posthoc.open_files_for_world(run.world)
                 run.advance_to(ticks, trace)
                 has_run = True
             if kept_path is not None:
                 save_scenario(run.repeat_scenario(), kept_path)
-                run.warn_of_lost_limit(kept_path)
+                run.warn_of_lost_time_limit(kept_path)
         finally:
             if has_run:  # print results even if one of the files could not be written
                 run.report()
@@ -146,7 +146,7 @@ class ScenarioRun:
     progress: ProgressBar
     interrupts: InterruptFlag
     is_summary: bool = False  # whether results are printed for each group of agents, not for each agent
-    times: TickDurations = field(default_factory=TickDurations)  # times of ticks, measured only if `is_summary`
+    tick_times: TickDurations = field(default_factory=TickDurations)  # times of ticks, measured only if `is_summary`
     walkers: dict[int, Walker] = field(default_factory=dict)  # id -> walker, including removed walkers
     proofs: NoPathProofs = field(default_factory=NoPathProofs)
     printed_notes: int = 0  # number of messages in `World.notes` already printed
@@ -156,7 +156,7 @@ class ScenarioRun:
 
     def advance_to(self, ticks: int, trace: TraceWriter) -> None:
         """Advance until the run is over, `ticks` is reached, or a signal arrives."""
-        while self.world.tick < ticks and self._step(ticks - self.world.tick, trace):
+        while self.world.tick < ticks and self._advance_one_step(ticks - self.world.tick, trace):
             self.progress.update_bar(f"tick {self.world.tick:,}")
             if self.interrupts.exit_code:
                 self.outcome_if_active = INTERRUPTED
@@ -177,7 +177,7 @@ class ScenarioRun:
         edits = sorted([*others, *served], key=lambda edit: edit.tick)
         return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
 
-    def warn_of_lost_limit(self, path: str) -> None:
+    def warn_of_lost_time_limit(self, path: str) -> None:
         """Print a warning if the scenario written by --keep lacks the time limit after the last tick of this run."""
         now, edits = self.world.tick, self.scenario.edits
         later = any(isinstance(e.command, SetTickMs) and e.command.milliseconds and e.tick >= now for e in edits)
@@ -186,7 +186,7 @@ class ScenarioRun:
                 f"--keep {path}: from tick {now:,} on, where this run ends, ticks have no time limit"
             )
 
-    def _step(self, ticks: int, trace: TraceWriter) -> int:
+    def _advance_one_step(self, ticks: int, trace: TraceWriter) -> int:
         """Advance the world by one step.
 
         A step ends at the next edit or random change at the latest, so that agents are notified of map changes only
@@ -200,19 +200,19 @@ class ScenarioRun:
         if self.posthoc:
             self.posthoc.update_open_files()
         most = min(ticks, self._stride(), world.ticks_to_next_event(), trace.max_ticks_between_writes(world))
-        most = min(most, self.posthoc.longest_step) if self.posthoc else most
-        passed = self._timed_tick() if self.is_summary else world.advance(most)
+        most = min(most, self.posthoc.max_ticks_per_step) if self.posthoc else most
+        passed = self._advance_timed_tick() if self.is_summary else world.advance(most)
         self._collect_messages()
-        trace.write(world)
+        trace.write_ticks(world)
         if self.posthoc:
-            self.posthoc.write()
+            self.posthoc.write_tick()
         return passed
 
-    def _timed_tick(self) -> int:
+    def _advance_timed_tick(self) -> int:
         before = time.perf_counter()
         passed = self.world.advance(1)
         if passed:
-            self.times.add_tick(self.world, (time.perf_counter() - before) * 1000.0)
+            self.tick_times.add_tick_times(self.world, (time.perf_counter() - before) * 1000.0)
         return passed
 
     def _collect_messages(self) -> None:
@@ -226,23 +226,23 @@ class ScenarioRun:
     def report(self) -> None:
         """Print a line for every agent, including removed ones, or for every group."""
         self._collect_messages()
-        outcomes = [(walker, self._outcome_of(walker)) for walker in self.walkers.values()]
+        outcomes = [(walker, self._outcome_of_walker(walker)) for walker in self.walkers.values()]
         if self.is_summary:
-            for line in group_result_lines(self.world, outcomes, self.times):
+            for line in group_result_lines(self.world, outcomes, self.tick_times):
                 print_result(line, self.progress)
             return
         for walker, outcome in outcomes:
-            tick = self.proofs.proof_tick(walker)
-            more: dict[str, Any] = {"seed": self.world.seed, "world_digest": self.world.digest()}
+            tick = self.proofs.last_proof_tick(walker)
+            more: dict[str, Any] = {"seed": self.world.seed, "world_digest": self.world.compute_digest()}
             if walker.max_trials > 1:
                 last = self.world.metrics_of_walker(walker)
                 more |= {"trial": walker.trial_number, "converged": walker.is_converged}
                 more |= {"trial_cost": last.trial_cost, "trial_suboptimality": last.suboptimality}
-            line = result_line(self.world, walker, outcome, self.scenario.map_name, tick, **more)
+            line = agent_result_line(self.world, walker, outcome, self.scenario.map_name, tick, **more)
             print_result(line, self.progress)
         if not self.walkers:
             self.progress.print_line("the scenario has no agents")
 
-    def _outcome_of(self, walker: Walker) -> str:
+    def _outcome_of_walker(self, walker: Walker) -> str:
         is_there = self.world.walker(walker.id) is not None
-        return outcome_of(self.world, walker, self.outcome_if_active if is_there else REMOVED)
+        return outcome_of_walker(self.world, walker, self.outcome_if_active if is_there else REMOVED)

@@ -63,7 +63,7 @@ def play_lesson(name: str, count: int) -> Callable[[App], None]:
     """
 
     def prepare(app: App) -> None:
-        app.window.documents.open_path(LESSONS / f"{name}.yaml")
+        app.window.document_opener.open_path(LESSONS / f"{name}.yaml")
         while (playing := app.window.state.lesson) is None:
             app.frame(0.0)  # draw frames until the file has been read in the background
         while playing.place < count - 1:
@@ -128,7 +128,7 @@ def zoom_to_agent(cells_px: float) -> Callable[[App], None]:
         size = (boxes.map[2], boxes.map[3])
         grid = app.session.run.world.grid
         x, y = grid.xy(panel.view.position)
-        app.window.cameras.set_camera(
+        app.window.cameras.set_camera_of_panel(
             panel.key, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height)
         )
 
@@ -140,7 +140,7 @@ def draw_strokes(app: App) -> None:
     app.window.run("edit_mode")
     grid = app.session.run.world.grid
     x, y = grid.width // 3, grid.height // 3
-    app.window.state.set_brush(3)
+    app.window.state.set_brush_size(3)
     app.window.editor.handle_press((x, y))
     app.window.editor.move((x + 14, y + 6))
     app.window.editor.handle_release()
@@ -151,7 +151,7 @@ def draw_strokes(app: App) -> None:
     app.window.editor.stroke_panel = app.session.focused_key
 
 
-def branch_earlier(app: App) -> None:
+def create_earlier_branch(app: App) -> None:
     """Create a branch at a tick before the bridge closes, block the other bridge in it, and advance."""
     app.session.seek(28)
     app.window.run("branch")
@@ -159,7 +159,7 @@ def branch_earlier(app: App) -> None:
     app.session.advance(34)
 
 
-def branch_now(app: App) -> None:
+def create_branch_now(app: App) -> None:
     app.window.run("branch")
     toggle_switch(app.session, "south bridge")
     app.session.advance(20)
@@ -176,7 +176,7 @@ def follow_agent(place: int) -> Callable[[App], None]:
     return prepare
 
 
-def run_all(*prepares: Callable[[App], None]) -> Callable[[App], None]:
+def run_functions_in_turn(*prepares: Callable[[App], None]) -> Callable[[App], None]:
     """Return a function that calls several functions in turn."""
 
     def prepare(app: App) -> None:
@@ -232,12 +232,17 @@ SHOTS = (
     Shot("commands", load_example("weights"), 40, prepare_window=run_command("find_command")),
     Shot("inspector", load_example("scrubbing"), 80, prepare_window=inspect_cell),
     Shot("comparison-table", load_example("weights"), 200, prepare_window=run_command("compare_table")),
-    Shot("branches", load_example("bridges"), 90, prepare_window=branch_earlier),
-    Shot("branches-light", load_example("bridges"), 90, (1280, 720), "light", prepare_window=branch_earlier),
+    Shot("branches", load_example("bridges"), 90, prepare_window=create_earlier_branch),
+    Shot("branches-light", load_example("bridges"), 90, (1280, 720), "light", prepare_window=create_earlier_branch),
     Shot("split", load_example("bridges"), 40, prepare_window=run_command("split_policy")),
     Shot("no-path", load_example("no-path"), 60),
     Shot("random-changes", load_example("random-changes"), 80, prepare_window=show_tab("compare")),
-    Shot("trials", load_example("learning"), 2000, prepare_window=run_all(show_tab("compare"), show_heat("learned"))),
+    Shot(
+        "trials",
+        load_example("learning"),
+        2000,
+        prepare_window=run_functions_in_turn(show_tab("compare"), show_heat("learned")),
+    ),
     Shot("corner", load_example("corner"), 1200, theme="light", prepare_window=show_heat("learned")),
     Shot("heat-g", load_example("corner"), 600, prepare_window=show_heat("g", is_log=False, colours="viridis")),
     Shot("local-space", load_example("lookahead"), 60, prepare_window=zoom_to_agent(24)),
@@ -245,7 +250,7 @@ SHOTS = (
         "ribs",
         load_example("corner"),
         400,
-        prepare_window=run_all(zoom_to_agent(24), run_command("next_panel"), run_command("maximise")),
+        prepare_window=run_functions_in_turn(zoom_to_agent(24), run_command("next_panel"), run_command("maximise")),
     ),
     Shot("dstar-lite", load_example("dstar-lite"), 84, prepare_window=show_tab("edit")),
     Shot(
@@ -254,10 +259,15 @@ SHOTS = (
         84,
         (1280, 720),
         "light",
-        prepare_window=run_all(show_tab("time"), branch_now),
+        prepare_window=run_functions_in_turn(show_tab("time"), create_branch_now),
     ),
     Shot("crowd", load_example("crowd-bridge"), 74),
-    Shot("crowd-heat", load_example("crowd-bridge"), 62, prepare_window=run_all(show_heat("visits"), follow_agent(97))),
+    Shot(
+        "crowd-heat",
+        load_example("crowd-bridge"),
+        62,
+        prepare_window=run_functions_in_turn(show_heat("visits"), follow_agent(97)),
+    ),
     Shot(
         "crowd-list-light", load_example("crowd-budget"), 260, (1280, 720), "light", prepare_window=run_command("crowd")
     ),
@@ -278,7 +288,7 @@ SHOTS = (
         "pseudocode",
         load_example("scrubbing"),
         141,
-        prepare_window=run_all(show_tab("inspect"), run_command("slow_motion")),
+        prepare_window=run_functions_in_turn(show_tab("inspect"), run_command("slow_motion")),
     ),
     Shot("settings-light", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("settings")),
     Shot("settings-small", load_example("scrubbing"), 40, (800, 600), prepare_window=run_command("settings")),

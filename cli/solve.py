@@ -18,7 +18,7 @@ from cli.arguments import (
     parse_cell,
 )
 from cli.interrupts import InterruptFlag
-from cli.outputs import check_outputs
+from cli.outputs import check_output_paths
 from cli.posthoc import PosthocFiles, add_posthoc_option
 from cli.prepare import prepare_agents
 from cli.progress import ProgressBar
@@ -27,16 +27,16 @@ from cli.stride import AdaptiveStride
 from cli.warm import warm_up_agents
 from sim.agent_checks import seed_of_problem
 from sim.commands import BUDGET_PARAM, TRIALS_PARAM, AgentConfig
-from sim.files.agent_text import parse_agent
-from sim.files.disk import record_read_files
-from sim.files.map_files import MAP_KINDS, maps_with_setting, open_map
+from sim.files.agent_text import parse_agent_text
+from sim.files.disk import collect_read_paths
+from sim.files.map_files import MAP_KINDS, describe_maps_with_setting, open_map
 from sim.files.movingai import (
     ScenFile,
     ScenRow,
+    are_path_lengths_equal,
     find_map_of_scen,
-    is_same_length,
     read_scen,
-    row_problem_on,
+    row_problem_on_grid,
     select_row_indices,
 )
 from sim.files.picture_map import THRESHOLD_PARAM
@@ -46,7 +46,15 @@ from sim.files.trace import TraceWriter
 from sim.grid import Grid
 from sim.movement import DEFAULT_MOVEMENT
 from sim.params import ConfigError, Param
-from sim.results import INTERRUPTED, MOVE_LIMIT, STUCK, outcome_of, result_line, run_single_agent, trial_result_line
+from sim.results import (
+    INTERRUPTED,
+    MOVE_LIMIT,
+    STUCK,
+    agent_result_line,
+    outcome_of_walker,
+    run_single_agent,
+    trial_result_line,
+)
 from sim.walker import Walker
 from sim.world import World
 
@@ -68,12 +76,12 @@ def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     problems: list[str] = []
     configs = _parse_agents(given, problems)
-    with record_read_files() as inputs:
+    with collect_read_paths() as inputs:
         tasks = _collect_tasks(given, problems)
     if problems:
         raise ConfigError(problems)
-    check_outputs({"--trace": given.trace, "--posthoc": given.posthoc}, inputs)
-    return _ProblemSolver(given, configs).solve_all(tasks)
+    check_output_paths({"--trace": given.trace, "--posthoc": given.posthoc}, inputs)
+    return _ProblemSolver(given, configs).solve_all_tasks(tasks)
 
 
 def _parser() -> CommandParser:
@@ -127,7 +135,7 @@ def _parse_agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
     configs = []
     for text in given.agent:
         try:
-            configs.append(parse_agent(text, SPECS_BY_KEY, given.budget))
+            configs.append(parse_agent_text(text, SPECS_BY_KEY, given.budget))
         except ConfigError as error:
             problems += error.problems
     return configs
@@ -139,16 +147,16 @@ def _collect_tasks(given: Namespace, problems: list[str]) -> list[SolveTask | st
     Mistakes in the arguments or files are appended to `problems`.
     """
     try:
-        _check_combination(given)
+        _check_option_combination(given)
         return _scen_tasks(given) if given.scen else [_single_task(given)]
     except ConfigError as error:
         problems += error.problems
         return []
 
 
-def _check_combination(given: Namespace) -> None:
+def _check_option_combination(given: Namespace) -> None:
     movement_of_arguments(given)  # raise its ConfigError here, once, instead of for each row
-    if given.threshold is not None and (maps := maps_with_setting(THRESHOLD_PARAM, given.map or "")):
+    if given.threshold is not None and (maps := describe_maps_with_setting(THRESHOLD_PARAM, given.map or "")):
         raise ConfigError(f"solve: --threshold: expected {maps} as --map with it, got {given.map or 'none'}")
     ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
     if given.scen and ends:
@@ -167,7 +175,7 @@ def _check_combination(given: Namespace) -> None:
 def _single_task(given: Namespace) -> SolveTask:
     grid = _open_grid(given.map, given)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
-    problem = row_problem_on(row, grid)
+    problem = row_problem_on_grid(row, grid)
     if problem:
         raise ConfigError(f"{given.map}: {problem.replace('start:', '--from:').replace('goal:', '--to:')}")
     return SolveTask(grid, given.map, given.start, given.goal)
@@ -184,20 +192,20 @@ def _open_grid(path: str, given: Namespace) -> Grid:
 def _scen_tasks(given: Namespace) -> list[SolveTask | str]:
     scen = read_scen(given.scen)
     rows = [scen.rows[number] for number in select_row_indices(given.rows, len(scen.rows), given.scen)]
-    maps = _MapsOfRows(given, scen)
+    maps = _ScenRowMapCache(given, scen)
     return [_task_of_row(scen, row, maps) for row in rows]
 
 
-def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_MapsOfRows") -> SolveTask | str:
+def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_ScenRowMapCache") -> SolveTask | str:
     found = row.problem or maps.map_of_row(row)
-    problem = found if isinstance(found, str) else row_problem_on(row, found[0])
+    problem = found if isinstance(found, str) else row_problem_on_grid(row, found[0])
     if problem is not None or isinstance(found, str):
         return f"{scen.name}:{row.line}: row {row.number}: {problem}"
     grid, path = found
     return SolveTask(grid, path, row.start, row.goal, row)
 
 
-class _MapsOfRows:
+class _ScenRowMapCache:
     """Cache of the maps of rows: the map given by --map, or the map that the row names, each opened once."""
 
     def __init__(self, given: Namespace, scen: ScenFile) -> None:
@@ -250,13 +258,13 @@ class _ProblemSolver:
         self.interrupts = InterruptFlag()
         self.code = 0  # exit code that follows from the results so far; a signal replaces it
 
-    def solve_all(self, tasks: list[SolveTask | str]) -> int:
+    def solve_all_tasks(self, tasks: list[SolveTask | str]) -> int:
         """Print all results and return the exit code; the codes are listed in README.md."""
         with self.interrupts:
             if self.interrupts.run_interruptibly(lambda: warm_up_agents(self.configs, self.progress)):
                 with self.trace, self.posthoc:
                     self._solve_until_interrupted(tasks)
-        self.progress.clear()
+        self.progress.clear_bar()
         return self.interrupts.exit_code or self.code
 
     def _solve_until_interrupted(self, tasks: list[SolveTask | str]) -> None:
@@ -308,24 +316,27 @@ class _ProblemSolver:
 
     def _run_walker(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
         """Advance the world until the agent is done, a limit is reached or a signal arrives; return the outcome."""
-        self.trace.reset_counters()
-        self.posthoc.begin_world(world)
-        longest, stride = min(self.trace.max_ticks_between_writes(world), self.posthoc.longest_step), AdaptiveStride()
+        self.trace.reset_refusal_counters()
+        self.posthoc.open_files_for_world(world)
+        longest, stride = (
+            min(self.trace.max_ticks_between_writes(world), self.posthoc.max_ticks_per_step),
+            AdaptiveStride(),
+        )
         more = {"row": task.row.number} if task.row else {}
         for _ in run_single_agent(world, walker, self.max_moves, lambda: min(longest, stride())):
-            self.trace.write(world, **more)
-            self.posthoc.write()
+            self.trace.write_ticks(world, **more)
+            self.posthoc.write_tick()
             self.progress.update_bar(f"{_row_prefix(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
             if self.interrupts.exit_code:
-                return outcome_of(world, walker, INTERRUPTED)
+                return outcome_of_walker(world, walker, INTERRUPTED)
         is_out_of_moves = world.metrics_of_walker(walker).moves >= self.max_moves
-        return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
+        return outcome_of_walker(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
 
     def _print_results(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
         row = task.row
         proved = walker.first_row_tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
-        line = result_line(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
+        line = agent_result_line(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
         if self.trials is None or not walker.spec.keeps_h:
             print_result(line, self.progress)
             return
@@ -345,7 +356,7 @@ def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
 
     Some published .scen files have such rows. Results use the computed length.
     """
-    if row is None or (math.isfinite(optimal) and is_same_length(optimal, row.optimal)):
+    if row is None or (math.isfinite(optimal) and are_path_lengths_equal(optimal, row.optimal)):
         return None
     computed = f"has length {optimal:.8g}, which results use" if math.isfinite(optimal) else "does not exist"
     return f"row {row.number}: the file lists the length {row.optimal:.8g}, but the cheapest path {computed}"

@@ -55,8 +55,10 @@ def main(argv: Sequence[str]) -> int:
 
 def _write_thumbnail(path: Path, theme: str) -> None:
     opened = files.open_any_file(path)
-    app = App(Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _make_window())
-    app.window.documents.apply_opened_parts(opened)
+    app = App(
+        Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _create_window()
+    )
+    app.window.document_opener.apply_opened_parts(opened)
     panel, tick = SHOWN_MOMENTS.get(path.stem) or (0, _two_thirds_tick(app))
     session = app.session
     session.seek(0)
@@ -70,7 +72,7 @@ def _write_thumbnail(path: Path, theme: str) -> None:
     print(path.stem, theme, tick)
 
 
-def _make_window() -> pygame.Surface:
+def _create_window() -> pygame.Surface:
     return pygame.display.set_mode(WINDOW)
 
 

@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 
 from cli.arguments import CommandParser, run_module
-from cli.bench.problems import random_ends
+from cli.bench.problems import random_start_goal_pairs
 from cli.progress import ProgressBar
 from sim.depth_tree import (
     STANDARD_TREE_FILE,
@@ -25,7 +25,7 @@ from sim.depth_tree import (
     best_tree_depth,
     cross_validation_scores,
     grow_tree,
-    label_maps,
+    label_states_of_maps,
     tree_accuracy,
     tree_digest,
     write_tree,
@@ -35,7 +35,7 @@ from sim.files.movingai import read_map
 from sim.generate import generate_map
 from sim.grid import Grid
 
-STEPS, Q, DMAX = 60, 1, 10  # parameters of `label_maps`, which are stored in the tree
+STEPS, Q, DMAX = 60, 1, 10  # parameters of `label_states_of_maps`, which are stored in the tree
 KINDS = (
     *(("caves", {"grain": grain}) for grain in (2, 3, 5, 8)),
     *(("rooms", {"room": room}) for room in (5, 9, 17)),
@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     progress = ProgressBar()
     names = [f"{kind} {next(iter(values.values()))}" for kind, values in KINDS for _ in SIDES for _ in SEEDS]
-    data = label_maps(_generated_maps(progress), Q, STEPS, DMAX)
+    data = label_states_of_maps(_generated_maps(progress), Q, STEPS, DMAX)
     depth = best_tree_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
     tree = grow_tree(data.features, data.labels, depth, _min_leaf_size(data))
     made = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
@@ -86,11 +86,11 @@ def _generated_maps(progress: ProgressBar) -> Iterator[list[Problem]]:
             for seed in SEEDS:
                 progress.update_bar(f"labelling {kind} {side} {seed}", index / len(KINDS))
                 grid = generate_map(kind, {**values, "width": side, "height": side, "seed": seed}).grid
-                yield _drawn_problems(grid, PROBLEMS, f"{kind}{values}{side}{seed}")
+                yield _random_problems(grid, PROBLEMS, f"{kind}{values}{side}{seed}")
 
 
-def _drawn_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
-    ends = random_ends(grid, count, Random(seed))
+def _random_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
+    ends = random_start_goal_pairs(grid, count, Random(seed))
     return [(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends]
 
 
@@ -111,7 +111,7 @@ def _game_accuracy_lines(
     if len(files) < 2:
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"
         return
-    data = label_maps(_game_maps(files, progress), Q, STEPS, DMAX)
+    data = label_states_of_maps(_game_maps(files, progress), Q, STEPS, DMAX)
     trees = [cross_validation_scores(data, depth, _min_leaf_size(data), len(files)) for depth in DEPTHS]
     best = max(trees, key=lambda scores: np.mean([score.tree for score in scores]))
     yield "accuracy on game maps: this tree, a tree of the other game maps, constant guess"
@@ -123,7 +123,7 @@ def _game_accuracy_lines(
 def _game_maps(files: Sequence[Path], progress: ProgressBar) -> Iterator[list[Problem]]:
     for index, file in enumerate(files):
         progress.update_bar(f"labelling {file.stem}", index / len(files))
-        yield _drawn_problems(shrink_map(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
+        yield _random_problems(shrink_map(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class _UnfinishedLevel(NamedTuple):
     child: Ints  # children of all nodes: numbers of nodes on the level below, from 0
 
 
-def top_level_of(levels: AbstractionLevels) -> int:
+def top_level_number(levels: AbstractionLevels) -> int:
     """Return the number of the highest level, which has one node for each connected part of the map, and no arcs."""
     return int(levels.first.size) - 2
 
@@ -57,7 +57,7 @@ def top_level_of(levels: AbstractionLevels) -> int:
 def regions_of_cells(levels: AbstractionLevels, level: int) -> Ints:
     """Return for each cell the node that contains it on `level` or the highest level; -1 for blocked cells."""
     table = levels.node_of
-    for _ in range(min(level, top_level_of(levels))):
+    for _ in range(min(level, top_level_number(levels))):
         table = np.where(table >= 0, levels.parent[table], -1)
     return table.astype(np.int32)
 
@@ -164,7 +164,7 @@ class RegionMap:
 def region_map(abstraction: PreparedData, level: int) -> RegionMap:
     """Return the regions of a level of the abstraction, for drawing. If `level` is too high, use the highest level."""
     levels: AbstractionLevels = abstraction.tables
-    level = min(level, top_level_of(levels))
+    level = min(level, top_level_number(levels))
     begin, end = (int(number) for number in levels.first[level : level + 2])
     colour = np.zeros(end - begin, np.int64)
     if level:

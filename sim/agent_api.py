@@ -268,7 +268,7 @@ class AgentSpec:
             "complete": self.is_complete,
             "keeps_h": self.keeps_h,
             "has_data": self.has_data,
-            "params": [p.describe() for p in self.params],
+            "params": [p.declaration_data() for p in self.params],
         }
 
 

@@ -38,20 +38,20 @@ MIN_BATCH_SIZE = 16
 is not worth compiling the kernel of the batch."""
 
 
-class RecentRows(NamedTuple):
+class RecentLogRows(NamedTuple):
     """Log rows that a walker wrote in the last call of `World.advance`, and phase and budget of its last row."""
 
-    rows: npt.NDArray[Any] = log.new_plain_log(0)  # log.ROW[ticks]: one row per tick of the last advance
+    rows: npt.NDArray[Any] = log.new_plain_tick_log(0)  # log.ROW[ticks]: one row per tick of the last advance
     tick: int = 0  # world tick of the first row in `rows`
     phase: int = log.WAITING  # phase (such as waiting) of the walker's last row, which may be of an earlier advance
     budget: int = 0  # maximum number of expansions that was allowed in the tick of the last row
 
-    def with_rows(self, rows: npt.NDArray[Any]) -> "RecentRows":
+    def with_replaced_rows(self, rows: npt.NDArray[Any]) -> "RecentLogRows":
         """Return a copy of this tuple with other rows and the same tick, phase and budget.
 
         This method runs for every agent in every frame, and `_replace` would take four times as long.
         """
-        return RecentRows(rows, self.tick, self.phase, self.budget)
+        return RecentLogRows(rows, self.tick, self.phase, self.budget)
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class BatchSlot(NamedTuple):
         """Return the log rows of this walker from the last advance."""
         index = self.place
         pieces = [steps.rows[index, : steps.done[index]] for steps in self.batch.steps if steps.done[index]]
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else log.new_plain_log(0)
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else log.new_plain_tick_log(0)
 
-    def recent_rows(self) -> RecentRows:
+    def recent_rows(self) -> RecentLogRows:
         """Return a copy of this walker's rows, phase and budget, which it keeps when it leaves the batch."""
-        return RecentRows(
+        return RecentLogRows(
             self.rows(),
             int(self.batch.first_row_ticks[self.place]),
             int(self.batch.phases[self.place]),
@@ -100,15 +100,15 @@ class AgentBatch:
         Args:
             kernel: kernel that advances all agents of the batch.
             walkers: walkers of the batch.
-            parts: for each walker, the arrays and numbers that the kernel gets (see `_memory_parts`).
+            parts: for each walker, the arrays and numbers that the kernel gets (see `_flat_memory_arrays`).
         """
         self.kernel, self.walkers = kernel, walkers
         self._run_kernel, self._digest_kernel = CachedDispatch(kernel), CachedDispatch(read_digests)
-        self._change = walkers[0].agent.batch_change_kernel  # type: ignore[attr-defined]
+        self._change = walkers[0].agent.batch_map_change_kernel  # type: ignore[attr-defined]
         self._change_rules: Any = np.zeros(len(walkers), RULE)
         # Nested tuple of the first agent's arrays. Kernels take the array types of all agents from it.
-        self._prototype_memory = _kernel_memory_of(walkers[0])
-        self._part_sizes = _sizes_of_parts(parts[0])
+        self._prototype_memory = _agent_kernel_arrays(walkers[0])
+        self._part_sizes = _array_sizes(parts[0])
         # [agents, arrays] memory addresses by which the kernels access the arrays of all agents.
         self._address_table = np.array([_array_addresses(own) for own in parts], np.int64)
         self.results = np.zeros(len(walkers), RESULT)
@@ -161,8 +161,8 @@ class AgentBatch:
             arguments = agent.plain_kernel_arguments()
             if arguments is self._agent_arguments[i]:
                 continue
-            parts = _memory_parts(walker)
-            if _sizes_of_parts(parts) != self._part_sizes:
+            parts = _flat_memory_arrays(walker)
+            if _array_sizes(parts) != self._part_sizes:
                 return False
             self._agent_arguments[i] = arguments
             self._address_table[i] = _array_addresses(parts)
@@ -171,7 +171,7 @@ class AgentBatch:
     def _refresh_budgets_and_rules(self) -> None:
         """Update the own budget stored for each agent, and its rule, which says how it reacts to map changes."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._change_rules[list(RULE_FIELDS)] = [walker.agent.batch_change_rule() for walker in self.walkers]  # type: ignore[attr-defined]
+        self._change_rules[list(RULE_FIELDS)] = [walker.agent.batch_map_change_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
     def notify_map_change(self, grid: Grid, change: MapChange) -> bool:
         """Notify all agents of a map change in one kernel call.
@@ -185,11 +185,11 @@ class AgentBatch:
         return self._change is not None
 
     @property
-    def has_acted(self) -> bool:
+    def has_any_walker_acted(self) -> bool:
         """Return whether any walker has acted in the present or last advance."""
         return bool(self._has_rows.any())
 
-    def discard_rows(self) -> None:
+    def discard_log_rows(self) -> None:
         """Discard the log rows of the last advance. Call this when the next advance begins."""
         self.steps.clear()
         self.kernel_seconds = 0.0
@@ -201,16 +201,19 @@ class AgentBatch:
         After this call, `results` contains for each agent: number of ticks it acted, number of legal rows, and status.
         """
         self.prepare_ticks(budget, ticks)
-        self.run_slots(grid, tick, slice(None), clock)
+        self.run_agents_in_slots(grid, tick, slice(None), clock)
         return self.end(tick)
 
     def prepare_ticks(self, budget: int, ticks: int) -> None:
-        """Prepare the next `ticks` ticks: clear the results and set the budgets. Call this before `run_slots`."""
+        """Prepare the next `ticks` ticks: clear the results and set the budgets.
+
+        Call this before `run_agents_in_slots`.
+        """
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._new_rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
-    def run_slots(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
+    def run_agents_in_slots(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
         """Let the agents with indices in `places` plan and act. With a clock, add the time to `kernel_seconds`."""
         before = clock() if clock else 0.0
         self._run_kernel(
@@ -252,45 +255,45 @@ def form_batches(walkers: "Iterable[Walker]") -> list[AgentBatch]:
     for walker in walkers:
         kernel = getattr(walker.agent, "batch_kernel", None)
         if kernel is not None and walker.max_trials == 1:
-            parts = _memory_parts(walker)
-            members, all_parts = groups.setdefault((walker.config.group, kernel, _sizes_of_parts(parts)), ([], []))
+            parts = _flat_memory_arrays(walker)
+            members, all_parts = groups.setdefault((walker.config.group, kernel, _array_sizes(parts)), ([], []))
             members.append(walker)
             all_parts.append(parts)
     return [AgentBatch(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= MIN_BATCH_SIZE]
 
 
-def _kernel_memory_of(walker: "Walker") -> tuple[Any, ...]:
+def _agent_kernel_arrays(walker: "Walker") -> tuple[Any, ...]:
     """Return the nested tuple of arrays that a kernel gets for an agent: its own arrays, and the referee's counts."""
     return (walker.agent.batch_arguments(), *walker.counts)  # type: ignore[attr-defined]
 
 
-def _memory_parts(walker: "Walker") -> list[Any]:
+def _flat_memory_arrays(walker: "Walker") -> list[Any]:
     """Return the arrays that the kernel gets for an agent, as a flat list in the order of the address table.
 
     The list also contains plain numbers that the kernel gets, such as the widths of tiles.
     """
     found: list[Any] = []
-    _collect_memory_parts(_kernel_memory_of(walker), found)
+    _collect_nested_arrays(_agent_kernel_arrays(walker), found)
     return found
 
 
-def _collect_memory_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
+def _collect_nested_arrays(memory: tuple[Any, ...], found: list[Any]) -> None:
     """Append all arrays and numbers in a nested tuple to `found`, depth first."""
     for part in memory:
         if isinstance(part, tuple):
-            _collect_memory_parts(part, found)
+            _collect_nested_arrays(part, found)
         else:
             found.append(part)
 
 
-def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
+def prefault_search_pages(grid: Grid, walker: "Walker", goal: int) -> None:
     """Write to the memory pages that an agent's first searches will use, so that page faults happen now.
 
     Otherwise page faults would take as long as the searches of the first ticks. The first searches use the cells near
     the straight line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.
     """
     end = goal if walker.own_goal is None else walker.own_goal
-    parts = list(_iter_arrays(_kernel_memory_of(walker)))
+    parts = list(_iter_arrays(_agent_kernel_arrays(walker)))
     is_tiled = any(isinstance(part, TiledTable) for part in parts)
     cells = _cells_near_line(grid, walker.position, end, *(_PREFAULT_IN_TILES if is_tiled else _PREFAULT_IN_ROWS))
     for part in parts:
@@ -332,7 +335,7 @@ def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
             yield from _iter_arrays(part)
 
 
-def _sizes_of_parts(parts: Sequence[Any]) -> tuple[int, ...]:
+def _array_sizes(parts: Sequence[Any]) -> tuple[int, ...]:
     """Return the size of each array and the value of each plain number. They are the same for all agents of a batch."""
     return tuple([part if isinstance(part, int) else part.size for part in parts])
 

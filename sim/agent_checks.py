@@ -31,7 +31,7 @@ def own_start_and_goal(grid: Grid, config: AgentConfig) -> tuple[int | None, int
     """
     cells: list[int | None] = []
     for word, pair in (("start", config.start), ("goal", config.goal)):
-        if pair is not None and not (grid.contains(*pair) and grid.is_free(grid.cell(*pair))):
+        if pair is not None and not (grid.contains_point(*pair) and grid.is_free(grid.cell(*pair))):
             raise ConfigError(f"agent: {word}: expected a free cell of the map, got {list(pair)}")
         cells.append(None if pair is None else int(grid.cell(*pair)))
     return cells[0], cells[1]

@@ -9,7 +9,7 @@ from sim.params import parse_params
 from sim.prepared import BuildProgress, Stopwatch
 
 
-def iter_preparation(
+def iter_data_preparation(
     configs: Iterable[AgentConfig],
     specs: Mapping[str, AgentSpec],
     grid: Grid,

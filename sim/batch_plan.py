@@ -54,7 +54,7 @@ class BatchPlan:
             number: BatchSlot(batch, index) for batch in self.batches for number, index in batch.index_by_id.items()
         }
 
-    def contiguous_queue_length(self, queue: Sequence[Walker]) -> int:
+    def queue_prefix_length_for_one_call(self, queue: Sequence[Walker]) -> int:
         """Return how many walkers at the front of `queue` can advance in one kernel call.
 
         These walkers have consecutive indices in one batch. 0: the first walker is unbatched.
@@ -74,7 +74,7 @@ class BatchPlan:
         """Discard the cached digest columns, because they contain goals and the goal of a walker has changed."""
         self.__dict__.pop("digest_columns", None)
 
-    def is_for_walkers(self, walkers: Sequence[Walker]) -> bool:
+    def is_formed_for_walkers(self, walkers: Sequence[Walker]) -> bool:
         """Return whether the plan is for these walkers, and none of their maximum numbers of trials has changed."""
         is_same_list = walkers is self._walker_list and len(walkers) == len(self._cache_key)
         return is_same_list or self._cache_key == _plan_key(walkers)
@@ -157,7 +157,12 @@ class BatchPlanCache:
             able: function that returns the walkers that may be in a batch. It is called only to form a new plan.
         """
         plan = self.cached_plan
-        if plan is not None and not self.needs_refresh and not self.needs_rebuild and plan.is_for_walkers(walkers):
+        if (
+            plan is not None
+            and not self.needs_refresh
+            and not self.needs_rebuild
+            and plan.is_formed_for_walkers(walkers)
+        ):
             return plan
         if (plan := self.right(walkers)) is not None:
             plan.refresh_runnable_walkers()
@@ -175,7 +180,7 @@ class BatchPlanCache:
         to be visited one by one.
         """
         plan = self.cached_plan
-        if plan is None or self.needs_refresh or self.needs_rebuild or not plan.is_for_walkers(walkers):
+        if plan is None or self.needs_refresh or self.needs_rebuild or not plan.is_formed_for_walkers(walkers):
             return None
         return plan if all(batch.is_storing_rows for batch in plan.batches) else None
 
@@ -194,4 +199,4 @@ class BatchPlanCache:
 
     def _plan_for_walkers(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         plan = self.cached_plan
-        return plan if plan is not None and not self.needs_rebuild and plan.is_for_walkers(walkers) else None
+        return plan if plan is not None and not self.needs_rebuild and plan.is_formed_for_walkers(walkers) else None

@@ -19,17 +19,17 @@ RATE_PARAM = Param("rate", float, 0.0, "percent of cells that one random change 
 
 
 @dataclass(frozen=True)
-class RandomChanges:
+class RandomChangeSchedule:
     """Schedule and size of the random changes of the map (events)."""
 
     every: int  # number of ticks between two random changes
     rate: float  # percent of the cells that one random change alters; 0: there are no random changes
     repeats: bool = True  # True: a random change every `every` ticks; False: only one, at tick `every`
 
-    def is_due(self, tick: int) -> bool:
-        return tick > 0 and self.next_tick_after(tick - 1) == tick
+    def is_change_due(self, tick: int) -> bool:
+        return tick > 0 and self.next_change_tick_after(tick - 1) == tick
 
-    def next_tick_after(self, tick: int) -> int | None:
+    def next_change_tick_after(self, tick: int) -> int | None:
         """Return the first tick after `tick` at which a random change is due; None: there will be none."""
         if self.rate <= 0 or (not self.repeats and tick >= self.every):
             return None
@@ -47,8 +47,8 @@ class RandomChange:
 NO_RANDOM_CHANGE = RandomChange(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def draw_random_change(
-    grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike
+def sample_random_change(
+    grid: Grid, changes: RandomChangeSchedule, seed: int, tick: int, protected: npt.ArrayLike
 ) -> RandomChange:
     """Return the random change for a tick, drawn from the original terrain.
 
@@ -66,14 +66,14 @@ def draw_random_change(
     return RandomChange(blocked[~np.isin(blocked, protected)], freed)
 
 
-def replace_random_change(
+def merge_undo_with_next_change(
     before: RandomChange, event: RandomChange, grid: Grid, protected: npt.ArrayLike
 ) -> tuple[RandomChange, RandomChange]:
     """Combine undoing the previous random change, `before`, with the new one, `event`.
 
     Args:
         before: previous event, to be undone.
-        event: new event, as returned by `draw_random_change`.
+        event: new event, as returned by `sample_random_change`.
         grid: present map, on which `before` is applied.
         protected: cells that must not be blocked, such as those occupied by agents.
 

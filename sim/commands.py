@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.params import Param, Value
 from sim.plurals import count_with_noun
 
@@ -61,7 +61,7 @@ class MapEditTarget(Protocol):
 
     def block_and_free(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
     def set_terrain(self, cells: Sequence[int], letters: str) -> None: ...
-    def set_switch(self, name: str, is_blocked: bool) -> None: ...
+    def set_switch_blocked(self, name: str, is_blocked: bool) -> None: ...
     def define_switch(self, name: str, cells: Sequence[int]) -> None: ...
 
 
@@ -76,10 +76,10 @@ class CommandTarget(MapEditTarget, Protocol):
     def add_agent(self, config: AgentConfig, agent: int | None) -> None: ...
     def remove_agent(self, agent: int) -> None: ...
     def agent_ids_of_group(self, group: str) -> Sequence[int]: ...
-    def set_random_changes(self, changes: RandomChanges) -> None: ...
-    def set_trials(self, count: int) -> None: ...
-    def set_tick_ms(self, milliseconds: float) -> None: ...
-    def limit_planners(self, agents: int) -> None: ...
+    def set_random_changes(self, changes: RandomChangeSchedule) -> None: ...
+    def set_max_trials(self, count: int) -> None: ...
+    def set_tick_time_limit_ms(self, milliseconds: float) -> None: ...
+    def limit_planning_agents(self, agents: int) -> None: ...
 
 
 class DescriptionNames(Protocol):
@@ -95,7 +95,7 @@ class Command(ABC):
     """Base class of commands: one change of a world from outside, as plain data."""
 
     @abstractmethod
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         """Apply the command to a world."""
 
     @abstractmethod
@@ -112,7 +112,7 @@ class MapEdit(Command):
     """Base class of commands that edit the terrain of the map."""
 
     @abstractmethod
-    def apply(self, world: MapEditTarget) -> None: ...
+    def apply_to_world(self, world: MapEditTarget) -> None: ...
 
     @abstractmethod
     def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
@@ -126,7 +126,7 @@ class EditCells(MapEdit):
     blocked: tuple[int, ...] = ()
     freed: tuple[int, ...] = ()
 
-    def apply(self, world: MapEditTarget) -> None:
+    def apply_to_world(self, world: MapEditTarget) -> None:
         world.block_and_free(self.blocked, self.freed)
 
     def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
@@ -153,7 +153,7 @@ class SetTerrain(MapEdit):
     cells: tuple[int, ...]
     letters: str
 
-    def apply(self, world: MapEditTarget) -> None:
+    def apply_to_world(self, world: MapEditTarget) -> None:
         world.set_terrain(self.cells, self.letters)
 
     def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
@@ -176,8 +176,8 @@ class SetSwitch(MapEdit):
     name: str
     blocked: bool
 
-    def apply(self, world: MapEditTarget) -> None:
-        world.set_switch(self.name, self.blocked)
+    def apply_to_world(self, world: MapEditTarget) -> None:
+        world.set_switch_blocked(self.name, self.blocked)
 
     def edited_cells(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
         return switches.get(self.name, ())
@@ -196,7 +196,7 @@ class DefineSwitch(Command):
     name: str
     cells: tuple[int, ...]
 
-    def apply(self, world: MapEditTarget) -> None:
+    def apply_to_world(self, world: MapEditTarget) -> None:
         world.define_switch(self.name, self.cells)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -212,7 +212,7 @@ class MoveGoal(Command):
     cell: int
     agent: int | None = None
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         world.move_goal(self.cell, self.agent)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -227,7 +227,7 @@ class SetBudget(Command):
     budget: int | None
     agent: int | None = None
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         world.set_budget(self.budget, self.agent)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -243,7 +243,7 @@ class SetParam(Command):
     name: str
     value: Value
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         world.set_param(self.agent, self.name, self.value)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -258,7 +258,7 @@ class RenameAgent(Command):
     agent: int
     label: str
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         world.rename_agent(self.agent, self.label)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -273,7 +273,7 @@ class AddAgent(Command):
     config: AgentConfig
     agent: int | None = None  # id of the new agent; None: the next unused id, which depends on earlier commands
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         world.add_agent(self.config, self.agent)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -286,7 +286,7 @@ class RemoveAgent(Command):
 
     agent: int
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         world.remove_agent(self.agent)
 
     def describe_change(self, names: DescriptionNames) -> str:
@@ -304,13 +304,13 @@ class ApplyToGroup(Command):
     group: str
     command: GroupCommand
 
-    def apply(self, world: CommandTarget) -> None:
+    def apply_to_world(self, world: CommandTarget) -> None:
         agents = world.agent_ids_of_group(self.group)
         if isinstance(self.command, MoveGoal):
             world.move_goals(self.command.cell, agents)  # cheaper: one search from the goal finds all members' paths
             return
         for agent in agents:
-            replace(self.command, agent=agent).apply(world)
+            replace(self.command, agent=agent).apply_to_world(world)
 
     def describe_change(self, names: DescriptionNames) -> str:
         return replace(self.command, agent=0).describe_change(_GroupNames(self.group, names))
@@ -340,8 +340,8 @@ class SetRandomChanges(Command):
     every: int  # number of ticks from one random change to the next
     rate: float  # percent of cells that one random change alters; 0: no random changes
 
-    def apply(self, world: CommandTarget) -> None:
-        world.set_random_changes(RandomChanges(self.every, self.rate))
+    def apply_to_world(self, world: CommandTarget) -> None:
+        world.set_random_changes(RandomChangeSchedule(self.every, self.rate))
 
     def describe_change(self, names: DescriptionNames) -> str:
         is_on = self.rate > 0
@@ -358,8 +358,8 @@ class SetTrials(Command):
 
     count: int
 
-    def apply(self, world: CommandTarget) -> None:
-        world.set_trials(self.count)
+    def apply_to_world(self, world: CommandTarget) -> None:
+        world.set_max_trials(self.count)
 
     def describe_change(self, names: DescriptionNames) -> str:
         return f"{self.count:,} trials" if self.count > 1 else "one trial"
@@ -371,8 +371,8 @@ class SetTickMs(Command):
 
     milliseconds: float
 
-    def apply(self, world: CommandTarget) -> None:
-        world.set_tick_ms(self.milliseconds)
+    def apply_to_world(self, world: CommandTarget) -> None:
+        world.set_tick_time_limit_ms(self.milliseconds)
 
     def describe_change(self, names: DescriptionNames) -> str:
         return f"time limit {self.milliseconds:g} ms a tick" if self.milliseconds else "no time limit of ticks"
@@ -387,8 +387,8 @@ class LimitPlanners(Command):
 
     agents: int
 
-    def apply(self, world: CommandTarget) -> None:
-        world.limit_planners(self.agents)
+    def apply_to_world(self, world: CommandTarget) -> None:
+        world.limit_planning_agents(self.agents)
 
     def describe_change(self, names: DescriptionNames) -> str:
         return f"{count_with_noun(self.agents, 'agent')} planned"

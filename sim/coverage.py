@@ -16,7 +16,7 @@ from sim.grid import Grid
 from sim.kernels.climb import count_climbable_pairs
 from sim.params import Value
 from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe
-from sim.records import draw_problem_pairs
+from sim.records import random_problem_pairs
 
 PAIR_COUNT = 10_000
 """Number of random pairs to try. If the share is 5 %, its 95 % confidence interval is then from 4.6 % to 5.4 %."""
@@ -38,14 +38,14 @@ class ClimbCoverage(NamedTuple):
     share: npt.NDArray[np.float64]  # [1] share of pairs that hill climbing connects, from 0 to 1
 
 
-def coverage_recipe(cap: int) -> DataRecipe:
+def climb_coverage_recipe(cap: int) -> DataRecipe:
     """Return the recipe (sim/prepared.py) for the share of pairs that hill climbing connects within `cap` steps."""
     params: tuple[tuple[str, Value], ...] = (("cap", cap), ("pairs", PAIR_COUNT))
-    return DataRecipe("climbable pairs", params, lambda grid: _build_coverage(grid, cap), ClimbCoverage)
+    return DataRecipe("climbable pairs", params, lambda grid: _build_climb_coverage(grid, cap), ClimbCoverage)
 
 
-def _build_coverage(grid: Grid, cap: int) -> DataBuild:
-    pairs = np.array(draw_problem_pairs(grid, PAIR_COUNT, _SEED), np.int32).reshape(-1, 2)
+def _build_climb_coverage(grid: Grid, cap: int) -> DataBuild:
+    pairs = np.array(random_problem_pairs(grid, PAIR_COUNT, _SEED), np.int32).reshape(-1, 2)
     climbed = int(count_climbable_pairs(grid.ground, pairs, cap)) if len(pairs) else 0
     yield BuildProgress("climbing between random cells", 1.0)
     return BuiltData(ClimbCoverage(np.array([climbed / max(1, len(pairs))])), 0)

@@ -113,7 +113,7 @@ class CrowdCounts:
     def max_cost_ratio(self) -> float | None:
         return float(self.cost_ratios.max()) if self.cost_ratios.size else None
 
-    def total_count(self, name: str) -> int:
+    def sum_of_count(self, name: str) -> int:
         """Return the sum of a count over all agents. `name`: field of referee.METRICS, such as "moves"."""
         return int(self.counts[name].sum())
 
@@ -135,4 +135,4 @@ class CrowdCounts:
         began = TrialCounts(cost=float(self.counts["cost"][~there].sum()))
         optimal = float(self.optimal[there].sum()) if there.any() else float("inf")
         counted = read_metrics(whole[0], (optimal, None), False, began, OwnCounts())
-        return replace(counted, revisits=self.total_count("moves") + self.count - self.total_count("distinct"))
+        return replace(counted, revisits=self.sum_of_count("moves") + self.count - self.sum_of_count("distinct"))

@@ -19,17 +19,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.abstraction import RECIPE, AbstractionLevels, cell_values_from_regions, top_level_of
+from sim.abstraction import RECIPE, AbstractionLevels, cell_values_from_regions, top_level_number
 from sim.grid import Grid
 from sim.kernels import learner, level_lrta, subgoals, whole_depths
-from sim.kernels.labels import new_record_search
+from sim.kernels.labels import new_search_without_heap
 from sim.kernels.level_lrta import new_node_ball
 from sim.kernels.levels import STRAIGHT_LINE, new_node_search
 from sim.kernels.lrta import new_lookahead_ball
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.search import new_search
 from sim.kernels.targets import new_target_heuristics
-from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedData, iter_fetch
+from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedData, iter_fetch_data
 
 Ints = npt.NDArray[np.int32]
 
@@ -50,7 +50,7 @@ class DatabaseColumn(NamedTuple):
 
 def clipped_level(levels: AbstractionLevels, level: int) -> int:
     """Return `level`, or the highest level of the abstraction if `level` exceeds it."""
-    return min(level, top_level_of(levels))
+    return min(level, top_level_number(levels))
 
 
 def region_of_cell(levels: AbstractionLevels, cell: int, level: int) -> int:
@@ -73,26 +73,26 @@ def database_column_recipe(level: int, region: int, cap: int, needs: str) -> Dat
     cap = cap if needs != "subgoals" else UNCAPPED
     params = (("level", level), ("region", region), ("cap", cap), ("needs", needs))
     make = (
-        partial(_build_all_depths, level, region, cap)
+        partial(_combine_near_and_far_columns, level, region, cap)
         if needs == "all depths"
-        else partial(_build_column, level, region, cap, needs)
+        else partial(_build_database_column, level, region, cap, needs)
     )
     return DataRecipe("database column", params, make, DatabaseColumn)
 
 
-def _build_all_depths(level: int, region: int, cap: int, grid: Grid) -> DataBuild:
+def _combine_near_and_far_columns(level: int, region: int, cap: int, grid: Grid) -> DataBuild:
     """Join the columns of near and far depths into one. Both are also cached, for agents that need only one."""
-    near = yield from iter_fetch(database_column_recipe(level, region, cap, "near depths"), grid)
-    far = yield from iter_fetch(database_column_recipe(level, region, cap, "far depths"), grid)
+    near = yield from iter_fetch_data(database_column_recipe(level, region, cap, "near depths"), grid)
+    far = yield from iter_fetch_data(database_column_recipe(level, region, cap, "far depths"), grid)
     column = near.tables._replace(far_depth=far.tables.far_depth)
     return BuiltData(column, near.build_expansions + far.build_expansions, near.entries, near.column_count)
 
 
-def _build_column(level: int, region: int, cap: int, needs: str, grid: Grid) -> DataBuild:
+def _build_database_column(level: int, region: int, cap: int, needs: str, grid: Grid) -> DataBuild:
     """Compute the column of one goal region, in steps. `needs`: "subgoals", "near depths" or "far depths"."""
-    abstraction = yield from iter_fetch(RECIPE, grid)
+    abstraction = yield from iter_fetch_data(RECIPE, grid)
     levels = abstraction.tables
-    field, expansions = _distance_field(grid, int(levels.rep[region]))
+    field, expansions = _true_distance_field(grid, int(levels.rep[region]))
     count = int(levels.first[level + 1] - levels.first[level])
     subgoal, far, near = (np.empty(0, np.int32) for _ in range(3))
     if needs != "far depths":
@@ -102,7 +102,7 @@ def _build_column(level: int, region: int, cap: int, needs: str, grid: Grid) -> 
             yield BuildProgress("subgoals", last / count)
     if needs != "subgoals":
         depths = np.empty(count, np.int32)
-        expansions += yield from _fill_depths(grid, levels, level, region, cap, field, subgoal, depths)
+        expansions += yield from _fill_lookahead_depths(grid, levels, level, region, cap, field, subgoal, depths)
         far, near = (depths, near) if needs == "far depths" else (far, depths)
     return BuiltData(DatabaseColumn(subgoal, far, near), expansions, count, count)
 
@@ -131,16 +131,19 @@ def _build_abstract_column(
     lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid
 ) -> DataBuild:
     """Compute a column of lookahead depths for LRTA* that walks on the regions of level `lower`, in steps."""
-    levels = (yield from iter_fetch(RECIPE, grid)).tables
+    levels = (yield from iter_fetch_data(RECIPE, grid)).tables
     is_near, expansions = needs == "near depths", 0
     subgoal = np.empty(0, np.int32)
     if is_near:
-        below = yield from iter_fetch(database_column_recipe(level, region, 0, "subgoals"), grid)
+        below = yield from iter_fetch_data(database_column_recipe(level, region, 0, "subgoals"), grid)
         subgoal, expansions = below.tables.subgoal, below.build_expansions
     depths = np.empty(int(levels.first[level + 1] - levels.first[level]), np.int32)
     count = levels.parent.size
     ball, nodes, tables = new_node_ball(count), new_node_search(count), new_target_heuristics(grid.ground, 0)
-    notes, diagonal = new_record_search(grid.cells, False), STRAIGHT_LINE if cost == "straight" else grid.diagonal_cost
+    notes, diagonal = (
+        new_search_without_heap(grid.cells, False),
+        STRAIGHT_LINE if cost == "straight" else grid.diagonal_cost,
+    )
     for first, last in _region_ranges(depths.size):
         memory = ball, nodes, tables, diagonal, cap, first, last, subgoal, depths, notes
         level_lrta.find_node_depths(levels, lower, level, region, is_near, *memory)
@@ -151,7 +154,7 @@ def _build_abstract_column(
     return BuiltData(column, expansions, depths.size, depths.size)
 
 
-def _distance_field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
+def _true_distance_field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
     """Return the cost of the cheapest path from each cell to `source`, and the expansions of the search."""
     field, came = np.full(grid.cells, np.inf), untouched_zeros(grid.cells, np.uint8)
     rings = untouched_zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
@@ -159,7 +162,7 @@ def _distance_field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], i
     return field, int(expansions)
 
 
-def _fill_depths(
+def _fill_lookahead_depths(
     grid: Grid,
     levels: AbstractionLevels,
     level: int,
@@ -174,7 +177,7 @@ def _fill_depths(
     The depths are for walks to the subgoals. If `subgoal` is empty, they are for walks to the goal region.
     """
     if cap == UNCAPPED:
-        return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
+        return (yield from _fill_uncapped_lookahead_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
     state = np.zeros(1, learner.STATE).view(np.recarray)
     targets, ball = new_target_heuristics(ground, int(levels.rep[region])), new_lookahead_ball(grid.cells, False)
@@ -182,15 +185,15 @@ def _fill_depths(
     for first, last in _region_ranges(depths.size):
         if subgoal.size:
             near = field, backward, targets, ball, state[0], cap, first, last, subgoal, depths
-            expansions += int(subgoals.find_near_depths(ground, levels, level, *near))
+            expansions += int(subgoals.find_depths_to_subgoals(ground, levels, level, *near))
         else:
             far = field, targets, ball, state[0], cap, first, last, depths
-            expansions += int(subgoals.find_far_depths(ground, levels, level, region, *far))
+            expansions += int(subgoals.find_depths_to_representative(ground, levels, level, region, *far))
         yield BuildProgress("depths", last / depths.size)
     return expansions
 
 
-def _fill_uncapped_depths(
+def _fill_uncapped_lookahead_depths(
     grid: Grid, levels: AbstractionLevels, level: int, region: int, subgoal: Ints, depths: Ints
 ) -> Generator[BuildProgress, None, int]:
     """Write lookahead depths, which have no maximum, into `depths`; return the number of expansions."""
@@ -208,7 +211,9 @@ def _region_ranges(count: int, piece: int = _REGIONS_PER_STEP) -> Iterator[tuple
 
 
 @lru_cache(maxsize=16)
-def depths_of_cells(abstraction: PreparedData, column: PreparedData, level: int) -> npt.NDArray[np.uint32] | None:
+def lookahead_depths_of_cells(
+    abstraction: PreparedData, column: PreparedData, level: int
+) -> npt.NDArray[np.uint32] | None:
     """Return the lookahead depth of each cell, which a column has for its region; None: the column has no depths."""
     tables: DatabaseColumn = column.tables
     count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])

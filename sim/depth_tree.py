@@ -2,7 +2,7 @@
 
 A state is a situation of an agent, described by numbers (features). Its label is the depth of lookahead that it needs.
 
-    data = label_maps(maps, q, steps, dmax)                         run LRTA* on problems, label visited states
+    data = label_states_of_maps(maps, q, steps, dmax)    run LRTA* on problems, label visited states
     tree = grow_tree(data.features, data.labels, depth, least_leaf) a classification tree by Gini impurity
     write_tree(path, tree)
     tree = read_tree(path)
@@ -72,7 +72,9 @@ class DepthTree:
     about: Mapping[str, Any]  # further entries of the tree's file, which describe how the tree was grown
 
 
-def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> LabelledStates:
+def label_states_of_maps(
+    maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int
+) -> LabelledStates:
     """Run LRTA* with depth `dmax` on the problems of each map, and return the visited states with their labels.
 
     Args:
@@ -84,14 +86,14 @@ def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: i
     features, labels, groups = [], [], []
     for index, problems in enumerate(maps):
         for grid, start, goal in problems:
-            found, depths = _label_problem(grid, start, goal, q, steps, dmax)
+            found, depths = _label_states_of_problem(grid, start, goal, q, steps, dmax)
             features.append(found)
             labels.append(depths)
             groups.append(np.full(depths.size, index, np.int32))
     return LabelledStates(np.concatenate(features), np.concatenate(labels), np.concatenate(groups))
 
 
-def _label_problem(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
+def _label_states_of_problem(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
     """Run LRTA* on one problem; return the features and labels of the visited states."""
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.place_agent(state, start, goal)
@@ -244,7 +246,7 @@ def read_tree(path: Path) -> DepthTree:
 
 
 @cache
-def standard_tree() -> DepthTree:
+def shipped_tree() -> DepthTree:
     """Return the decision tree that comes with the program, assets/depth-tree.json."""
     return read_tree(STANDARD_TREE_FILE)
 

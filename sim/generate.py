@@ -103,7 +103,7 @@ class SplitMix64:
     def __init__(self, seed: int) -> None:
         self._state = seed
 
-    def words(self, count: int) -> npt.NDArray[np.uint64]:
+    def random_words(self, count: int) -> npt.NDArray[np.uint64]:
         """Return the next `count` random words of 64 bits each."""
         z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(self._G) + np.uint64(self._state)
         self._state = (self._state + count * self._G) % 2**64
@@ -114,9 +114,9 @@ class SplitMix64:
     def random_integers(self, limits: Sequence[int] | Numbers) -> Numbers:
         """Return for each limit a random integer from 0 to limit - 1, uniform except for a bias below limit / 2**32."""
         high = np.asarray(limits, np.uint64)
-        return ((self.words(high.size) >> np.uint64(32)) * high.ravel() >> np.uint64(32)).astype(np.int64)
+        return ((self.random_words(high.size) >> np.uint64(32)) * high.ravel() >> np.uint64(32)).astype(np.int64)
 
-    def mask(self, percent: int, height: int, width: int) -> Mask:
+    def random_mask(self, percent: int, height: int, width: int) -> Mask:
         """Return a mask in which each cell is True with a probability of `percent` percent."""
         return (self.random_integers(np.full(height * width, 100)) < percent).reshape(height, width)
 
@@ -199,7 +199,7 @@ def _door_positions(rooms: Numbers, random: SplitMix64) -> Numbers:
 
 def draw_random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
     """Draw single blocked cells at random. Start and goal are in the largest connected part of the map."""
-    blocked = SplitMix64(seed).mask(density, height, width)
+    blocked = SplitMix64(seed).random_mask(density, height, width)
     return MapLayout(blocked, *opposite_corner_cells(largest_component_mask(~blocked)))
 
 
@@ -231,7 +231,7 @@ def _spanning_tree(columns: int, rows: int, random: SplitMix64) -> list[tuple[Po
     taken = bytearray(b"\x01") * (stride * (rows + 1))
     for y in range(rows):
         taken[y * stride : y * stride + columns] = bytes(columns)
-    draws = iter((random.words(columns * rows) >> np.uint64(32)).tolist())
+    draws = iter((random.random_words(columns * rows) >> np.uint64(32)).tolist())
     walk, joined = [0], []
     taken[0] = 1
     while walk:
@@ -253,7 +253,7 @@ def draw_caves(width: int, height: int, seed: int, fill: int, rounds: int, grain
 
     With a `grain` above 1, the map is drawn smaller by that factor, enlarged and smoothed again.
     """
-    noise = SplitMix64(seed).mask(fill, -(-height // grain), -(-width // grain))
+    noise = SplitMix64(seed).random_mask(fill, -(-height // grain), -(-width // grain))
     small = _smooth_mask(noise, rounds)
     blocked = _smooth_mask(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
     cave = largest_component_mask(~blocked)
@@ -367,12 +367,12 @@ def _diagonal_corridor(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
 # --- the registry ---------------------------------------------------------------------------------------
 
 
-def _side_param(name: str, default: int, help_text: str) -> Param:
+def _map_side_param(name: str, default: int, help_text: str) -> Param:
     return Param(name, int, default, help_text, low=16, high=2048, step=16)
 
 
-_WIDTH = _side_param("width", 128, "cells from west to east")
-_HEIGHT = _side_param("height", 128, "cells from north to south")
+_WIDTH = _map_side_param("width", 128, "cells from west to east")
+_HEIGHT = _map_side_param("height", 128, "cells from north to south")
 _SEED = Param(
     "seed",
     int,

@@ -45,7 +45,7 @@ class MapChange:
     rose: npt.NDArray[np.bool_]  # [arcs] True: the arc disappeared (its cost rose to infinity); False: it is new
 
     @property
-    def has_arcs(self) -> bool:
+    def has_changed_arcs(self) -> bool:
         """Return whether any arc appeared or disappeared. The edit of a cell among blocked cells changes no arcs."""
         return bool(self.tails.size)
 
@@ -74,7 +74,7 @@ class _GridCaches:
         if self.noted is not None:
             self.noted = np.union1d(self.noted, cells) if self.noted.size else cells
 
-    def begin_version(self) -> None:
+    def begin_map_version(self) -> None:
         """Start collecting edited cells for a new version of the map."""
         self.noted, self.last_edited = _NO_CELLS, self.noted
 
@@ -114,7 +114,7 @@ class Grid:
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.compute_move_masks(self._domain, self.width, self.height, self.movement.required_shoulders, self.moves)
         self.ground = self._build_map_arrays()
-        self._digested_version = -1  # map version for which `moves_digest` is cached; -1: it is not cached
+        self._digested_version = -1  # map version for which `legal_moves_digest` is cached; -1: it is not cached
         self._caches = _GridCaches(_NO_CELLS, _NO_CELLS)
 
     @property
@@ -128,7 +128,7 @@ class Grid:
         return self.movement.max_move_cost * self.free_count
 
     @property
-    def moves_digest(self) -> bytes:
+    def legal_moves_digest(self) -> bytes:
         """Return a digest of all legal moves (16 bytes), cached per map version, because it depends on every cell."""
         if self._digested_version != self.version:
             self._digested_version, self._moves_digest = (
@@ -165,14 +165,14 @@ class Grid:
 
     def set_original_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
         """Replace terrain characters in `original`, the map as opened. The present terrain does not change."""
-        self.original.reshape(-1)[_cell_array(cells)] = letters
+        self.original.reshape(-1)[_as_cell_array(cells)] = letters
         self._caches.original_cells = None
 
     @property
     def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return the cells that were free when the map was opened, and the cells that were blocked."""
         if self._caches.original_cells is None:
-            was_free = self.is_passable_letter(self.original.reshape(-1))
+            was_free = self.passable_letter_mask(self.original.reshape(-1))
             self._caches.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
         return self._caches.original_cells
 
@@ -211,14 +211,14 @@ class Grid:
     def xy(self, cell: int) -> tuple[int, int]:
         return cell % self.width, cell // self.width
 
-    def contains(self, x: int, y: int) -> bool:
+    def contains_point(self, x: int, y: int) -> bool:
         return 0 <= x < self.width and 0 <= y < self.height
 
     def is_free(self, cell: int) -> bool:
         return bool(self._domain[cell] != terrain.BLOCKED)
 
     @staticmethod
-    def is_passable_letter(letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    def passable_letter_mask(letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         passable: npt.NDArray[np.bool_] = _DOMAIN_OF_CHAR[letters] != terrain.BLOCKED
         return passable
 
@@ -249,29 +249,29 @@ class Grid:
         A blocked cell gets its original character if that is solid, else '@'. A freed cell gets its original character
         if that is passable, else '.'. A cell in both lists ends up free.
         """
-        to_block, to_free = _cell_array(blocked), _cell_array(freed)
+        to_block, to_free = _as_cell_array(blocked), _as_cell_array(freed)
         flat, original = self.terrain.reshape(-1), self.original.reshape(-1)
         touched = np.unique(np.concatenate([to_block, to_free]))
         before = self._domain[touched]
         was = original[to_block]
         flat[to_block] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, was, ord("@"))
-        flat[to_free] = self.characters_when_freed(to_free)
+        flat[to_free] = self.terrain_when_freed(to_free)
         self._domain[touched] = _DOMAIN_OF_CHAR[flat[touched]]
         return self._change(touched, before)
 
-    def characters_when_freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
+    def terrain_when_freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
         """Return the characters that cells get when they are freed: the original character if passable, else '.'."""
         was = self.original.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
     def restorable_mask(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """Return a mask of the cells that are free and would have the same character after being blocked and freed."""
-        is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.characters_when_freed(cells)
+        is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.terrain_when_freed(cells)
         return self.are_cells_free(cells) & is_as_freed
 
     def set_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
         """Set the terrain characters of cells, for undo, seek and restore; return the changed cells and arcs."""
-        chosen = _cell_array(cells)
+        chosen = _as_cell_array(cells)
         touched = np.unique(chosen)
         before = self._domain[touched]
         self.terrain.reshape(-1)[chosen] = letters
@@ -305,7 +305,7 @@ class Grid:
         self._caches.add_edited_cells(touched)
         if toggled.size:
             self.version += 1
-            self._caches.begin_version()
+            self._caches.begin_map_version()
         return MapChange(toggled, tails[:found], heads[:found], rose[:found])
 
     def __getstate__(self) -> dict[str, object]:
@@ -362,7 +362,7 @@ def read_only_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(array.data.toreadonly())
 
 
-def _cell_array(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
+def _as_cell_array(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
     return np.asarray(cells, np.int32).reshape(-1)
 
 

@@ -1,6 +1,6 @@
 """Lessons: runs that are explained in steps. Each step has a text, and claims about the run that a test can check.
 
-ticks = ticks_of_steps(lesson, specs)     the tick of each step, found by running the lesson
+ticks = ticks_of_lesson_steps(lesson, specs)     the tick of each step, found by running the lesson
 find_find_broken_claims(lesson, specs)         claims and answers marked as right or wrong that the run contradicts
 
 A lesson is deterministic: each run of it has its steps at the same ticks. A measure is a quality measure of an agent
@@ -119,42 +119,42 @@ class Lesson:
     scenario: Scenario
     steps: tuple[LessonStep, ...]
     speed: int = 30  # ticks per second for steps without a speed of their own
-    ticks: tuple[int, ...] = ()  # tick of each step, as returned by `ticks_of_steps`; (): not computed yet
+    ticks: tuple[int, ...] = ()  # tick of each step, as returned by `ticks_of_lesson_steps`; (): not computed yet
 
-    def agents_shown_at(self, place: int) -> tuple[str, ...] | None:
+    def agents_shown_at_step(self, place: int) -> tuple[str, ...] | None:
         """Return the labels of the agents shown at the step with index `place`; None: no step so far names any."""
         return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
 
-    def heat_map_at(self, place: int) -> str:
+    def heat_map_kind_at_step(self, place: int) -> str:
         """Return the kind of heat map that is shown at the step with index `place`."""
         return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
 
-    def camera_at(self, place: int) -> tuple[float, ...] | None:
+    def camera_at_step(self, place: int) -> tuple[float, ...] | None:
         """Return the camera at the step with index `place`, in the form of Step.camera; None: the lesson sets none."""
         said = [step.camera for step in self.steps[: place + 1] if step.camera is not None]
         has_any = any(step.camera is not None for step in self.steps)
         return said[-1] if said else () if has_any else None
 
-    def speed_at(self, place: int) -> int:
+    def speed_at_step(self, place: int) -> int:
         """Return the speed at which the run approaches the step with index `place`, in ticks per second."""
         return self.steps[place].speed or self.speed
 
 
-def ticks_of_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
+def ticks_of_lesson_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
     """Run a lesson and return the tick of each step.
 
     Raises:
         ConfigError: a step is never reached; the message begins with its line.
     """
-    return tuple(world.tick for world, _ in _run_steps(lesson, specs))
+    return tuple(world.tick for world, _ in _iter_lesson_steps(lesson, specs))
 
 
 def find_broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
     """Return an error message, with line and step, for each claim and each marked answer that the run contradicts."""
     found = list[str]()
-    for world, index in _run_steps(lesson, specs):
+    for world, index in _iter_lesson_steps(lesson, specs):
         for claim in lesson.steps[index].claims:
-            if problem := _claim_problem(claim, world):
+            if problem := _false_claim_message(claim, world):
                 found.append(f"{claim.line}: step {index + 1}: {problem}")
         for asked, step in enumerate(lesson.steps[:index]):
             if step.question is not None and asked + step.question.seen_after == index:
@@ -166,14 +166,14 @@ def find_broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[s
 def _wrongly_marked_answers(question: LessonQuestion, world: World, index: int) -> Iterator[str]:
     """Yield an error message for each answer whose mark (right or wrong) contradicts the run at the step `index`."""
     for number, claims in enumerate(question.claims, start=1):
-        problem = next((text for claim in claims if (text := _claim_problem(claim, world))), "")
+        problem = next((text for claim in claims if (text := _false_claim_message(claim, world))), "")
         if number - 1 == question.right and problem:
             yield f"answer {number} is marked as right, but in step {index + 1} {problem}"
         elif number - 1 != question.right and claims and not problem:
             yield f"answer {number} is marked as wrong, but its claim is true in step {index + 1}"
 
 
-def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
+def _iter_lesson_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
     """Run a lesson, and yield the world and the index of the step whenever a step is reached."""
     world = build_world(lesson.scenario, specs, watched=True)
     for index, step in enumerate(lesson.steps):
@@ -216,7 +216,7 @@ def _early_end_phrase(world: World, label: str) -> str:
     """Return a phrase for an error message which says that an agent is done already; "" if the agent is active."""
     walker = walker_with_label(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
-    return f"{label} was already done ({walker.state_word}) in tick {world.tick:,}; " if is_over else ""
+    return f"{label} was already done ({walker.state_text}) in tick {world.tick:,}; " if is_over else ""
 
 
 def _timeout_phrase(world: World) -> str:
@@ -245,18 +245,18 @@ def _measure_value(world: World, label: str, measure: str) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _claim_problem(claim: LessonClaim, world: World) -> str:
+def _false_claim_message(claim: LessonClaim, world: World) -> str:
     """Return an error message if a claim is false in the present state of the world, else ""."""
     try:
-        return _contradiction_of(claim, world)
+        return _claim_contradiction(claim, world)
     except ConfigError as error:  # the agent has been removed during the run
         return str(error)
 
 
-def _contradiction_of(claim: LessonClaim, world: World) -> str:
+def _claim_contradiction(claim: LessonClaim, world: World) -> str:
     """Return an error message if a claim is false, else ""; raise a ConfigError if its agent has been removed."""
     if claim.state:
-        state = walker_with_label(world, claim.agent).state_word
+        state = walker_with_label(world, claim.agent).state_text
         return "" if state == claim.state else f"{claim.agent} is claimed to be {claim.state}, but is {state}"
     value = _measure_value(world, claim.agent, claim.measure)
     if math.isnan(value):

@@ -52,7 +52,7 @@ class Measure:
         value: Number = getattr(metrics, self.key)
         return value
 
-    def has_warning(self, metrics: Metrics) -> bool:
+    def has_warning_for_agent(self, metrics: Metrics) -> bool:
         """Return whether to show the value of this measure for an agent in orange."""
         return bool(self.warns and getattr(metrics, self.warns))
 

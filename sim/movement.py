@@ -65,7 +65,7 @@ class Movement:
         return self.diagonal if self.has_diagonal_moves else 1.0
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Return a description of the rule, with the cost of a diagonal move unless that is sqrt(2)."""
         is_usual = not self.has_diagonal_moves or self.diagonal == octile.DIAGONAL
         return (

@@ -78,7 +78,7 @@ class OptimalityTracker:
         """Return the number of expansions of all searches for true distances so far."""
         return self._earlier_expansions + int(self._backward_search.control["expansions"][0])
 
-    def search_table(self) -> GenerationTable:
+    def backward_search_table(self) -> GenerationTable:
         """Return the node table of the present search. Keyframes (saved states) leave out its outdated nodes."""
         return generation_table_of_nodes(self._backward_search)
 
@@ -114,7 +114,9 @@ class OptimalityTracker:
             self._queue.append(_QueuedMoves(agent, metrics, position, rows))
             return
         self.judge_whole_queue()
-        _count_nonoptimal_moves(self._grid.ground, rows, 0, position, metrics, self._up_to_date_search(), _UNLIMITED)
+        _count_nonoptimal_moves(
+            self._grid.ground, rows, 0, position, metrics, self._up_to_date_backward_search(), _UNLIMITED
+        )
 
     def judge_queue_with_limit(self, ticks: int) -> None:
         """Judge queued moves, with at most `ticks` times the number of expansions that is allowed per tick."""
@@ -125,7 +127,7 @@ class OptimalityTracker:
         """Judge all queued moves, with any number of expansions."""
         self._judge_queued_moves(_UNLIMITED)
 
-    def prepare_map_change(self) -> None:
+    def judge_queue_before_map_change(self) -> None:
         """Judge queued moves, because the map or the goal is about to change.
 
         Moves that would need too many expansions are dropped. From then on, the number of non-optimal moves of their
@@ -135,7 +137,7 @@ class OptimalityTracker:
         self._unmeasurable_ids |= {walk.agent for walk in self._queue}
         self._queue.clear()
 
-    def changed(self, goal: int, aim: int) -> None:
+    def invalidate_distances(self, goal: int, aim: int) -> None:
         """Invalidate all true distances, because the map or the goal has changed.
 
         Args:
@@ -150,7 +152,7 @@ class OptimalityTracker:
         is_limited = allowed < _UNLIMITED
         end = self.expansions + allowed if is_limited else 0
         while self._queue:
-            walk, backward = self._queue[0], self._up_to_date_search()
+            walk, backward = self._queue[0], self._up_to_date_backward_search()
             left = max(0, end - self.expansions) if is_limited else _UNLIMITED
             ground = self._grid.ground
             walk.next = int(
@@ -173,19 +175,21 @@ class OptimalityTracker:
 
         If this method returns None, the next call continues the same search.
         """
-        return self._distance_by_search(self._search_for_cell(cell), cell, expansions if self.is_on else _UNLIMITED)
+        return self._distance_by_search(
+            self._backward_search_for_cell(cell), cell, expansions if self.is_on else _UNLIMITED
+        )
 
     def cheapest_cost_and_moves(self, cell: int) -> tuple[float, int | None]:
         """Return cost and number of moves of the cheapest path from a cell to the goal; no path: (infinity, None)."""
-        backward = self._search_for_cell(cell)
+        backward = self._backward_search_for_cell(cell)
         found = self._distance_by_search(backward, cell, _UNLIMITED)
         assert found is not None
         return found, int(distance.moves_from_root(self._grid.ground, backward, cell)) if found < inf else None
 
-    def _search_for_cell(self, cell: int) -> Any:
+    def _backward_search_for_cell(self, cell: int) -> Any:
         """Return a search from the goal: the present search if `is_on`, else a new search that is only for `cell`."""
         if self.is_on:
-            return self._up_to_date_search()
+            return self._up_to_date_backward_search()
         backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
         begin_search(self._grid.ground, backward, self.goal, cell, cell)
         return backward
@@ -195,7 +199,7 @@ class OptimalityTracker:
         found = float(distance.true_distance(self._grid.ground, backward, cell, expansions))
         return None if found == distance.UNKNOWN_DISTANCE else found
 
-    def _up_to_date_search(self) -> Any:
+    def _up_to_date_backward_search(self) -> Any:
         """Return the search from the goal. If the map or the goal has changed, the search is restarted first."""
         if self._is_search_stale and self.is_on:
             self._earlier_expansions += int(self._backward_search.control["expansions"][0])

@@ -128,7 +128,7 @@ class Param:
     def _convert_to_type(self, value: object) -> Value | None:
         """Return `value` converted to the type of the parameter, without checking limits; None: it has another type."""
         if self.kind is bool:
-            return _as_bool(value)
+            return _parse_bool(value)
         if isinstance(value, bool):
             return None
         if self.kind is str:
@@ -137,7 +137,7 @@ class Param:
             return None
         if self.zero_word and value == self.zero_word:
             value = 0
-        return _as_int(value) if self.kind is int else _as_float(value)
+        return _parse_int(value) if self.kind is int else _parse_float(value)
 
     def _similar_choice_hint(self, value: object) -> str:
         words = (self.zero_word,) if self.zero_word else self.choices
@@ -168,7 +168,7 @@ class Param:
     def _bound_text(self, bound: float) -> str:
         return f"{int(bound):,}" if self.kind is int else f"{bound:,.12g}"
 
-    def describe(self) -> dict[str, Any]:
+    def declaration_data(self) -> dict[str, Any]:
         """Return the declaration of this parameter as plain data, for the output of `agents --json`."""
         return {
             "name": self.name,
@@ -183,14 +183,14 @@ class Param:
         }
 
 
-def _as_bool(value: object) -> bool | None:
+def _parse_bool(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
     words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
     return words.get(str(value).lower())
 
 
-def _as_int(value: int | float | str) -> int | None:
+def _parse_int(value: int | float | str) -> int | None:
     try:
         number = float(value)
     except (ValueError, OverflowError):
@@ -198,7 +198,7 @@ def _as_int(value: int | float | str) -> int | None:
     return int(number) if number.is_integer() else None
 
 
-def _as_float(value: int | float | str) -> float | None:
+def _parse_float(value: int | float | str) -> float | None:
     try:
         return float(value)
     except (ValueError, OverflowError):

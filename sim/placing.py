@@ -55,7 +55,7 @@ class ListedPlacing:
 Placing = RandomPlacing | ListedPlacing
 
 
-def place_group(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
+def place_group_members(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
     """Return the configurations of a group: `count` copies of `config`, each with its own start and goal.
 
     The group is named after `config`. It has fewer than `count` agents if the problem list is shorter.
@@ -63,11 +63,13 @@ def place_group(config: AgentConfig, count: int, placing: Placing, grid: Grid) -
     Raises:
         ConfigError: not enough pairs of cells were found.
     """
-    ends = placing.ends if isinstance(placing, ListedPlacing) else list(_draw_pairs(placing, count, grid))
-    return [replace(group_member(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])]
+    ends = placing.ends if isinstance(placing, ListedPlacing) else list(_sample_start_goal_pairs(placing, count, grid))
+    return [
+        replace(group_member_config(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])
+    ]
 
 
-def group_member(config: AgentConfig, place: int) -> AgentConfig:
+def group_member_config(config: AgentConfig, place: int) -> AgentConfig:
     """Return the configuration of a member of the group named after `config`. `place`: index of the member, from 0."""
     group = config.label or config.kind
     return replace(config, label=name_with_suffix(group, f" {place + 1}"), group=group)
@@ -88,27 +90,27 @@ def adapt_agents_to_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) ->
         ConfigError: the new map has too few pairs of free cells with a path between them.
     """
     agents = list(agents)
-    sizes = Counter(config.group for config in agents if _is_placed_member(config))
-    drawn = {size: _draw_far_pairs(size, grid, seed) for size in set(sizes.values())}
+    sizes = Counter(config.group for config in agents if _is_member_with_own_start(config))
+    drawn = {size: _sample_far_pairs(size, grid, seed) for size in set(sizes.values())}
     ends = {group: iter(drawn[size]) for group, size in sizes.items()}
     moved = []
     for config in agents:
-        start, goal = next(ends[config.group]) if _is_placed_member(config) else (None, None)
+        start, goal = next(ends[config.group]) if _is_member_with_own_start(config) else (None, None)
         has_start, has_goal = config.start is not None, config.goal is not None
         moved.append(replace(config, start=start if has_start else None, goal=goal if has_goal else None))
     return moved
 
 
-def _is_placed_member(config: AgentConfig) -> bool:
+def _is_member_with_own_start(config: AgentConfig) -> bool:
     """Return whether an agent is a member of a group and has a start or goal of its own."""
     return bool(config.group) and (config.start is not None or config.goal is not None)
 
 
-def _draw_far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
+def _sample_far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
     """Draw pairs (start, goal) that are at least a quarter of the map's longer side apart; if too few, any pairs."""
     for far in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
-            return list(_draw_pairs(RandomPlacing(seed, far), count, grid))
+            return list(_sample_start_goal_pairs(RandomPlacing(seed, far), count, grid))
     raise ConfigError(f"{grid.name}: expected free cells with paths between them for {count:,} agents, got too few")
 
 
@@ -141,7 +143,7 @@ def cheapest_costs_and_moves(grid: Grid, starts: Sequence[int], goal: int) -> li
     ]
 
 
-def paths_may_have_changed(
+def possibly_changed_path_mask(
     grid: Grid, starts: Sequence[int], goals: Sequence[int], costs: Sequence[float], changed: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
     """Return a mask of the cheapest paths that may be different after a map change.
@@ -162,10 +164,10 @@ def paths_may_have_changed(
     return is_near
 
 
-def _draw_pairs(placing: RandomPlacing, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
+def _sample_start_goal_pairs(placing: RandomPlacing, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
     """Yield `count` random pairs (start, goal) as the placing demands; raise a ConfigError if too few are found."""
     chance = random.Random(placing.seed)
-    starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
+    starts, goals = (_free_cells_of_zone(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
     found, tried, dearest = 0, 0, 0.0
     while found < count and tried < (
         _MAX_TRIES_PER_AGENT * count if found else min(_MAX_TRIES_PER_AGENT * count, _MAX_TRIES_WITHOUT_SUCCESS)
@@ -188,7 +190,7 @@ def _draw_pairs(placing: RandomPlacing, count: int, grid: Grid) -> Iterator[tupl
         )
 
 
-def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
+def _free_cells_of_zone(grid: Grid, zone: Zone | None) -> Sequence[int]:
     """Return the free cells of a zone, or of the whole map if `zone` is None; raise a ConfigError if there are none."""
     (x0, x1), (y0, y1) = (sorted(p) for p in zip(*zone, strict=True)) if zone else ((0, grid.width), (0, grid.height))
     ys, xs = grid.free_mask_2d[y0 : y1 + 1, x0 : x1 + 1].nonzero()

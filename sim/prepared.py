@@ -1,7 +1,7 @@
 """Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
     prepared = fetch_data(recipe, grid)             return data for this map: from memory, from disk, or computed now
-    for step in iter_fetch(recipe, grid): show(step)  fetch the data in steps; to cancel, stop the iteration
+    for step in iter_fetch_data(recipe, grid): show(step)  fetch the data in steps; to cancel, stop the iteration
     spec.prepare(problem, params, stopwatch)        return an iterator that fetches all data of an agent in such steps
 
 An agent fetches data in its constructor before the run, or between two ticks when the world notifies it of a map
@@ -81,7 +81,7 @@ class DataRecipe:
         """Return the cache key of the data for this map."""
         rule = [] if grid.movement.rule == RULE_PARAM.default else [grid.movement.rule]
         head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal_cost, *rule])
-        return blake2b(head.encode() + grid.moves_digest, digest_size=16).hexdigest()
+        return blake2b(head.encode() + grid.legal_moves_digest, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class PreparedData:
         return sum(array.nbytes for array in self.tables)
 
     @property
-    def cost_entries(self) -> dict[str, Any]:
+    def build_cost_entries(self) -> dict[str, Any]:
         """Return kind, parameters, sizes and computation costs of the data, by name, for the output of experiments."""
         return {
             "kind": self.kind,
@@ -137,31 +137,31 @@ class PreparedCache:
         if key in self.held:
             self.held.move_to_end(key)
             return self.held[key]
-        found = self._read_file(key, recipe)
+        found = self._read_data_file(key, recipe)
         if found is not None:
-            self._keep_in_memory(key, found)
+            self._keep_data_in_memory(key, found)
         return found
 
     def add_data(self, key: str, prepared: PreparedData) -> PreparedData:
         """Add data to the cache; write expensive data to a file, too. Return the data, with the size of its file."""
         if prepared.build_expansions >= MIN_STORED_EXPANSIONS:
-            prepared = self._write_file(key, prepared)
-        self._keep_in_memory(key, prepared)
+            prepared = self._write_data_file(key, prepared)
+        self._keep_data_in_memory(key, prepared)
         return prepared
 
-    def _keep_in_memory(self, key: str, prepared: PreparedData) -> None:
+    def _keep_data_in_memory(self, key: str, prepared: PreparedData) -> None:
         """Keep data in memory; evict the least recently used data until the total size is within the limit."""
         self.held[key] = prepared
         size = sum(other.size_in_bytes for other in list(self.held.values()))
         while size > self.max_memory_bytes and len(self.held) > 1:
             size -= self.held.popitem(last=False)[1].size_in_bytes
 
-    def _file_path(self, key: str, kind: str) -> Path | None:
+    def _data_file_path(self, key: str, kind: str) -> Path | None:
         return self.folder / f"{kind.replace(' ', '-')}-{key}.npz" if self.folder else None
 
-    def _read_file(self, key: str, recipe: DataRecipe) -> PreparedData | None:
+    def _read_data_file(self, key: str, recipe: DataRecipe) -> PreparedData | None:
         """Return the data from its cache file; None if there is no file or the file is damaged."""
-        path = self._file_path(key, recipe.kind)
+        path = self._data_file_path(key, recipe.kind)
         with suppress(OSError, ValueError, KeyError, EOFError):
             if path is None or not path.is_file():
                 return None
@@ -179,12 +179,12 @@ class PreparedCache:
             )
         return None
 
-    def _write_file(self, key: str, prepared: PreparedData) -> PreparedData:
+    def _write_data_file(self, key: str, prepared: PreparedData) -> PreparedData:
         """Write data to a file and return the data with the size of the file.
 
         If the file cannot be written, the data is returned unchanged, and the next run has to compute it again.
         """
-        path = self._file_path(key, prepared.kind)
+        path = self._data_file_path(key, prepared.kind)
         if path is None or not self.max_disk_bytes:
             return prepared
         about = json.dumps(
@@ -230,7 +230,7 @@ DATA_CACHE = PreparedCache()
 """Cache of prepared data that is used by this whole process."""
 
 
-def iter_fetch(
+def iter_fetch_data(
     recipe: DataRecipe, grid: Grid, stopwatch: Stopwatch | None = None
 ) -> Generator[BuildProgress, None, PreparedData]:
     """Return prepared data for this map from the cache; if it is not there, compute it, and yield the progress.
@@ -251,7 +251,7 @@ def iter_fetch(
     try:
         made = yield from recipe.build(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
-        return DATA_CACHE.add_data(key, _prepared_data(recipe, made, build_ms))
+        return DATA_CACHE.add_data(key, _create_prepared_data(recipe, made, build_ms))
     finally:  # also runs when the caller cancels the computation
         if being_made is not None:
             del _PREFETCHING[key]
@@ -263,7 +263,7 @@ def fetch_data(recipe: DataRecipe, grid: Grid) -> PreparedData:
     being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
     if being_made is not None and not _IS_PREFETCH_THREAD.get():
         being_made.result()
-    return _exhaust_generator(iter_fetch(recipe, grid))
+    return _exhaust_generator(iter_fetch_data(recipe, grid))
 
 
 _PREFETCHING: dict[str, Future[None]] = {}  # cache key -> future of data that the prefetch thread is computing
@@ -272,7 +272,7 @@ _LAST_REQUESTS: dict[int, int] = {}  # id of a requester -> number of its last r
 _PREFETCH_EXECUTOR = ThreadPoolExecutor(1, "ahead")
 
 
-def prefetch(owner: int, steps: Iterator[BuildProgress]) -> None:
+def prefetch_data(owner: int, steps: Iterator[BuildProgress]) -> None:
     """Compute prepared data in the prefetch thread. A later `fetch_data` finds the data in the cache, or waits for it.
 
     A new request of an owner cancels the earlier requests of this owner. Results of the simulation do not depend on
@@ -283,7 +283,7 @@ def prefetch(owner: int, steps: Iterator[BuildProgress]) -> None:
         steps: iterator that computes the data. Until it has finished, the map must not be edited.
     """
     _LAST_REQUESTS[owner] = number = _LAST_REQUESTS.get(owner, 0) + 1
-    _PREFETCH_EXECUTOR.submit(_prefetch_steps, owner, number, steps)
+    _PREFETCH_EXECUTOR.submit(_run_prefetch_steps, owner, number, steps)
 
 
 def cancel_prefetching() -> None:
@@ -291,18 +291,18 @@ def cancel_prefetching() -> None:
     _LAST_REQUESTS.update(dict.fromkeys(_LAST_REQUESTS, 0))
 
 
-def _prefetch_steps(owner: int, number: int, steps: Iterator[BuildProgress]) -> None:
+def _run_prefetch_steps(owner: int, number: int, steps: Iterator[BuildProgress]) -> None:
     _IS_PREFETCH_THREAD.set(True)
     while _LAST_REQUESTS[owner] == number and next(steps, None) is not None:
         pass
 
 
-def build_uncached(recipe: DataRecipe, grid: Grid) -> PreparedData:
+def build_data_uncached(recipe: DataRecipe, grid: Grid) -> PreparedData:
     """Compute prepared data without using the cache, so that the caller can measure the time."""
-    return _prepared_data(recipe, _exhaust_generator(recipe.build(grid)), None)
+    return _create_prepared_data(recipe, _exhaust_generator(recipe.build(grid)), None)
 
 
-def _prepared_data(recipe: DataRecipe, made: BuiltData, build_ms: float | None) -> PreparedData:
+def _create_prepared_data(recipe: DataRecipe, made: BuiltData, build_ms: float | None) -> PreparedData:
     size = {"entries": made.entries, "column_count": made.column_count}
     return PreparedData(recipe.kind, recipe.params, made.tables, made.expansions, build_ms, **size)
 
@@ -317,6 +317,6 @@ def _exhaust_generator(making: Generator[BuildProgress, None, Result]) -> Result
             return result
 
 
-def select_params(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
+def params_with_names(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
     """Return the named parameters of an agent as (name, value) pairs, the form that `DataRecipe.params` needs."""
     return tuple((name, params[name]) for name in names)

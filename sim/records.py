@@ -16,7 +16,7 @@ from sim.kernels import records as kernels
 from sim.kernels.records import AXIS_COUNT, LEAF_SIZE, ProblemRecords
 from sim.kernels.search import new_search
 from sim.params import Value
-from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, select_params
+from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, params_with_names
 
 PROBLEMS_PER_BATCH = 32
 """Number of problems that a worker solves between two reports of progress."""
@@ -28,29 +28,29 @@ RECORDS = "records"
 """Kind of this prepared data, as stored in `PreparedData.kind`."""
 
 
-def records_recipe(params: Mapping[str, Value]) -> DataRecipe:
+def problem_records_recipe(params: Mapping[str, Value]) -> DataRecipe:
     """Return the recipe for the records of an agent, from its parameters `records` (number of records) and `seed`."""
     count, seed = int(params["records"]), int(params["seed"])
     return DataRecipe(
         RECORDS,
-        select_params(params, "records", "seed"),
+        params_with_names(params, "records", "seed"),
         lambda grid: _build_records(grid, count, seed),
         ProblemRecords,
     )
 
 
 def _build_records(grid: Grid, count: int, seed: int) -> DataBuild:
-    pairs = draw_problem_pairs(grid, count, seed)
+    pairs = random_problem_pairs(grid, count, seed)
     solved: list[npt.NDArray[np.int32]] = []
     expansions = 0
-    for batch, spent in _solve_in_parallel(grid, pairs):
+    for batch, spent in _solve_problems_in_parallel(grid, pairs):
         solved += batch
         expansions += spent
         yield BuildProgress("solving problems", len(solved) / len(pairs))
-    return BuiltData(_build_tables(grid, solved), expansions, sum(record.size for record in solved))
+    return BuiltData(_build_record_arrays(grid, solved), expansions, sum(record.size for record in solved))
 
 
-def draw_problem_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
+def random_problem_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
     """Return random pairs of start and goal, drawn uniformly from the largest connected part of the map.
 
     There are at most as many pairs as this part has different problems, because more would only repeat them. The list
@@ -65,7 +65,7 @@ def draw_problem_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
     return [(int(cells[a]), int(cells[b])) for a, b in places]
 
 
-def _solve_in_parallel(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
+def _solve_problems_in_parallel(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
     """Solve the problems on all cores; yield for each batch of pairs, in order, its records and its expansions.
 
     The records do not depend on the number of cores.
@@ -96,19 +96,19 @@ class _RecordSolver:
 
     def __init__(self, grid: Grid) -> None:
         self.ground, self.search = grid.ground, new_search(grid.cells)
-        self.way, self.record = (np.empty(grid.cells, np.int32) for _ in range(2))
+        self.path, self.record = (np.empty(grid.cells, np.int32) for _ in range(2))
 
     def __call__(self, pairs: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
         """Solve the problems of these pairs; return their records, and the number of expansions of all searches."""
         records, expansions = [], 0
         for start, goal in pairs:
-            length, spent = kernels.solve_and_compress(self.ground, self.search, start, goal, self.way, self.record)
+            length, spent = kernels.solve_and_compress(self.ground, self.search, start, goal, self.path, self.record)
             records.append(self.record[:length].copy())
             expansions += int(spent)
         return records, expansions
 
 
-def _build_tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> ProblemRecords:
+def _build_record_arrays(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> ProblemRecords:
     """Return the records in the form that kernels read: all cells in one array, with offsets, ends and k-d tree."""
     lengths = [record.size for record in solved]
     first = np.array([record[0] for record in solved], np.int64)

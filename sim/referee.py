@@ -77,7 +77,7 @@ class Referee:
                 done += 1
                 status = walker.agent.status
             else:
-                done += self._run_and_judge(walker, rows[done : done + step], tick + done, budget)
+                done += self._run_and_judge_agent(walker, rows[done : done + step], tick + done, budget)
                 status = walker.agent.status
                 if status is Status.ACTIVE:
                     continue  # usual case: the checks below are only for agents that are no longer active
@@ -88,15 +88,15 @@ class Referee:
             if walker.is_done:
                 break
         if done:
-            walker.append_rows(rows[:done], tick, budget)
+            walker.append_log_rows(rows[:done], tick, budget)
         return done
 
-    def _run_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+    def _run_and_judge_agent(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; judge its moves and update its counts. Return the number of valid rows."""
         count = (
-            self._call_advance_timed(walker, rows, tick, budget)
+            self._call_agent_advance_timed(walker, rows, tick, budget)
             if self.stopwatch
-            else self._call_advance(walker, rows, tick, budget)
+            else self._call_agent_advance(walker, rows, tick, budget)
         )
         if count != rows.size and self._stop_if_tick_count_is_wrong(walker, count, rows.size, tick):
             return 0
@@ -109,7 +109,7 @@ class Referee:
         if walker.own_goal is None and count:
             self.optimality.judge_or_queue_moves(walker.id, walker.counts[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
-            self.verify_status(walker, tick + int(count) - 1)
+            self.verify_agent_status(walker, tick + int(count) - 1)
         elif count < rows.size:
             self.stop_agent(
                 walker,
@@ -118,15 +118,15 @@ class Referee:
             )
         return int(count)
 
-    def _call_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+    def _call_agent_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; add the time to `planning_seconds`. Return the number of ticks done."""
         assert self.stopwatch is not None
         before = self.stopwatch()
-        count = self._call_advance(walker, rows, tick, budget)
+        count = self._call_agent_advance(walker, rows, tick, budget)
         self.planning_seconds[walker.id] = self.planning_seconds.get(walker.id, 0.0) + self.stopwatch() - before
         return count
 
-    def _call_advance(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+    def _call_agent_advance(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; return the number of ticks that it reports as done.
 
         An agent from a user's file is stopped if its code fails. If it leaves a row unwritten, this must count as a
@@ -180,15 +180,15 @@ class Referee:
         walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
 
-    def verify_status(self, walker: Walker, tick: int) -> None:
+    def verify_agent_status(self, walker: Walker, tick: int) -> None:
         """Stop an agent that reports a false status: AT_GOAL, but it is elsewhere; NO_PATH, but a path is known."""
-        status, goal = walker.agent.status, self.goal_of(walker)
+        status, goal = walker.agent.status, self.goal_of_walker(walker)
         if status is Status.AT_GOAL and walker.position != goal:
             self.stop_agent(walker, f"reported that it has arrived, but its goal is {self.grid.xy(goal)}", tick)
         elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
             self.stop_agent(walker, f"reported that there is no path, but there is one of cost {length:.6g}", tick)
 
-    def goal_of(self, walker: Walker) -> int:
+    def goal_of_walker(self, walker: Walker) -> int:
         """Return the goal cell of a walker: its own, or the shared one."""
         return self.optimality.goal if walker.own_goal is None else walker.own_goal
 
@@ -199,7 +199,7 @@ class Referee:
         moves are not counted, or the agent has a goal of its own, the search is made only for agents from users' files.
         """
         if walker.own_goal is not None or not self.optimality.is_on:
-            goal, is_own = self.goal_of(walker), walker.spec.is_own
+            goal, is_own = self.goal_of_walker(walker), walker.spec.is_own
             return cheapest_cost_and_moves(self.grid, walker.position, goal)[0] if is_own else float("inf")
         allowance = self.optimality.expansion_limit
         known = self.optimality.true_distance_within_limit(
@@ -216,7 +216,7 @@ class Referee:
             tick: world tick of the violation.
             is_failure: True if its code failed; False if it broke a rule.
         """
-        walker.leave_slot()
+        walker.leave_batch_slot()
         self.last_stop_tick = max(self.last_stop_tick, tick)
         walker.violation = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
@@ -236,7 +236,7 @@ class Referee:
         referee.count_world_row(rows, *walker.counts)
         if is_possible:
             cast(Learner, walker.agent).begin_trial(walker.start)
-            walker.trial_start_counts = walker.counts_for_trial(walker.trial_number + 1)
+            walker.trial_start_counts = walker.current_trial_counts(walker.trial_number + 1)
 
     def store_finished_trial(self, walker: Walker) -> None:
         """Store the results of the present trial of an agent that learns, when it has reached its goal.
@@ -251,7 +251,7 @@ class Referee:
 
     def unfinished_trial(self, walker: Walker) -> Trial:
         """Return the results of the present trial of an agent up to now."""
-        return walker.counts_for_trial(walker.trial_number).trial_since(
+        return walker.current_trial_counts(walker.trial_number).trial_since(
             walker.trial_start_counts, self.has_judged_all_moves(walker)
         )
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.files.movingai import map_text
 from sim.generate import GeneratedMap, Point, generate_map
 
@@ -63,11 +63,11 @@ def _describe_map(name: str, made: GeneratedMap) -> str:
         f"goal: {list(made.goal)}",
     ]
     if made.switches:
-        lines += ["switches:", *(f"  {switch}: {_cell_lists(cells)}" for switch, cells in made.switches.items())]
+        lines += ["switches:", *(f"  {switch}: {_cells_as_lists(cells)}" for switch, cells in made.switches.items())]
     return "\n".join([*lines, "```", ""])
 
 
-def _cell_lists(cells: Sequence[Point]) -> list[list[int]]:
+def _cells_as_lists(cells: Sequence[Point]) -> list[list[int]]:
     return [list(cell) for cell in cells]
 
 
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> None:
     """Write all maps and SOURCES.md into the folder `arguments[0]`, or into assets/maps without arguments."""
     folder = Path(arguments[0]) if arguments else SHIPPED_MAPS_FOLDER
     for name, text in iter_shipped_files():
-        write_atomically(folder / name, text.encode("ascii"))
+        write_file_atomically(folder / name, text.encode("ascii"))
         print(folder / name, file=sys.stderr)
 
 

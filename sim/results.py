@@ -24,11 +24,11 @@ KEYS_AT_FIXED_POSITIONS = frozenset(
     {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
     | {"expansions", "max_expansions", "restarts", "trial"}
 )
-"""Keys of measures that `result_line` writes at fixed positions of a line instead of appending them; and the key of the
+"""Keys of measures that `agent_result_line` writes at fixed positions instead of appending them; and the key of the
 trial, which only `trial_result_line` writes."""
 
 
-def outcome_of(world: World, walker: Walker, if_active: str) -> str:
+def outcome_of_walker(world: World, walker: Walker, if_active: str) -> str:
     """Return the outcome of an agent at the end of a run, in one word such as "reached".
 
     Args:
@@ -63,25 +63,26 @@ class NoPathProofs:
         Each status is checked before the rows, because reading rows is slow and most agents of a crowd have arrived.
         """
         for walker in walkers:
-            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.plain_rows.size:
-                self._ticks[walker.id] = walker.first_row_tick + walker.plain_rows.size - 1
+            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.plain_log_rows.size:
+                self._ticks[walker.id] = walker.first_row_tick + walker.plain_log_rows.size - 1
 
-    def proof_tick(self, walker: Walker) -> int | None:
+    def last_proof_tick(self, walker: Walker) -> int | None:
         """Return the tick of an agent's last proof; None if there was none."""
         return self._ticks.get(walker.id)
 
 
-def result_line(
+def agent_result_line(
     world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
 ) -> dict[str, Any]:
     """Return the result line of an agent: a dict with its problem, outcome and quality measures.
 
-    The order of keys up to `digest` is published and fixed. All measures without a fixed position follow automatically.
+    The order of keys up to `digest` is published and fixed. All measures without a fixed position follow
+    automatically.
 
     Args:
         world: world at the end of the run.
         walker: agent.
-        outcome: how the agent ended, see `outcome_of`.
+        outcome: how the agent ended, see `outcome_of_walker`.
         map_name: name of the map to write into the line.
         no_path_tick: tick in which the agent proved that there is no path; None: it did not.
         more: further entries to append to the line.
@@ -93,7 +94,7 @@ def result_line(
         "params": dict(walker.params),
         "map": map_name,
         "start": list(world.grid.xy(walker.start)),
-        "goal": list(world.grid.xy(world.goal_of(walker))),
+        "goal": list(world.grid.xy(world.goal_of_walker(walker))),
         "outcome": outcome,
         "cost": metrics.cost,
         "optimal": optimal,
@@ -119,7 +120,9 @@ def result_line(
             for measure in MEASURES
             if measure.key not in KEYS_AT_FIXED_POSITIONS
         },
-        **({"data": [data.cost_entries for data in walker.agent.view().prepared]} if walker.spec.has_data else {}),
+        **(
+            {"data": [data.build_cost_entries for data in walker.agent.view().prepared]} if walker.spec.has_data else {}
+        ),
         **more,
     }
 
@@ -163,17 +166,17 @@ def group_of_walker(walker: Walker) -> Group:
     return walker.config.group or f"{walker.label} {walker.id}", walker.spec.key
 
 
-def group_milliseconds(world: World) -> dict[Group, float]:
+def milliseconds_by_group(world: World) -> dict[Group, float]:
     """Return the milliseconds that each group took in the last advance, without the time for map changes.
 
     Groups in which no agent planned are left out. The world must have a clock.
     """
     seconds: defaultdict[Group, float] = defaultdict(float)
     for batch in world.batches:
-        if batch.has_acted:
+        if batch.has_any_walker_acted:
             seconds[group_of_walker(batch.walkers[0])] += batch.kernel_seconds
     for walker in world.walkers:
-        if walker.id in world.unbatched_seconds and walker.plain_rows.size:
+        if walker.id in world.unbatched_seconds and walker.plain_log_rows.size:
             seconds[group_of_walker(walker)] += world.unbatched_seconds[walker.id]
     return {group: 1000.0 * spent for group, spent in seconds.items()}
 
@@ -187,11 +190,11 @@ class TickDurations:
     # Group -> time in ms that its agents took, for each tick in which any of them planned.
     group_ms: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add_tick(self, world: World, ms: float) -> None:
+    def add_tick_times(self, world: World, ms: float) -> None:
         """Add the times of the last advance, which must have been one tick. `ms`: its duration in milliseconds."""
         self.limit = world.tick_ms or self.limit
         self.every.append(ms)
-        for group, own in group_milliseconds(world).items():
+        for group, own in milliseconds_by_group(world).items():
             self.group_ms[group].append(own)
 
 
@@ -210,7 +213,7 @@ def group_result_lines(
             **_duration_statistics("tick_ms", times.every),
             "group_ticks": len(times.group_ms[group]),
             **_duration_statistics("group_ms", times.group_ms[group]),
-            "world_digest": world.digest(),
+            "world_digest": world.compute_digest(),
         }
 
 

@@ -34,7 +34,7 @@ class UserAgent:
     agent: Agent | None  # object created by the user's code; None if its creation failed
 
     @property
-    def code_name(self) -> str:
+    def user_code_label(self) -> str:
         """Return the name and version of the user's code, such as "mine 1a2b3c4d"."""
         raise NotImplementedError
 
@@ -67,13 +67,13 @@ class Violation:
     is_failure: bool = False  # True: the agent's code failed; False: the agent broke a rule
 
     @property
-    def state_word(self) -> str:
+    def state_text(self) -> str:
         return VIOLATION_WORDS[self.is_failure]
 
     def message_for_agent(self, label: str) -> str:
         """Return a sentence about the violation for a message. The tick is left out, because every Note has one."""
         x, y = self.place
-        return f"{label} {self.state_word} on ({x}, {y}): {self.description}"
+        return f"{label} {self.state_text} on ({x}, {y}): {self.description}"
 
 
 class StoppedAgent:

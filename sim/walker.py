@@ -13,20 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Status
-from sim.agent_batch import BatchSlot, RecentRows
+from sim.agent_batch import BatchSlot, RecentLogRows
 from sim.commands import AgentConfig
 from sim.kernels import log, referee
 from sim.kernels.jit import CachedDispatch, as_plain_arrays
-from sim.kernels.tiled import Table, in_row_order
+from sim.kernels.tiled import Table, table_in_row_order
 from sim.metrics import Metrics, Trial, TrialCounts
 from sim.params import Value
 from sim.rules import VIOLATION_WORDS, Violation
 
 CONVERGED_WORD = "converged"
 STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *VIOLATION_WORDS)
-"""All possible values of `Walker.state_word`."""
+"""All possible values of `Walker.state_text`."""
 
-_NO_ROWS = log.new_plain_log(0)
+_NO_ROWS = log.new_plain_tick_log(0)
 _UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
 """Names of the attributes that `Walker._create_count_views` sets. These attributes are not pickled."""
 
@@ -50,7 +50,7 @@ class Walker:
     own_optimum: tuple[float, int | None] | None
     goal_tick: int  # tick in which the goal of this agent was last set
     # Log rows of the last advance. While `slot` is set, the batch stores them, and this attribute is unused.
-    recent_rows: RecentRows = field(default_factory=RecentRows)
+    recent_rows: RecentLogRows = field(default_factory=RecentLogRows)
     slot: BatchSlot | None = None  # batch that stores the rows, and index of the walker in it; None: no batch
     row_arrays: list[np.ndarray] = field(default_factory=list)  # log rows written so far in the present advance
     refused_moves: int = 0  # number of moves that the referee has refused
@@ -61,7 +61,7 @@ class Walker:
 
     def __post_init__(self) -> None:
         # Agents written in Python read fields like rows.cell, which needs record arrays. Plain arrays are faster.
-        self.new_log = log.new_plain_log if getattr(self.agent, "takes_plain_rows", False) else log.new_log
+        self.new_log = log.new_plain_tick_log if getattr(self.agent, "takes_plain_rows", False) else log.new_tick_log
         self._create_count_views()
 
     def _create_count_views(self) -> None:
@@ -69,13 +69,13 @@ class Walker:
         self.counts = as_plain_arrays(
             (self.metrics, self.visit_table)
         )  # plain arrays for kernels, which share memory with `metrics` and `visit_table`
-        self.judge = CachedDispatch(referee.judge_rows)
+        self.judge = CachedDispatch(referee.judge_log_rows)
         self._position_view, self._expansions_view = self.metrics["position"], self.metrics["expansions"]
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, without views of the counts, which would become separate copies."""
-        self.leave_slot()
+        self.leave_batch_slot()
         return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -100,9 +100,9 @@ class Walker:
     @property
     def visits(self) -> npt.NDArray[np.uint32]:
         """Return the number of visits of each cell. If the table is stored in tiles, the returned array is a copy."""
-        return in_row_order(self.visit_table)
+        return table_in_row_order(self.visit_table)
 
-    def leave_slot(self) -> None:
+    def leave_batch_slot(self) -> None:
         """Copy the log rows of this walker from its batch to the walker itself, and clear `slot`."""
         if self.slot is not None:
             self.slot.batch.is_storing_rows = False
@@ -111,18 +111,18 @@ class Walker:
     def leave_batch_during_advance(self) -> None:
         """Leave the batch during an advance. Log rows that the batch has stored become the first of `row_arrays`."""
         if self.slot is not None:
-            self.leave_slot()
+            self.leave_batch_slot()
             self.row_arrays = [self.recent_rows.rows] if self.recent_rows.rows.size else []
 
     @property
-    def plain_rows(self) -> np.ndarray:
+    def plain_log_rows(self) -> np.ndarray:
         """Return the log rows of the last advance as a plain structured array, the form that kernels write."""
         return self.recent_rows.rows if self.slot is None else self.slot.rows()
 
     @property
     def rows(self) -> np.ndarray:
         """Return the log rows of the last advance as a record array, whose fields can be read like `rows.cell`."""
-        return self.plain_rows.view(np.recarray)
+        return self.plain_log_rows.view(np.recarray)
 
     @property
     def first_row_tick(self) -> int:
@@ -139,9 +139,9 @@ class Walker:
         """Return the agent's budget in the tick of its last log row, in expansions; its present budget may differ."""
         return self.recent_rows.budget if self.slot is None else int(self.slot.batch.budgets[self.slot.place])
 
-    def replace_rows(self, rows: np.ndarray, tick: int) -> None:
+    def replace_log_rows(self, rows: np.ndarray, tick: int) -> None:
         """Replace the log rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
-        self.leave_slot()
+        self.leave_batch_slot()
         self.recent_rows = self.recent_rows._replace(rows=rows, tick=tick)
 
     @property
@@ -165,7 +165,7 @@ class Walker:
         """Return the number of the present trial; the first trial has number 1."""
         return self.trial_start_counts.trial
 
-    def counts_for_trial(self, trial: int) -> TrialCounts:
+    def current_trial_counts(self, trial: int) -> TrialCounts:
         """Return the present counts that describe trials, such as moves. `trial`: number to store with the counts."""
         m = self.metrics[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
@@ -191,10 +191,10 @@ class Walker:
             return self.trial_number >= self.max_trials or self.is_converged
         return status is not Status.ACTIVE
 
-    def append_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
+    def append_log_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
         """Add log rows to the rows of the present advance.
 
-        Rows added by the first call can be read at once. Rows of further calls can be read after `join_rows`.
+        Rows added by the first call can be read at once. Rows of further calls can be read after `join_log_rows`.
 
         Args:
             rows: log rows written by the agent and judged by the referee.
@@ -204,30 +204,30 @@ class Walker:
         lately = self.recent_rows
         first, begin = (lately.rows, lately.tick) if self.row_arrays else (rows, tick)
         self.row_arrays.append(rows)
-        self.recent_rows = RecentRows(first, begin, rows["phase"].item(-1), budget)
+        self.recent_rows = RecentLogRows(first, begin, rows["phase"].item(-1), budget)
 
-    def join_rows(self) -> None:
+    def join_log_rows(self) -> None:
         """Join all arrays of log rows into one at the end of an advance. A long advance has thousands of arrays."""
         if self.slot is not None:  # the walker joined a batch during the advance
             tick = self.recent_rows.tick
             self.row_arrays.append(self.slot.rows())
-            self.leave_slot()
+            self.leave_batch_slot()
             self.recent_rows = self.recent_rows._replace(tick=tick)
         if len(self.row_arrays) > 1:
-            self.recent_rows = self.recent_rows.with_rows(np.concatenate(self.row_arrays))
+            self.recent_rows = self.recent_rows.with_replaced_rows(np.concatenate(self.row_arrays))
         self.row_arrays = []
 
-    def discard_rows(self) -> None:
+    def discard_log_rows(self) -> None:
         """Discard the log rows of the last advance that the walker stores. Rows stored by a batch are not affected."""
         if self.recent_rows.rows.size:
-            self.recent_rows = self.recent_rows.with_rows(_NO_ROWS)
+            self.recent_rows = self.recent_rows.with_replaced_rows(_NO_ROWS)
         self.row_arrays = []
 
     @property
-    def state_word(self) -> str:
+    def state_text(self) -> str:
         """Return the word to show for the state of the agent, such as searching or arrived; one of STATE_WORDS."""
         if self.violation is not None:
-            return self.violation.state_word
+            return self.violation.state_text
         if self.max_trials > 1 and self.is_converged:
             return CONVERGED_WORD
         return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
@@ -244,7 +244,7 @@ class WalkerView:
     budget: int
     position: int
     status: Status
-    state_word: str
+    state_text: str
     metrics: Metrics
     visits: npt.NDArray[np.uint32]
     rows: np.ndarray

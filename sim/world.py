@@ -25,9 +25,9 @@ import numpy.typing as npt
 
 from sim import agent_checks, changes
 from sim.agent_api import AgentSpec, AgentSpecTable, Problem, Status
-from sim.agent_batch import AgentBatch, BatchSteps, prefault_pages
+from sim.agent_batch import AgentBatch, BatchSteps, prefault_search_pages
 from sim.batch_plan import BatchPlan, BatchPlanCache
-from sim.changes import NO_RANDOM_CHANGE, RandomChanges
+from sim.changes import NO_RANDOM_CHANGE, RandomChangeSchedule
 from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, RunMessage
 from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels import log
@@ -38,7 +38,7 @@ from sim.kernels.tiled import Table, new_table, tile_width_if_compiled
 from sim.metrics import Metrics, read_metrics
 from sim.optimality import OptimalityTracker
 from sim.params import ConfigError, Value, did_you_mean_hint
-from sim.placing import cheapest_cost_and_moves, cheapest_costs_and_moves, paths_may_have_changed
+from sim.placing import cheapest_cost_and_moves, cheapest_costs_and_moves, possibly_changed_path_mask
 from sim.referee import Referee
 from sim.rules import describe_broken_rule
 from sim.tick_timer import TickTimer
@@ -101,7 +101,7 @@ class World:
         budget: int = 1,
         seed: int = 0,
         switches: Mapping[str, tuple[int, ...]] | None = None,
-        random_changes: RandomChanges | None = None,
+        random_changes: RandomChangeSchedule | None = None,
         watched: bool = False,
         measures: bool = True,
         stopwatch: Callable[[], float] | None = None,
@@ -134,7 +134,7 @@ class World:
         self.specs = specs if isinstance(specs, AgentSpecTable) else dict(specs)
         self.budget, self.seed = budget, seed
         self.switches = dict(switches or {})
-        self.random_changes = random_changes or RandomChanges(1, 0.0)
+        self.random_changes = random_changes or RandomChangeSchedule(1, 0.0)
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
         self.trials = trials
         self.tick_ms = tick_ms
@@ -185,7 +185,7 @@ class World:
         Raises:
             ConfigError: `config` is invalid, the id is taken, or the world is full. The error lists all problems.
         """
-        self.check_agent_limit()
+        self.check_agent_count()
         number = self._next_id if agent_id is None else agent_id
         if self.walker(number) is not None:
             raise ConfigError(f"agent: there is an agent {number} already")
@@ -213,14 +213,14 @@ class World:
             goal_tick=self.tick,
             max_trials=self.trials if spec.keeps_h else 1,
         )
-        walker.trial_start_counts = walker.counts_for_trial(1)
+        walker.trial_start_counts = walker.current_trial_counts(1)
         if walker.has_arrived:
             self.referee.store_finished_trial(walker)
         self.walkers.append(walker)
         self._last_goal_tick = self.tick
         return walker
 
-    def check_agent_limit(self) -> None:
+    def check_agent_count(self) -> None:
         """Raise a ConfigError if the world already has MAX_AGENTS agents, so that none can be added."""
         if len(self.walkers) >= MAX_AGENTS:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
@@ -248,7 +248,7 @@ class World:
         walker = self.walker(agent)
         if walker is not None and walker.config.group:
             assert walker.added_tick == self.tick and not walker.metrics[0].ticks
-            ends, budget = (walker.start, self.goal_of(walker)), walker.budget or self.budget
+            ends, budget = (walker.start, self.goal_of_walker(walker)), walker.budget or self.budget
             walker.agent = walker.spec.make(self._build_problem(walker.config, agent, ends, budget), walker.params)
             self._plan_cache.needs_refresh = True
 
@@ -297,7 +297,7 @@ class World:
         if self._queued_commands or self._is_any_walker_active():
             return False
         waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
-        return not (waits and self.random_changes.next_tick_after(self.tick) is not None)
+        return not (waits and self.random_changes.next_change_tick_after(self.tick) is not None)
 
     def _is_any_walker_active(self) -> bool:
         """Return whether any walker can still act.
@@ -317,11 +317,11 @@ class World:
         For hundreds of agents, this work takes as long as several ticks.
         """
         self._up_to_date_plan()
-        if self.random_changes.next_tick_after(self.tick) is not None:
+        if self.random_changes.next_change_tick_after(self.tick) is not None:
             _ = self.grid.original_cells  # compute this cached property now: a million cells take some milliseconds
         for walker in self.walkers:
             if getattr(walker.agent, "batch_kernel", None) is not None:
-                prefault_pages(self.grid, walker, self.goal)
+                prefault_search_pages(self.grid, walker, self.goal)
 
     @property
     def _max_ticks_per_call(self) -> int:
@@ -337,13 +337,13 @@ class World:
         self._apply_due_changes()
 
     @property
-    def is_before_commands(self) -> bool:
+    def are_due_changes_pending(self) -> bool:
         """Return whether the random change and the commands of this tick have not been applied yet."""
         return self._last_random_change_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
         """Return the number of ticks to the next command or random change; MAX_TICKS_PER_CALL if there is neither."""
-        event = self.random_changes.next_tick_after(self.tick)
+        event = self.random_changes.next_change_tick_after(self.tick)
         due = self.tick + MAX_TICKS_PER_CALL if event is None else event
         return (min(due, self._queued_commands[0][0]) if self._queued_commands else due) - self.tick
 
@@ -381,12 +381,12 @@ class World:
         has_applied = False
         if self._last_random_change_tick != self.tick:
             self._last_random_change_tick = self.tick
-            if self.random_changes.is_due(self.tick):
+            if self.random_changes.is_change_due(self.tick):
                 self._apply_random_change()
                 has_applied = True
         while self._queued_commands and self._queued_commands[0][0] <= self.tick:
             self._command_being_applied = self._queued_commands.pop(0)[1]
-            self._command_being_applied.apply(self)
+            self._command_being_applied.apply_to_world(self)
             has_applied = True
         self._command_being_applied = None
         self.activity_version += has_applied
@@ -431,9 +431,9 @@ class World:
         settled = self._plan_cache.plan_with_stored_rows(self.walkers)
         for walker in self.walkers if settled is None else settled.unbatched:
             if walker.slot is None:
-                walker.discard_rows()
+                walker.discard_log_rows()
         for batch in self.batches:
-            batch.discard_rows()
+            batch.discard_log_rows()
         self.unbatched_seconds.clear()
         return settled
 
@@ -448,7 +448,7 @@ class World:
         )
         self.unbatched_with_rows = [walker for walker in unbatched if walker.row_arrays]
         for walker in self.unbatched_with_rows:
-            walker.join_rows()
+            walker.join_log_rows()
 
     def _count_waiting_ticks(
         self, plan: BatchPlan, batch_steps: list[BatchSteps], done: list[int], passed: int
@@ -544,12 +544,12 @@ class World:
         Returns:
             The number of agents that have planned.
         """
-        count = plan.contiguous_queue_length(queue)
+        count = plan.queue_prefix_length_for_one_call(queue)
         if not count:
             self._run_walker(queue[0], 1)
             return 1
         batch, first = plan.slot_by_id[queue[0].id]
-        batch.run_slots(self.grid, self.tick, slice(first, first + count), self.clock)
+        batch.run_agents_in_slots(self.grid, self.tick, slice(first, first + count), self.clock)
         return count
 
     def _run_batch(self, batch: AgentBatch, ticks: int) -> BatchSteps:
@@ -570,7 +570,7 @@ class World:
             )
         for i in np.flatnonzero((batch.results["status"] == Status.AT_GOAL) & (steps.done > 0)).tolist():
             steps.rows["marks"][i, steps.done[i] - 1] |= log.ARRIVED
-            self.referee.verify_status(batch.walkers[i], self.tick + int(steps.done[i]) - 1)
+            self.referee.verify_agent_status(batch.walkers[i], self.tick + int(steps.done[i]) - 1)
             self.referee.store_finished_trial(batch.walkers[i])
         return steps
 
@@ -602,20 +602,20 @@ class World:
 
     def block_and_free(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
         """Block some cells and free others. A cell that an agent occupies stays free, and the user gets a message."""
-        self._block_and_free(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+        self._block_and_free_allowed_cells(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
-    def _block_and_free(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
+    def _block_and_free_allowed_cells(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         """Block and free cells, and notify all agents of the change. Cells that agents occupy stay free."""
-        self.optimality.prepare_map_change()
+        self.optimality.judge_queue_before_map_change()
         self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))
 
-    def set_switch(self, name: str, is_blocked: bool) -> None:
+    def set_switch_blocked(self, name: str, is_blocked: bool) -> None:
         """Block or free all cells of a switch. If there is no switch of this name, only add a message for the user."""
         if name not in self.switches:
             self.add_message(f"no switch '{name}'{did_you_mean_hint(name, self.switches)}")
             return
         group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
-        self._block_and_free(*((group, none) if is_blocked else (none, group)))
+        self._block_and_free_allowed_cells(*((group, none) if is_blocked else (none, group)))
 
     def define_switch(self, name: str, cells: Sequence[int]) -> None:
         """Define or redefine a switch; without cells, delete it. If there are too many switches, add a message."""
@@ -629,9 +629,9 @@ class World:
     def set_terrain(self, cells: Sequence[int], letters: str) -> None:
         """Set the terrain character of each cell. Cells that agents occupy are not blocked; the user gets a message."""
         chosen, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
-        allowed = self.grid.is_passable_letter(characters)
+        allowed = self.grid.passable_letter_mask(characters)
         allowed[~allowed] = self._blockable_mask(chosen[~allowed])
-        self.optimality.prepare_map_change()
+        self.optimality.judge_queue_before_map_change()
         self._notify_of_map_change(self.grid.set_terrain(chosen[allowed], characters[allowed]))
 
     def _blockable_mask(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
@@ -659,11 +659,11 @@ class World:
         """Undo the last random change and apply the next one. Both are one map edit, so agents are notified once."""
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*self._occupied_cells(), self.goal, *sorted(own_goals)])
-        event = changes.draw_random_change(self.grid, self.random_changes, self.seed, self.tick, protected)
-        self._last_random_change, edit = changes.replace_random_change(
+        event = changes.sample_random_change(self.grid, self.random_changes, self.seed, self.tick, protected)
+        self._last_random_change, edit = changes.merge_undo_with_next_change(
             self._last_random_change, event, self.grid, protected
         )
-        self.optimality.prepare_map_change()
+        self.optimality.judge_queue_before_map_change()
         self._notify_of_map_change(self.grid.block_and_free(edit.blocked, edit.freed))
 
     def _notify_of_map_change(self, change: MapChange) -> None:
@@ -710,7 +710,7 @@ class World:
             else:
                 self._move_own_goal(cell, walker, cheapest_cost_and_moves(self.grid, walker.start, cell))
             return
-        self.optimality.prepare_map_change()
+        self.optimality.judge_queue_before_map_change()
         self.goal, self._plan_cache.needs_refresh = cell, True
         self._invalidate_distances()
         self._shared_goal_tick = self._last_goal_tick = self.tick
@@ -761,7 +761,7 @@ class World:
 
     def _mark_optima_stale(self, change: MapChange) -> None:
         """Mark cheapest paths to goals set earlier in this tick as stale, because the map has changed since."""
-        if change.has_arcs:
+        if change.has_changed_arcs:
             self._is_shared_optimum_stale |= self._shared_goal_tick == self.tick
             if self._last_goal_tick == self.tick:
                 self._cells_changed_in_goal_tick.append(change.cells)
@@ -800,13 +800,17 @@ class World:
         if not self._cells_changed_in_goal_tick:
             return set()
         changed, self._cells_changed_in_goal_tick = np.concatenate(self._cells_changed_in_goal_tick), []
-        own = [(w, self.goal_of(w), w.own_optimum) for w in self.walkers if w.goal_tick == self.tick and w.own_optimum]
+        own = [
+            (w, self.goal_of_walker(w), w.own_optimum)
+            for w in self.walkers
+            if w.goal_tick == self.tick and w.own_optimum
+        ]
         starts, goals, costs = (
             [w.start for w, _, _ in own],
             [goal for _, goal, _ in own],
             [path[0] for _, _, path in own],
         )
-        may_differ = np.flatnonzero(paths_may_have_changed(self.grid, starts, goals, costs, changed)).tolist()
+        may_differ = np.flatnonzero(possibly_changed_path_mask(self.grid, starts, goals, costs, changed)).tolist()
         return {own[index][0].id for index in may_differ}
 
     def _refresh_optima_for_goal(self, walkers: Sequence[Walker]) -> None:
@@ -814,8 +818,8 @@ class World:
 
         The ids of walkers with other goals remain in `_ids_of_stale_optima`.
         """
-        goal = self.goal_of(walkers[0]) if walkers else -1
-        same = [walker for walker in walkers if self.goal_of(walker) == goal]
+        goal = self.goal_of_walker(walkers[0]) if walkers else -1
+        same = [walker for walker in walkers if self.goal_of_walker(walker) == goal]
         paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in same], goal)
         for walker, path in zip(same, paths, strict=True):
             walker.own_optimum = path
@@ -880,19 +884,19 @@ class World:
         walker.params, self._plan_cache.needs_refresh = params, True
         walker.agent.set_param(name, params[name])
 
-    def set_random_changes(self, changes: RandomChanges) -> None:
+    def set_random_changes(self, changes: RandomChangeSchedule) -> None:
         """Replace the schedule of random map changes."""
         self.random_changes = changes
 
-    def set_tick_ms(self, milliseconds: float) -> None:
+    def set_tick_time_limit_ms(self, milliseconds: float) -> None:
         """Set the time limit of a tick, in milliseconds for all agents together; 0: no limit."""
         self.tick_ms = milliseconds
 
-    def limit_planners(self, agents: int) -> None:
+    def limit_planning_agents(self, agents: int) -> None:
         """Let only the next `agents` agents in round-robin order plan in the coming tick; the others wait."""
         self._planner_limit = agents
 
-    def set_trials(self, count: int) -> None:
+    def set_max_trials(self, count: int) -> None:
         """Set the maximum number of trials (walks from start to goal) of each agent that learns."""
         self.trials, self._plan_cache.needs_rebuild = count, True
         for walker in self.walkers:
@@ -937,7 +941,7 @@ class World:
 
     def _invalidate_distances(self) -> None:
         """Invalidate all true distances, because the map or the shared goal has changed."""
-        self.optimality.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
+        self.optimality.invalidate_distances(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics_of_walker(self, walker: Walker) -> Metrics:
         """Return the quality measures of an agent, such as its cost and moves since it was added."""
@@ -947,8 +951,8 @@ class World:
         is_coming = not is_measured and walker.own_goal is None and self.optimality.can_judge_all_moves(walker.id)
         return read_metrics(walker.metrics[0], optimal, is_measured, walker.trial_start_counts, own, is_coming)
 
-    def goal_of(self, walker: Walker) -> int:
-        return self.referee.goal_of(walker)
+    def goal_of_walker(self, walker: Walker) -> int:
+        return self.referee.goal_of_walker(walker)
 
     def switch_states(self) -> dict[str, bool]:
         """Return for every switch whether it is blocked, that is, whether all of its cells are blocked."""
@@ -971,7 +975,7 @@ class World:
 
         Tables of group members are not included, because they are many and small.
         """
-        yield self.optimality.search_table()
+        yield self.optimality.backward_search_table()
         for walker in self.walkers:
             if not walker.config.group and (stamped := getattr(walker.agent, "generation_tables", None)):
                 yield from stamped()
@@ -994,7 +998,7 @@ class World:
             budget=walker.budget or self.budget,
             position=walker.position,
             status=walker.agent.status,
-            state_word=walker.state_word,
+            state_text=walker.state_text,
             metrics=self.metrics_of_walker(walker),
             visits=walker.visits,
             rows=walker.rows,
@@ -1005,13 +1009,13 @@ class World:
             is_converged=walker.is_converged,
             last_budget=walker.last_budget,
             start=walker.start,
-            goal=self.goal_of(walker),
+            goal=self.goal_of_walker(walker),
             group=walker.config.group,
             violation=walker.violation,
             has_own_start_or_goal=walker.has_own_start_or_goal,
         )
 
-    def digest(self) -> str:
+    def compute_digest(self) -> str:
         """Return the digest of map changes, moves, expansions and restarts of the run so far, as 16 hex digits."""
         head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
         sums = self._plan_cache.digest_columns(self.walkers).read_digest_bytes()

@@ -16,24 +16,24 @@ import yaml
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from agents.contract import parameter_sets, random_map_rows, smallest_budget
+from agents.contract import parameter_sets, random_map_rows, smallest_accepted_budget
 from agents.registry import SPECS_BY_KEY
 from agents.warm_up import all_agent_kernel_sets
 from sim.commands import AgentConfig
 from sim.files.user_folders import cache_folder, config_folder, state_folder
 from sim.grid import Grid
-from sim.kernels.ready import compile_missing
+from sim.kernels.ready import compile_missing_sets
 from sim.movement import CUT, DEFAULT_MOVEMENT, FOUR, SQUEEZE, Movement
 from sim.params import Value
 from sim.prepared import DATA_CACHE
 from sim.walker import Walker
 from sim.world import World
 from ui.film.recording_files import FOLDER_VARIABLE, recordings_folder
-from ui.warmup import all_kernel_parts
+from ui.warmup import all_kernel_sets
 
 from .naive import Board
 
-__all__ = ["parameter_sets", "random_map_rows", "smallest_budget"]
+__all__ = ["parameter_sets", "random_map_rows", "smallest_accepted_budget"]
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MAPS = Path(os.environ.get("BACKMOVE_MAPS", ROOT.parent / "shared" / "maps"))
 UNLIMITED = 10**9  # a budget that no small map can use up
@@ -60,7 +60,7 @@ def _kernels_are_ready() -> None:
     The compiler leaves millions of objects that stay. Whoever collects garbage afterwards passes them by: a single
     `gc.collect` took two thirds of a second.
     """
-    compile_missing([*all_kernel_parts(), *all_agent_kernel_sets(watched=False)])
+    compile_missing_sets([*all_kernel_sets(), *all_agent_kernel_sets(watched=False)])
     gc.collect()
     gc.freeze()
 

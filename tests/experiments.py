@@ -7,10 +7,10 @@ from agents.registry import SPECS_BY_KEY
 from cli.experiment import pools
 from cli.experiment.engine import Engine
 from cli.progress import ProgressBar
-from sim.experiments.export import write_tables
-from sim.experiments.plan import iter_tasks
+from sim.experiments.export import write_csv_tables
+from sim.experiments.plan import iter_unfinished_tasks
 from sim.experiments.specification import Specification, parse_experiment
-from sim.experiments.store import ResultStore, open_for_writing
+from sim.experiments.store import ResultStore, open_store_for_writing
 
 HEAD = "format: backmove-experiment\nversion: 1\n"
 TINY = (
@@ -38,16 +38,16 @@ def spec_of(text: str, size: str = "full", folders: Sequence[Path] = ()) -> Spec
 
 
 def engine_of(spec: Specification, store: ResultStore, jobs: int = 1) -> Engine:
-    store.set_plan(spec)
+    store.store_plan(spec)
     done, whole = store.count()
     pool = pools.choose_executor(None, jobs, store.folder)
-    return Engine(store, pool, ProgressBar(), iter_tasks(spec, store.done()), whole - done)
+    return Engine(store, pool, ProgressBar(), iter_unfinished_tasks(spec, store.done()), whole - done)
 
 
 def run_all(text: str, folder: Path, jobs: int = 1, size: str = "full", folders: Sequence[Path] = ()) -> bytes:
     """results.csv of an experiment."""
-    store = open_for_writing(folder)
+    store = open_store_for_writing(folder)
     engine_of(spec_of(text, size, folders), store, jobs).run()
-    write_tables(store)
+    write_csv_tables(store)
     store.close()
     return (folder / "results.csv").read_bytes()

@@ -123,7 +123,7 @@ MUTANTS = (
     tb_bfs("if not rose[i] and is_known(search, tails[i]):", "if is_known(search, tails[i]):"),
     tb_bfs("if weight * via < left:", "if via < left:"),
     tb_bfs("if not control.is_stale or is_walk_legal(", "if is_walk_legal("),
-    tb_bfs("left += h0_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
+    tb_bfs("left += h0_between_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
     local_search(
         "elif child.g <= g:\n                continue",
         "elif child.g <= g or place == CLOSED:\n                continue",
@@ -134,16 +134,18 @@ MUTANTS = (
     local_search("(value == least and is_first)", "(value == least and not is_first)"),
     local_search("space.heap[np.uint64(place)].key > key:", "space.heap[np.uint64(place)].key < key:"),
     lrta("if f < best_f or (f == best_f and total < best_sum):", "if f < best_f:"),
-    lrta("fh[t] = max(fh[s], g + h_toward(targets, t))", "fh[t] = g + h_toward(targets, t)"),
+    lrta("fh[t] = max(fh[s], g + h_toward_target(targets, t))", "fh[t] = g + h_toward_target(targets, t)"),
     p_lrta("if urgency[t] >= priority:", "if urgency[t] > priority + 1e9:"),
     p_lrta("if used > updates or st.queued == 0:", "if used >= updates or st.queued == 0:"),
     dstar("return top.k1 < k1 or (top.k1 == k1 and top.k2 < min(g, rhs))", "return top.k1 < k1"),
-    dstar("k1 = k2 + h0_cells(ground, st.loc, u) + st.km", "k1 = k2 + h0_cells(ground, st.loc, u)"),
+    dstar("k1 = k2 + h0_between_cells(ground, st.loc, u) + st.km", "k1 = k2 + h0_between_cells(ground, st.loc, u)"),
     dstar("if is_longer or (ground.cost[d] == ground.cost[best]", "if (ground.cost[d] == ground.cost[best]"),
     ribs("st.next_limit = min(st.next_limit, f)", "st.next_limit = f"),
     ribs("elif mark.pruned or ng > node.g:", "elif ng > node.g:"),
     learning("self.learned.target[0].changes = changes + 1", "self.learned.target[0].changes = changes"),
-    learning("int(self.learned.target[0].changes), self.learned_cells()", "self.h_changes, self.learned_cells()"),
+    learning(
+        "int(self.learned.target[0].changes), self.learned_cell_count()", "self.h_changes, self.learned_cell_count()"
+    ),
     # the world
     world("if self._last_random_change_tick != self.tick:", "if self._last_random_change_tick < 0 or self.tick:"),
     world("from bisect import insort_right", "from bisect import insort_left as insort_right"),
@@ -155,7 +157,7 @@ MUTANTS = (
         "self.optimal_moves = self.optimality.cheapest_cost_and_moves(self.start)",
         "_ = self.optimality.cheapest_cost_and_moves(self.start)",
     ),
-    world("return not (waits and self.random_changes.next_tick_after(self.tick) is not None)", "return True"),
+    world("return not (waits and self.random_changes.next_change_tick_after(self.tick) is not None)", "return True"),
     changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
     world("self.goal, *sorted(own_goals)])", "self.goal])"),
     turns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
@@ -165,7 +167,7 @@ MUTANTS = (
     world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
     # time
     command_log("and entry.tick > after]", "and entry.tick >= after]"),
-    history("and (now := world.digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
+    history("and (now := world.compute_digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("cursor.is_stale or cursor.tick > tick or (", "cursor.is_stale or ("),
@@ -191,17 +193,17 @@ MUTANTS = (
     saving("session.unsaved.mark_unsaved()", "session.unsaved.mark_saved()"),
     session("        if was_unsaved:\n", "        if False:\n"),
     keeper("if previous is not None and len(self.left) < len(archived_runs):", "if previous is None:"),
-    undo("run.tree.replace_links(wanted.groups)", "pass"),
+    undo("run.tree.replace_branch_links(wanted.groups)", "pass"),
     undo("run.order_panels(wanted.order)", "pass"),
     undo("entry.stroke_number = stroke if entry.is_stroke else 0", "entry.stroke_number = 0"),
     undo("(*kept[0], *new, *kept[1])", "(*kept[0], *kept[1], *new)"),
     branches("branch.parent, branch.split_tick = state.parent, state.at\n", "pass\n"),
     # what is shown, and beginning again
     recorded("        self.truncation_count += 1\n", ""),
-    trails("record.rows_before(record.activity_end_before(tick)).size", "record.rows_before(tick).size"),
+    trails("record.rows_before_tick(record.activity_end_before(tick)).size", "record.rows_before_tick(tick).size"),
     timeline("done = 0 if cursor.world.is_over else ", "done = "),
     run(
-        "last_applied_tick = world.grid.free, current_tick - world.is_before_commands",
+        "last_applied_tick = world.grid.free, current_tick - world.are_due_changes_pending",
         "last_applied_tick = world.grid.free, current_tick",
     ),
     run("if version != timeline.world.grid.version:", "if version < 0:"),
@@ -236,8 +238,10 @@ MUTANTS = (
     failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
     failures("            self._skips_left[code] -= 1\n", "            self._skips_left[code] = 0\n"),
     # selecting, switches, shrunk maps
-    selecting("letters[from_there] = grid.characters_when_freed(from_there)", 'letters[from_there] = ord(".")'),
-    selecting("letters[place.cells(grid)] = piece.letters_at(place, grid)", 'letters[place.cells(grid)] = ord("@")'),
+    selecting("letters[from_there] = grid.terrain_when_freed(from_there)", 'letters[from_there] = ord(".")'),
+    selecting(
+        "letters[place.cells(grid)] = piece.map_letters_at(place, grid)", 'letters[place.cells(grid)] = ord("@")'
+    ),
     selecting("if len(switches) >= MAX_SWITCHES else None", "if len(switches) > MAX_SWITCHES else None"),
     world("len(self.switches) < MAX_SWITCHES:", "len(self.switches) <= MAX_SWITCHES:"),
     problems("np.where(share > 0.5,", "np.where(share >= 0.5,"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS, SPECS_BY_KEY
 from sim import commands
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, Command, TimedCommand
 from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
@@ -20,7 +20,7 @@ from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
 from sim.world import World
 
-from .conftest import parameter_sets, problems, smallest_budget
+from .conftest import parameter_sets, problems, smallest_accepted_budget
 
 _OTHERWISE = {
     "recent_rows",
@@ -77,7 +77,7 @@ def changed(scenario: Scenario, script: Iterable[tuple[int, Command]] | None = N
 def agent_configs(draw: st.DrawFn) -> AgentConfig:
     spec = draw(st.sampled_from(SPECS))
     params = draw(st.sampled_from(parameter_sets(spec)))
-    budget = smallest_budget(spec, params, draw(st.sampled_from([1, 2, 5, 40])))
+    budget = smallest_accepted_budget(spec, params, draw(st.sampled_from([1, 2, 5, 40])))
     return AgentConfig(spec.key, draw(st.sampled_from(["", "first_value", "two"])), params, budget)
 
 
@@ -89,7 +89,7 @@ def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
     cells = st.integers(0, grid.cells - 1)
     configs = draw(st.lists(agent_configs(), min_size=1, max_size=most_agents))
     switches = {"a": tuple(draw(st.lists(cells, min_size=1, max_size=4))), "b": (draw(cells),)}
-    changes = draw(st.sampled_from([None, None, RandomChanges(7, 30.0), RandomChanges(3, 60.0)]))
+    changes = draw(st.sampled_from([None, None, RandomChangeSchedule(7, 30.0), RandomChangeSchedule(3, 60.0)]))
     script = draw(st.lists(st.tuples(st.integers(0, 40), some_command(grid.cells)), max_size=3))
     seed = draw(st.integers(0, 3))
 
@@ -163,7 +163,7 @@ def assert_as_plain(timeline: Timeline) -> None:
     plain = plain_run(timeline.build_world, timeline.entries(), timeline.tick)
     assert timeline.world.tick == plain.tick
     assert_equal(timeline.world, plain)
-    assert timeline.world.digest() == plain.digest()
+    assert timeline.world.compute_digest() == plain.compute_digest()
 
 
 def assert_equal(one: Any, other: Any) -> None:
@@ -172,7 +172,7 @@ def assert_equal(one: Any, other: Any) -> None:
     What searches that are over have left counts for nothing: a keyframe has written zeros over it, or there was none.
     """
     for world in (one, other):
-        stale.clear_stale(world.generation_tables() if isinstance(world, World) else ())
+        stale.clear_stale_records(world.generation_tables() if isinstance(world, World) else ())
     _compare(one, other, "world", {})
 
 

@@ -20,10 +20,10 @@ from sim.experiments.advice import (
     CrowdTiming,
     FrameRequirement,
     best_candidates,
+    candidates_in_measurement_order,
     create_candidates,
     find_max_fitting_units,
-    measure_crowd,
-    order_for_crowd_measurement,
+    measure_crowd_timing,
     pareto_candidates,
 )
 from sim.experiments.problems import ProblemInstance, create_map_data
@@ -54,14 +54,14 @@ def test_front_excludes_dominated_candidates_and_best_three_fit_the_budget() -> 
     assert [c.name for c in best_candidates(tried, FrameRequirement(1, 1.0))] == ["a", "bb", "ccc"]
     assert [c.name for c in best_candidates(tried, FrameRequirement(100, 1.0))] == ["bb", "dddd", "a"]
     tried[1].is_rejected, tried[1].crowd_timing = True, None
-    assert [c.name for c in order_for_crowd_measurement(tried)] == ["a", "ccc", "dddd"]
+    assert [c.name for c in candidates_in_measurement_order(tried)] == ["a", "ccc", "dddd"]
     assert [c.name for c in pareto_candidates(tried)] == ["a", "ccc", "dddd"]
 
 
 def test_need_uses_unit_times_measured_in_a_crowd() -> None:
     """Alone a unit is many times as quick: its memory stays at hand."""
     quick, slow = make_candidate("a", 1.1, 10), make_candidate("bb", 1.5, 20)
-    assert order_for_crowd_measurement([slow, quick]) == [quick, slow]
+    assert candidates_in_measurement_order([slow, quick]) == [quick, slow]
     quick.crowd_timing = CrowdTiming(200, 6000.0, 100_000, 23.0)
     need = FrameRequirement(50, 2.0)
     assert quick.single_unit_us == pytest.approx(10) and quick.crowd_unit_us == pytest.approx(60)
@@ -116,7 +116,7 @@ def test_crowd_timing_counts_only_ticks_of_active_units() -> None:
         (2, 16 * 8, 16 * (4 + 8)),  # sixteen walks, until the second unit arrives
         (5, 4 * 4 + 3 * 8, 4 * 4 * 5 + 3 * (4 * 5 + 4 * 3)),  # seven walks, in three of which two of the five are near
     ):
-        found = measure_crowd(candidate, cases, SPECS_BY_KEY, units, lambda: float(next(strikes)))
+        found = measure_crowd_timing(candidate, cases, SPECS_BY_KEY, units, lambda: float(next(strikes)))
         assert (found.units, found.max_frame_ms, found.frames_ms) == (units, 1000.0, frames * 1000.0)
         assert found.unit_ticks == ticks
 

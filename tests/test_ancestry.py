@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.grid import Grid
-from sim.kernels.ancestry import ancestor_at_depth, link_ancestors, new_links, next_cell_towards
+from sim.kernels.ancestry import ancestor_at_depth, link_ancestors, new_ancestry_links, next_cell_towards
 from sim.kernels.search import (
     GOAL_ON_TOP,
     Search,
@@ -35,7 +35,7 @@ def test_ancestor_and_next_towards_match_plain_parent_chains(
     grid = Grid.from_text_rows(rows)
     search, links, scratch = (
         new_search(grid.cells, *weights),
-        new_links(grid.cells),
+        new_ancestry_links(grid.cells),
         np.zeros(grid.cells, np.int32),
     )
     linked: set[int] = set()
@@ -64,7 +64,7 @@ def test_ancestor_lookup_takes_logarithmic_jumps() -> None:
     grid = Grid(np.full((4, 5000), ord("."), np.uint8))
     search, links, scratch = (
         new_search(grid.cells),
-        new_links(grid.cells),
+        new_ancestry_links(grid.cells),
         np.zeros(grid.cells, np.int32),
     )
     begin_search(grid.ground, search, 0, 4999, 4999)

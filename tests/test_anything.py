@@ -222,7 +222,7 @@ class Chaos:
         command = self.chance.choice(self.commands).id  # type: ignore[attr-defined]
         keys = self.chance.choice([*OTHER_KEYS, None])
         self.done[-1] += f" {command} {keys}"
-        self.app.window.assign_keys(command, keys)
+        self.app.window.assign_keys_to_command(command, keys)
         if keys:
             press_combination(self.app, keys)
         settle(self.app)
@@ -269,7 +269,7 @@ class Chaos:
             if len(session.run.panels) > 8 and name in ("branch", "split", "add"):
                 name = "remove"
             self.done[-1] += f" {name}"
-            session.history.end()
+            session.history.close_entry()
             with suppress(ConfigError):  # such as at the end of a seek to where the agent is not there
                 ACTS_OF_HISTORY[name](session)
         settle(self.app)
@@ -280,7 +280,7 @@ class Chaos:
 
     def history(self) -> None:
         session = self.app.session
-        session.history.go_to_entry(
+        session.history.go_to_history_entry(
             self.chance.randrange(len(session.history.done) + len(session.history.undone_entries) + 1)
         )
         settle(self.app)
@@ -289,11 +289,11 @@ class Chaos:
         press_combination(self.app, self.chance.choice(["Ctrl+B", "Alt+H", "N", "Alt+Delete", "Alt+P"]))
 
     def size(self) -> None:
-        self.app.window.on_resized(pygame.display.set_mode(self.chance.choice(SIZES)))
+        self.app.window.on_window_resized(pygame.display.set_mode(self.chance.choice(SIZES)))
         settle(self.app)
 
     def scale(self) -> None:
-        self.app.window.set_scale(self.chance.choice(UI_SCALES))
+        self.app.window.set_ui_scale(self.chance.choice(UI_SCALES))
         settle(self.app)
 
 
@@ -331,7 +331,7 @@ ACTS = (
 def close_dialogs_and_finish_seek(app: App) -> None:
     app.window.dialogs.close_dialog()
     app.window.player.pause()
-    app.session.history.end()
+    app.session.history.close_entry()
     settle(app)
     while app.session.run.is_seeking:
         app.session.continue_seek(1e9)
@@ -344,11 +344,11 @@ def assert_every_branch_replays_exactly(app: App) -> None:
     for branch in session.run.tree.branches.values():
         line = branch.timeline
         line.apply_due_commands()
-        tick, digest = line.tick, line.world.digest()
+        tick, digest = line.tick, line.world.compute_digest()
         line.seek(0)
         line.seek(tick)
-        assert (line.tick, line.world.digest(), line.divergence_tick) == (tick, digest, None)
-    session.changed()
+        assert (line.tick, line.world.compute_digest(), line.divergence_tick) == (tick, digest, None)
+    session.update_after_change()
     shown = {branch.number for branch in session.run.shown_branches}
     assert shown <= set(session.run.tree.branches) and session.run.front in shown
     assert all(session.run.trails[panel.key].last_tick <= session.run.max_shown_tick for panel in session.run.panels)
@@ -364,12 +364,12 @@ def logs_by_branch(app: App) -> object:
 def assert_undo_and_redo_restore_logs(app: App) -> None:
     session, done = app.session, len(app.session.history.done)
     before = logs_by_branch(app)
-    session.history.go_to_entry(0)
+    session.history.go_to_history_entry(0)
     close_dialogs_and_finish_seek(app)
     assert len(session.run.tree.branches) == 1
     assert all(entry.is_scripted and entry.is_enabled for entry in session.run.timeline.entries())
     assert_every_branch_replays_exactly(app)
-    session.history.go_to_entry(done)
+    session.history.go_to_history_entry(done)
     close_dialogs_and_finish_seek(app)
     assert logs_by_branch(app) == before
     assert_every_branch_replays_exactly(app)
@@ -412,7 +412,7 @@ def test_random_input_keeps_shipped_files_reproducible(seed: int, monkeypatch: p
     chance = random.Random(1000 + seed)
     monkeypatch.setattr("ui.model.run.SEEK_WORK", chance.choice([20.0, 500.0, 8000.0]))
     app = make_app(setup(), chance.choice(SIZES))
-    documents = app.window.documents
+    documents = app.window.document_opener
     documents.open_path(chance.choice(open_app_files()))
     if chance.random() < 0.5:
         documents.open_scenario(many(app.session.run.scenario, chance))

@@ -37,7 +37,7 @@ from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.draw.theme import RED, SERIES
 from ui.model import adjust, agent_edits, branching, files, painting, script, session_saving
-from ui.model.adjust import step_agent_budget
+from ui.model.adjust import adjust_agent_budget
 from ui.model.algorithms import pseudocode_lines_of
 from ui.model.clock import AS_FAST_AS_POSSIBLE
 from ui.model.command import EDIT_MODE
@@ -49,7 +49,7 @@ from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
 from ui.model.start_over import current_agent_configs, user_commands
-from ui.model.tables import export_csv
+from ui.model.tables import export_agents_csv
 from ui.panels import agent_panel, charts, code_card, map_legend, overlay, sidebar, tab_layers, top_bar, transport
 from ui.panels.badges import BADGE_COLOURS
 from ui.widgets.canvas import MIN_REDRAW_INTERVAL_FRAMES
@@ -94,13 +94,13 @@ def isolated_folders(tmp_path, monkeypatch):
 
 def saved_picture_name(app: App) -> str:
     """Where a picture was saved, if it is there."""
-    path = Path(app.window.state.messages.queued_texts()[-1].removeprefix("Saved "))
+    path = Path(app.window.state.messages.queued_message_texts()[-1].removeprefix("Saved "))
     assert path.is_file() and path.stat().st_size > 500, app.window.state.messages.waiting
     return path.name
 
 
 def nothing_selected(app: App) -> bool:
-    return "Nothing is selected" in app.window.state.messages.queued_texts()[-1]
+    return "Nothing is selected" in app.window.state.messages.queued_message_texts()[-1]
 
 
 # --- every command ----------------------------------------------------------------------------------
@@ -110,22 +110,22 @@ RUNNING_COMMANDS = {
     "step": lambda a: a.session.tick == 1,
     "step_10": lambda a: a.session.tick == 10,
     "step_100": lambda a: a.session.tick >= 20 and a.session.run.is_over,
-    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.queued_texts()[-1],
+    "step_back": lambda a: a.session.tick == 0 and "tick 0" in a.window.state.messages.queued_message_texts()[-1],
     "step_back_10": lambda a: a.session.tick == 0,
     "step_back_100": lambda a: a.session.tick == 0,
     "to_start": lambda a: a.session.tick == 0,
     "to_end": lambda a: a.session.tick == a.session.run.recorded_end,
-    "previous_mark": lambda a: "No further" in a.window.state.messages.queued_texts()[-1],
-    "next_mark": lambda a: "No further" in a.window.state.messages.queued_texts()[-1],
+    "previous_mark": lambda a: "No further" in a.window.state.messages.queued_message_texts()[-1],
+    "next_mark": lambda a: "No further" in a.window.state.messages.queued_message_texts()[-1],
     "play_backwards": lambda a: a.window.player.is_backwards or a.session.tick == 0,
     "branch": lambda a: len(a.session.run.tree.branches) == 2 and len(a.session.run.panels) == 4,
     "branch_always": lambda a: len(a.session.run.tree.branches) == 2,
     "split_policy": lambda a: type(a.window.dialogs.open_one).__name__ == "SplitDialog",
     "next_branch": lambda a: a.session.run.front == 0,
-    "compare_branch": lambda a: "no parent" in a.window.state.messages.queued_texts()[-1],
+    "compare_branch": lambda a: "no parent" in a.window.state.messages.queued_message_texts()[-1],
     "hide_branch": lambda a: a.session.run.shown == [0],
     "rename_branch": lambda a: type(a.window.dialogs.open_one).__name__ == "TextPrompt",
-    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.queued_texts()[-1],
+    "delete_branch": lambda a: "cannot be deleted" in a.window.state.messages.queued_message_texts()[-1],
     "worst_block": lambda a: type(a.window.dialogs.open_one).__name__ == "WorstBlockDialog",
     "record": lambda a: type(a.window.dialogs.open_one).__name__ == "RecordDialog",
     "export_video": lambda a: type(a.window.dialogs.open_one).__name__ == "ExportDialog",
@@ -150,20 +150,20 @@ RUNNING_COMMANDS = {
     "reset": lambda a: a.session.tick == 0 and len(a.session.archived_runs) == 1,
     "reset_keep_map": lambda a: a.session.tick == 0 and len(a.session.archived_runs) == 1,
     "lessons": lambda a: type(a.window.dialogs.open_one).__name__ == "LessonList",
-    "lesson_next": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1],
-    "lesson_back": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1],
-    "lesson_end": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1],
-    **{f"answer_{n}": lambda a: "No lesson" in a.window.state.messages.queued_texts()[-1] for n in range(1, 6)},
+    "lesson_next": lambda a: "No lesson" in a.window.state.messages.queued_message_texts()[-1],
+    "lesson_back": lambda a: "No lesson" in a.window.state.messages.queued_message_texts()[-1],
+    "lesson_end": lambda a: "No lesson" in a.window.state.messages.queued_message_texts()[-1],
+    **{f"answer_{n}": lambda a: "No lesson" in a.window.state.messages.queued_message_texts()[-1] for n in range(1, 6)},
     "minimap": lambda a: not a.window.settings.shows_minimap,
     "moments": lambda a: type(a.window.dialogs.open_one).__name__ == "MomentList",
-    "first_difference": lambda a: "do not differ" in a.window.state.messages.queued_texts()[-1],
+    "first_difference": lambda a: "do not differ" in a.window.state.messages.queued_message_texts()[-1],
     "next_panel": lambda a: a.session.panel_index(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_index(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.window.dialogs.open_one).__name__ == "AgentEditor",
     "rename_agent": lambda a: type(a.window.dialogs.open_one).__name__ == "TextPrompt",
     "add_agent": lambda a: type(a.window.dialogs.open_one).__name__ == "AgentEditor",
     "duplicate_agent": lambda a: len(a.session.run.world.walkers) == 3,
-    "crowd": lambda a: "not a crowd" in a.window.state.messages.queued_texts()[-1],
+    "crowd": lambda a: "not a crowd" in a.window.state.messages.queued_message_texts()[-1],
     "remove_agent": lambda a: [w.id for w in a.session.run.world.walkers] == [1],
     "move_panel_left": lambda a: [p.key for p in a.session.run.panels] == [PanelKey(0, 0), PanelKey(0, 1)],
     "move_panel_right": lambda a: [p.key for p in a.session.run.panels] == [PanelKey(0, 1), PanelKey(0, 0)],
@@ -188,7 +188,7 @@ RUNNING_COMMANDS = {
     "next_heat": lambda a: a.window.map_view.layers.heat.kind == "scrub",
     "heat_scale": lambda a: not a.window.map_view.layers.heat.is_log,
     "heat_colours": lambda a: a.window.map_view.layers.heat.colours == "cividis",
-    "keep_view": lambda a: a.window.view_overrides.is_default,
+    "keep_view": lambda a: a.window.view_overrides.is_default_view,
     "theme": lambda a: a.window.map_view.palette.name == "light",
     "ui_larger": lambda a: a.window.map_view.scale > 1.0,
     "ui_smaller": lambda a: a.window.map_view.scale < 1.0,
@@ -200,12 +200,12 @@ RUNNING_COMMANDS = {
     "tab_compare": lambda a: a.window.settings.sidebar_tab == "compare",
     "tab_time": lambda a: a.window.settings.sidebar_tab == "time",
     "pin_cell": lambda a: (
-        a.window.state.pinned is None and "no cell to pin" in a.window.state.messages.queued_texts()[-1]
+        a.window.state.pinned is None and "no cell to pin" in a.window.state.messages.queued_message_texts()[-1]
     ),
     "compare_table": lambda a: type(a.window.dialogs.open_one).__name__ == "ComparisonTable",
     "edit_mode": lambda a: a.window.state.is_editing,
-    "undo": lambda a: a.window.state.messages.queued_texts()[-1] == "There is nothing to undo",
-    "redo": lambda a: a.window.state.messages.queued_texts()[-1] == "There is nothing to redo",
+    "undo": lambda a: a.window.state.messages.queued_message_texts()[-1] == "There is nothing to undo",
+    "redo": lambda a: a.window.state.messages.queued_message_texts()[-1] == "There is nothing to redo",
     "history": lambda a: type(a.window.dialogs.open_one).__name__ == "HistoryList",
     "clear_edits": lambda a: not a.session.history.done,
     "switch_1": lambda a: a.session.run.world.switch_states() == {"door": True, "gate": False},
@@ -217,19 +217,19 @@ RUNNING_COMMANDS = {
     "paint_cursor": lambda a: a.session.tick == 0,
     "start_here": lambda a: a.session.tick == 0,
     "goal_here": lambda a: a.session.tick == 0,
-    "goal_of_crowd_here": lambda a: "not a crowd" in a.window.state.messages.queued_texts()[-1],
+    "goal_of_crowd_here": lambda a: "not a crowd" in a.window.state.messages.queued_message_texts()[-1],
     "next_rule": lambda a: a.session.run.world.grid.movement.rule == "eight-cut",
     "random_changes": lambda a: a.session.run.world.random_changes.rate == 5.0,
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
     "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
     "select_all": lambda a: str(a.window.state.selection) == "24 x 12" and a.window.state.tool == "select",
-    "select_stroke": lambda a: "Nothing was painted" in a.window.state.messages.queued_texts()[-1],
+    "select_stroke": lambda a: "Nothing was painted" in a.window.state.messages.queued_message_texts()[-1],
     **dict.fromkeys(("copy", "cut", "name_switch", "save_piece"), nothing_selected),
-    "paste": lambda a: "Nothing was copied" in a.window.state.messages.queued_texts()[-1],
+    "paste": lambda a: "Nothing was copied" in a.window.state.messages.queued_message_texts()[-1],
     "gallery": lambda a: type(a.window.dialogs.open_one).__name__ == "Gallery",
     "open": lambda a: type(a.window.dialogs.open_one).__name__ == "OpenFileDialog",
     "recent": lambda a: type(a.window.dialogs.open_one).__name__ == "RecentFiles",
-    "problems": lambda a: "No problem list" in a.window.state.messages.queued_texts()[-1],
+    "problems": lambda a: "No problem list" in a.window.state.messages.queued_message_texts()[-1],
     "generate": lambda a: type(a.window.dialogs.open_one).__name__ == "MapGeneratorDialog",
     "save_map": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
     "save_map_as": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
@@ -242,14 +242,16 @@ RUNNING_COMMANDS = {
     "export_csv": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
     "export_posthoc": lambda a: type(a.window.dialogs.open_one).__name__ == "SaveFileDialog",
     "find_command": lambda a: type(a.window.dialogs.open_one).__name__ == "CommandPalette",
-    "about": lambda a: a.window.state.messages.queued_texts()[-1].startswith("This run has no description"),
+    "about": lambda a: a.window.state.messages.queued_message_texts()[-1].startswith("This run has no description"),
     "help": lambda a: type(a.window.dialogs.open_one).__name__ == "HelpOverlay",
     "cancel": lambda a: a.window.is_open,
     "quit": lambda a: not a.window.is_open,
     "next_control": lambda a: a.window.canvas.focus_id is not None,
     "previous_control": lambda a: a.window.canvas.focus_id is not None,
     **{f"focus_{n}": lambda a, n=n: a.session.focused_key == PanelKey(0, n - 1 if n <= 2 else 0) for n in range(1, 9)},
-    **{f"switch_{n}": lambda a: "no switch" in a.window.state.messages.queued_texts()[-1] for n in range(3, 10)},
+    **{
+        f"switch_{n}": lambda a: "no switch" in a.window.state.messages.queued_message_texts()[-1] for n in range(3, 10)
+    },
     **{f"layer_{k.key}": lambda a, k=k: a.window.map_view.layers.is_layer_on(k) != k.is_on for k in LAYERS},
 }
 EDITING_COMMANDS = {
@@ -257,7 +259,7 @@ EDITING_COMMANDS = {
     for name in ("brush", "eraser", "line", "rectangle", "fill", "select")
 } | {
     "select_from_cursor": lambda a: a.window.state.selection.contains_point(a.window.state.cursor),
-    "put_down": lambda a: "no pasted cells" in a.window.state.messages.queued_texts()[-1],
+    "put_down": lambda a: "no pasted cells" in a.window.state.messages.queued_message_texts()[-1],
     "mirror_left_right": nothing_selected,
     "mirror_top_bottom": nothing_selected,
     "turn_right": nothing_selected,
@@ -310,7 +312,7 @@ def test_trials_can_be_set_and_appear_in_the_trials_chart():
     app.session.advance(5000)
     settle(app)
     learns, walks = (panel.view for panel in app.session.run.panels)
-    assert learns.is_converged and learns.state_word == "converged" and 1 < len(learns.trials) <= 20
+    assert learns.is_converged and learns.state_text == "converged" and 1 < len(learns.trials) <= 20
     assert hud_values(learns)["trial"] == f"{len(learns.trials)} / 20"
     assert "trial" not in hud_values(walks)
     x, y, width, height = next(spot.box for spot in app.window.canvas.hit_regions if spot.id == "chart:trials")
@@ -361,11 +363,16 @@ def test_partial_redraw_converges_to_the_full_redraw():
     assert sorted(spots(app)) == sorted(spots_at_rest)
 
 
+def record_bars(monkeypatch: pytest.MonkeyPatch, drawn: list[str]) -> None:
+    """Append the name of a bar's module to `drawn` whenever the bar is drawn."""
+    for module, name in ((top_bar, "draw_top_bar"), (transport, "draw_transport_bar"), (sidebar, "draw_sidebar")):
+        monkeypatch.setattr(module, name, partial(record_draw, drawn, module.__name__, getattr(module, name)))
+
+
 def test_partial_redraw_alternates_bars_and_always_presents_maps(monkeypatch):
     app = make_app(setup(budget=1))
     drawn = []
-    for module in (top_bar, transport, sidebar):
-        monkeypatch.setattr(module, "draw", partial(record_draw, drawn, module.__name__, module.draw))
+    record_bars(monkeypatch, drawn)
     run_idle_frames(app, 2)
     drawn.clear()
     frames = []
@@ -381,8 +388,7 @@ def test_partial_redraw_alternates_bars_and_always_presents_maps(monkeypatch):
 def test_partial_redraw_updates_all_huds_and_transport_in_one_frame(monkeypatch):
     app = make_app(setup(8, budget=1), (1920, 1080))
     drawn = []
-    for module in (top_bar, transport, sidebar):
-        monkeypatch.setattr(module, "draw", partial(record_draw, drawn, module.__name__, module.draw))
+    record_bars(monkeypatch, drawn)
     around = agent_panel.draw_header_and_numbers
     monkeypatch.setattr(
         agent_panel,
@@ -408,8 +414,7 @@ def test_partial_redraw_skips_bars_in_the_frame_of_a_map_change(monkeypatch):
     app = make_app(setup(budget=1))
     run_idle_frames(app, 2 * MIN_REDRAW_INTERVAL_FRAMES)
     drawn = []
-    for module in (top_bar, transport, sidebar):
-        monkeypatch.setattr(module, "draw", partial(record_draw, drawn, module.__name__, module.draw))
+    record_bars(monkeypatch, drawn)
 
     def frames(changes):
         drawn.clear()
@@ -530,7 +535,7 @@ def test_any_frame_pacing_gives_the_headless_digest(app):
         app.frame(seconds)
         if app.session.run.is_over:
             break
-    assert app.session.run.world.digest() == world.digest()
+    assert app.session.run.world.compute_digest() == world.compute_digest()
     assert app.session.tick == world.tick
 
 
@@ -540,13 +545,13 @@ def test_space_at_the_end_replays_the_run_and_keeps_branches():
     session.advance(4)
     session.do(SetSwitch("gate", True))
     session.advance(2)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.do(SetBudget(3))
     while session.advance(1000):
         pass
     ends = [branch.timeline.tick for branch in session.run.shown_branches]
     states = [replace(state, tick=0) for state in session.run.tree.branch_states()]
-    digests, acts = session.run.digests(), len(session.history.done)
+    digests, acts = session.run.world_digests(), len(session.history.done)
     press_combination(app, "Space")
     settle(app)
     assert session.tick < max(ends) and app.window.player.clock.is_running
@@ -557,7 +562,7 @@ def test_space_at_the_end_replays_the_run_and_keeps_branches():
         if not app.window.player.clock.is_running:
             break
     assert [branch.timeline.tick for branch in session.run.shown_branches] == ends
-    assert session.run.digests() == digests
+    assert session.run.world_digests() == digests
     press_combination(app, "R")
     assert len(session.run.tree.branches) == 1 and session.tick == 0, "only this begins a new run"
 
@@ -566,14 +571,14 @@ def test_moved_edit_is_recomputed_to_the_old_end_while_paused():
     app = make_app(setup(script=[(2, SetSwitch("gate", True))]))
     session = app.session
     session.advance(1000)
-    end = session.run.end
+    end = session.run.last_reached_tick
     press_combination(app, "Home")
-    script.move_entry(session, script.script_entries(session.run)[0], 1)
-    assert session.run.recorded_end < session.run.end == end and not app.is_idle
+    script.move_script_entry(session, script.script_entries(session.run)[0], 1)
+    assert session.run.recorded_end < session.run.last_reached_tick == end and not app.is_idle
     for _ in range(200):
         settle(app)
-    assert session.run.recorded_end == session.run.end and session.tick == 0
-    assert not session.run.is_recording
+    assert session.run.recorded_end == session.run.last_reached_tick and session.tick == 0
+    assert not session.run.is_rerecording_ticks
 
 
 def test_window_tick_is_that_of_the_longest_running_branch(tmp_path):
@@ -581,7 +586,7 @@ def test_window_tick_is_that_of_the_longest_running_branch(tmp_path):
     session = app.session
     session.advance(4)
     session.seek(3)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.focus(PanelKey(0, 0))
     session.do(SetBudget(1))  # the slower one is the parent
     session.focus(PanelKey(1, 0))
@@ -593,9 +598,9 @@ def test_window_tick_is_that_of_the_longest_running_branch(tmp_path):
     assert not run.is_over and run.tree[0].timeline.tick == end
     session.advance(5)
     assert (run.tree[1].timeline.tick, session.tick) == (end, end + 5)
-    assert [row.split(",")[2] for row in export_csv(session, tmp_path / "ticks").read_text().splitlines()[1:]] == [
-        str(panel.world.tick) for panel in run.panels
-    ]
+    assert [
+        row.split(",")[2] for row in export_agents_csv(session, tmp_path / "ticks").read_text().splitlines()[1:]
+    ] == [str(panel.world.tick) for panel in run.panels]
     press_combination(app, ",")
     while session.run.is_seeking:
         settle(app)
@@ -610,7 +615,7 @@ def test_full_speed_gives_the_same_digest_and_pauses_at_the_end():
     fast.window.player.play()
     for _ in range(200):
         fast.frame(0.016)
-    assert fast.session.run.world.digest() == slow.session.run.world.digest()
+    assert fast.session.run.world.compute_digest() == slow.session.run.world.compute_digest()
     assert not fast.window.player.clock.is_running, "a run that is over pauses"
 
 
@@ -623,7 +628,7 @@ def test_run_until_back_move_stops_at_the_first_back_move():
             break
     counts = [int(w.metrics[0].back_moves) for w in app.session.run.world.walkers]
     assert max(counts) == 1, counts
-    assert "next back-move" in app.window.state.messages.queued_texts()[-1]
+    assert "next back-move" in app.window.state.messages.queued_message_texts()[-1]
 
 
 # --- editing with the mouse -------------------------------------------------------------------------
@@ -676,7 +681,7 @@ def test_rectangle_tool_previews_before_painting_on_release(app):
     app.window.state.choose_tool("rectangle")
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3), release=False)
     assert blocked_cells(app) == set()
-    assert len(app.window.editor.preview_cells(app.window.state.hover)) == 9
+    assert len(app.window.editor.cells_to_preview(app.window.state.hover)) == 9
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, 17, 3)))
     settle(app)
     assert len(blocked_cells(app)) == 9
@@ -714,7 +719,7 @@ def test_opening_a_run_resets_tool_and_last_painted_cell(app):
     drag(app, at_cell(app, 15, 1), at_cell(app, 17, 3))
     assert app.window.editor.last_painted == (17, 3)
     app.session.unsaved.mark_saved()
-    app.window.documents.open_scenario(setup())
+    app.window.document_opener.open_scenario(setup())
     assert app.window.state.tool == "brush" and app.window.editor.last_painted is None
 
 
@@ -765,7 +770,7 @@ def test_painting_under_an_agent_is_refused_with_a_message(app):
     drag(app, at_cell(app, x, y), at_cell(app, x, y))
     assert grid.is_free(grid.cell(x, y))
     settle(app)
-    assert any("is on it" in text for text in app.window.state.messages.queued_texts())
+    assert any("is on it" in text for text in app.window.state.messages.queued_message_texts())
 
 
 def test_many_painted_and_undone_cells_leave_the_map_unchanged(app):
@@ -792,12 +797,15 @@ def test_stepping_back_restores_digests_positions_and_trails():
     app = make_app(setup(budget=1))
     seen = {}
     for _ in range(40):
-        seen[app.session.tick] = (app.session.run.world.digest(), [w.position for w in app.session.run.world.walkers])
+        seen[app.session.tick] = (
+            app.session.run.world.compute_digest(),
+            [w.position for w in app.session.run.world.walkers],
+        )
         press_combination(app, ".")
     for tick in range(39, -1, -1):
         press_combination(app, ",")
         run_frames_until_seek_ends(app)
-        now = (app.session.run.world.digest(), [w.position for w in app.session.run.world.walkers])
+        now = (app.session.run.world.compute_digest(), [w.position for w in app.session.run.world.walkers])
         assert (app.session.tick, now) == (tick, seen[tick])
         assert all(len(trail) == tick + 1 for trail in app.session.run.trails.values())
     app.draw()
@@ -807,7 +815,7 @@ def test_clicking_the_scrubber_seeks_to_that_tick():
     app = make_app(setup(budget=1), (1600, 900))
     app.session.advance(120)
     app.draw()
-    spot = app.window.canvas.hit_region_named("scrubber")
+    spot = app.window.canvas.hit_region_with_id("scrubber")
     end = app.session.run.recorded_end
     position = (spot.box[0] + spot.box[2] // 2, spot.box[1] + 12)
     drag(app, position, position)
@@ -820,7 +828,7 @@ def test_unedited_branch_has_the_digests_of_its_parent(app):
     press_combination(app, "B")
     for _ in range(30):
         app.session.advance(1)
-        digests = {b.timeline.world.digest() for b in app.session.run.shown_branches}
+        digests = {b.timeline.world.compute_digest() for b in app.session.run.shown_branches}
         assert len(digests) == 1
     app.draw()
 
@@ -837,14 +845,14 @@ def test_edits_affect_only_the_focused_branch(app):
 
 def test_edit_in_the_past_keeps_old_future_as_branch(app):
     app.session.advance(20)
-    before = app.session.run.world.digest()
+    before = app.session.run.world.compute_digest()
     app.session.seek(8)
     adjust.toggle_switch(app.session, "gate")
     assert app.session.tick == 8
     kept = [b for b in app.session.run.tree.branches.values() if b.number != app.session.run.front]
     assert len(kept) == 1
     kept[0].timeline.seek(20)
-    assert kept[0].timeline.world.digest() == before
+    assert kept[0].timeline.world.compute_digest() == before
     assert any("is kept as the branch" in text for text in app.session.user_messages.until_next_edit)
 
 
@@ -852,7 +860,7 @@ def test_moving_an_edit_in_time_changes_the_tick_it_applies(app):
     app.session.advance(12)
     adjust.toggle_switch(app.session, "gate")
     app.session.advance(5)
-    script.move_entry(app.session, script.script_entries(app.session.run)[-1], -10)
+    script.move_script_entry(app.session, script.script_entries(app.session.run)[-1], -10)
     while app.session.run.is_seeking:
         app.session.continue_seek()
     assert app.session.run.timeline.entries()[0].tick == 2
@@ -898,24 +906,24 @@ def test_stroke_over_many_ticks_is_one_script_entry(app):
     for cell in cells:
         painting.block_or_free_cells(app.session, [cell], block=True)
         app.session.advance(2)
-    app.session.history.end()
+    app.session.history.close_entry()
     for weight in (1.4, 1.8):
-        agent_edits.set_param(app.session, app.session.focused_key, "weight", weight)
+        agent_edits.set_agent_param(app.session, app.session.focused_key, "weight", weight)
     settle(app)
     stroke, turn = script.script_entries(app.session.run)
     assert len(app.session.run.timeline.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
     assert stroke.command.blocked == tuple(cells) and turn.command.value == 1.8
     assert sum(spot.id.startswith("deed_text:") for spot in app.window.canvas.hit_regions) == 2
-    script.move_entry(app.session, stroke, -10)
+    script.move_script_entry(app.session, stroke, -10)
     (moved, _) = script.script_entries(app.session.run)
     assert (moved.tick, moved.last_tick) == (0, 12)
-    script.toggle_entry(app.session, moved)
+    script.toggle_script_entry(app.session, moved)
     app.session.seek(app.session.tick)
     assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
-    script.toggle_entry(app.session, script.script_entries(app.session.run)[0])
-    script.duplicate_entry(app.session, script.script_entries(app.session.run)[0])
+    script.toggle_script_entry(app.session, script.script_entries(app.session.run)[0])
+    script.duplicate_script_entry(app.session, script.script_entries(app.session.run)[0])
     assert len(app.session.run.timeline.entries()) == 16
-    script.delete_entry(app.session, script.script_entries(app.session.run)[0])
+    script.delete_script_entry(app.session, script.script_entries(app.session.run)[0])
     app.session.seek(5)
     assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
     scripts = []
@@ -940,7 +948,7 @@ def test_stroke_across_walls_and_scripted_edits_is_one_script_entry():
     for x in (1, 2, 15, 16):  # as if walls lay between
         painting.block_or_free_cells(session, [session.run.world.grid.cell(x, 10)], block=True)
         session.advance(1)
-    session.history.end()
+    session.history.close_entry()
     assert [len(deed.entries) for deed in script.script_entries(session.run)] == [4, 1]
 
 
@@ -949,8 +957,8 @@ def test_separate_edits_stay_separate_script_entries():
     for cells, block in (([0], True), ([20], True), ([21], True), ([21], False)):
         painting.block_or_free_cells(session, cells, block=block)
         session.advance(1)
-    agent_edits.set_param(session, PanelKey(0, 0), "weight", 1.5)
-    agent_edits.set_param(session, PanelKey(0, 1), "weight", 1.5)
+    agent_edits.set_agent_param(session, PanelKey(0, 0), "weight", 1.5)
+    agent_edits.set_agent_param(session, PanelKey(0, 1), "weight", 1.5)
     assert [len(deed.entries) for deed in script.script_entries(session.run)] == [1, 1, 1, 1, 1, 1]
 
 
@@ -1022,7 +1030,7 @@ def test_sidebar_names_compared_agents_and_truncates_long_names(monkeypatch):
     texts = [text for text, _ in written(app, monkeypatch)]
     at = texts.index("visits, A - B")
     assert texts[at + 1 : at + 6] == ["A", "one cell a tick", " - ", "B", "sixteen"]
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     texts = [text for text, _ in written(app, monkeypatch)]
     assert "one cell a tick (branch 1)" in texts and "one cell a tick (run)" in texts
     branching.rename_branch(
@@ -1039,13 +1047,13 @@ def test_sidebar_names_compared_agents_and_truncates_long_names(monkeypatch):
 def test_long_branch_name_does_not_overlap_the_badge():
     app = make_app(setup())
     app.session.advance(5)
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     branching.rename_branch(app.session, app.session.run.front, "a name that is far too long for the corner of any map")
     app.window.map_view.layers.set_heat_kind("difference")
     app.draw()
     place = app.session.panel_index(app.session.focused_key)
     x, y, width, _ = app.window.map_view.panels_with_boxes()[place][1].map
-    chip = app.window.canvas.hit_region_named(f"branch_of:{app.session.focused_key}").box
+    chip = app.window.canvas.hit_region_with_id(f"branch_of:{app.session.focused_key}").box
     inked = [
         (px, py)
         for px in range(x, x + width)
@@ -1068,13 +1076,13 @@ def test_whole_legend_can_be_scrolled_into_view(size, heat, monkeypatch):
         sidebar.scroll_tab(app.window.desk, "layers", -1)
     lines = [(text, place) for text, place in written(app, monkeypatch) if x <= place[0] < x + width]
     words = " ".join(text for text, _ in lines)
-    for key, meaning in map_legend.visible_meanings(app.window.desk):
+    for key, meaning in map_legend.visible_legend_entries(app.window.desk):
         assert meaning in words, key
     assert [text for text, _ in lines][-2:] == [LAYERS[-1].name, LAYERS[-1].shortcut], "layers of other agents"
     foot = lines[-1][1][2]
     is_scrolled = "sidebar:bar" in {each.id for each in app.window.canvas.hit_regions}
     assert foot < y + height - 6 and (foot > y + height - 40 or not is_scrolled), "the end is in sight"
-    keys = [key for key, _ in map_legend.visible_meanings(app.window.desk)]
+    keys = [key for key, _ in map_legend.visible_legend_entries(app.window.desk)]
     assert ("heat" in keys) == (heat != "off")
     assert ("closed" in keys) == (heat == "off"), "heat takes its place"
 
@@ -1083,7 +1091,7 @@ def test_legend_keeps_closed_if_any_panel_has_no_heat():
     app = make_app(setup(3))
     app.window.map_view.layers.set_heat_kind("difference")
     app.draw()
-    assert "closed" in dict(map_legend.visible_meanings(app.window.desk))
+    assert "closed" in dict(map_legend.visible_legend_entries(app.window.desk))
 
 
 @pytest.mark.parametrize(
@@ -1129,7 +1137,7 @@ def test_heat_scale_ends_at_the_largest_value_shown_even_after_a_seek():
 
 
 def test_wheel_over_weight_chip_changes_the_weight(app):
-    spot = app.window.canvas.hit_region_named("chip:0:weight")
+    spot = app.window.canvas.hit_region_with_id("chip:0:weight")
     position = (spot.box[0] + 3, spot.box[1] + 3)
     pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, y=1, x=0, pos=position))
     settle(app)
@@ -1160,7 +1168,7 @@ def test_failed_save_keeps_its_dialog_open_with_the_reason(app, tmp_path, comman
     assert (
         app.window.dialogs.open_one is None
         and (tmp_path / name).is_file()
-        and "mine" in app.window.state.messages.queued_texts()[-1]
+        and "mine" in app.window.state.messages.queued_message_texts()[-1]
     )
 
 
@@ -1234,20 +1242,22 @@ def rendered_texts(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_budget_meter_keeps_the_budget_of_the_last_tick():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
-    step_agent_budget(app.session, PanelKey(0, 0), -1)
-    step_agent_budget(app.session, PanelKey(0, 0), -1)
+    adjust_agent_budget(app.session, PanelKey(0, 0), -1)
+    adjust_agent_budget(app.session, PanelKey(0, 0), -1)
     view = app.session.run.panels[0].view
     assert view.budget == 4
-    assert agent_panel.expansions_and_budget(app.window.desk, view) == (int(view.rows[-1].expanded), 16)
+    assert agent_panel.last_tick_expansions_and_budget(app.window.desk, view) == (int(view.rows[-1].expanded), 16)
     app.session.advance(1)
-    assert agent_panel.expansions_and_budget(app.window.desk, app.session.run.panels[0].view)[1] == 4
+    assert agent_panel.last_tick_expansions_and_budget(app.window.desk, app.session.run.panels[0].view)[1] == 4
 
 
 def test_budget_meter_keeps_the_budget_of_the_last_tick_after_a_split():
     app = make_app(setup(1, budget=16))
     app.session.advance(3)
     branching.split_into_variants(app.session, [{"budget": 2}, {"budget": 16}])
-    assert [agent_panel.expansions_and_budget(app.window.desk, panel.view)[1] for panel in app.session.run.panels] == [
+    assert [
+        agent_panel.last_tick_expansions_and_budget(app.window.desk, panel.view)[1] for panel in app.session.run.panels
+    ] == [
         16,
         16,
     ]
@@ -1261,7 +1271,7 @@ def test_panel_header_shows_label_and_algorithm_without_repetition(monkeypatch):
     assert texts.count("A*") == 1 and "RTB-WA*" not in texts
     app.window.settings.sidebar_tab = "compare"
     app.draw()
-    assert app.window.canvas.hit_region_named("compare:0").tip.startswith("sixteen (TB-WA*)")
+    assert app.window.canvas.hit_region_with_id("compare:0").tip.startswith("sixteen (TB-WA*)")
 
 
 @pytest.mark.parametrize(("size", "least"), [((1600, 900), 6), ((1280, 720), 5)])
@@ -1271,8 +1281,8 @@ def test_eight_panels_show_the_most_important_metrics(size, least):
     app.draw()
     wanted = ["moves", "back-moves", "cost / optimal", "revisits", "expanded", "cost"]
     for panel in app.window.map_view.shown_panels:
-        assert all(app.window.canvas.hit_region_named(f"hud:{panel.key}:{name}") for name in wanted[:least])
-        assert app.window.canvas.hit_region_named(f"meter:{panel.key}")
+        assert all(app.window.canvas.hit_region_with_id(f"hud:{panel.key}:{name}") for name in wanted[:least])
+        assert app.window.canvas.hit_region_with_id(f"meter:{panel.key}")
 
 
 def test_back_move_share_is_shown_with_nonoptimal_moves():
@@ -1293,8 +1303,11 @@ def test_state_words_are_not_truncated_at_large_scales(scale, monkeypatch):
         app.session.advance(1)
         texts = rendered_texts(app, monkeypatch)
         for panel in app.window.map_view.shown_panels:
-            assert app.window.canvas.hit_region_named(f"state:{panel.key}")
-            assert agent_panel.panel_texts.short_state(panel.view.state_word) in texts or panel.view.state_word in texts
+            assert app.window.canvas.hit_region_with_id(f"state:{panel.key}")
+            assert (
+                agent_panel.panel_texts.short_state_text(panel.view.state_text) in texts
+                or panel.view.state_text in texts
+            )
 
 
 def test_every_panel_shows_its_number(monkeypatch):
@@ -1302,7 +1315,7 @@ def test_every_panel_shows_its_number(monkeypatch):
     texts = rendered_texts(app, monkeypatch)
     assert {str(n) for n in range(1, 9)} <= set(texts)
     assert [
-        app.window.canvas.hit_region_named(f"panel:{panel.key}").key for panel in app.window.map_view.shown_panels
+        app.window.canvas.hit_region_with_id(f"panel:{panel.key}").key for panel in app.window.map_view.shown_panels
     ] == [*"12345678"]
 
 
@@ -1323,7 +1336,7 @@ def test_duplicated_agent_gets_a_unique_label():
 def test_messages_do_not_cover_headers_huds_or_bars(agents, size, scale):
     app = make_app(setup(agents), size, scale=scale)
     for i in range(4):
-        app.window.notify(
+        app.window.notify_user(
             f"message number {i}, long enough to need a line and a half where the window is small, as it may be"
         )
     plan = app.window.map_view.layout
@@ -1344,21 +1357,21 @@ def test_messages_do_not_cover_headers_huds_or_bars(agents, size, scale):
 
 def test_repeated_message_is_shown_once(app):
     for text in ("one", "two", "one"):
-        app.window.notify(text)
+        app.window.notify_user(text)
     app.session.user_messages.until_next_edit.extend(["two", "two"])
     settle(app)
-    assert app.window.state.messages.queued_texts() == ["one", "two"]
+    assert app.window.state.messages.queued_message_texts() == ["one", "two"]
 
 
 def test_hidden_panels_are_counted_in_a_message():
     app = make_app(setup(3))
     app.session.advance(2)
     press_combination(app, "B")
-    assert not any("hidden" in text for text in app.window.state.messages.queued_texts())
+    assert not any("hidden" in text for text in app.window.state.messages.queued_message_texts())
     press_combination(app, "B")
-    assert app.window.state.messages.queued_texts()[-1].startswith("1 of 9 panels is hidden")
+    assert app.window.state.messages.queued_message_texts()[-1].startswith("1 of 9 panels is hidden")
     press_combination(app, "B")
-    assert app.window.state.messages.queued_texts()[-1].startswith("4 of 12 panels are hidden")
+    assert app.window.state.messages.queued_message_texts()[-1].startswith("4 of 12 panels are hidden")
     for place in (11, 0, 9, 5):
         app.session.focus(app.session.run.panels[place].key)
         settle(app)
@@ -1376,9 +1389,9 @@ def test_slow_motion_reports_a_window_too_narrow_for_pseudocode(size):
     settle(app)
     has_room = app.window.map_view.layout.sidebar is not None
     assert has_room == (size[0] > 800)
-    assert any("too narrow for the pseudocode" in text for text in app.window.state.messages.queued_texts()) == (
-        not has_room
-    )
+    assert any(
+        "too narrow for the pseudocode" in text for text in app.window.state.messages.queued_message_texts()
+    ) == (not has_room)
 
 
 @pytest.mark.parametrize(("scale", "can_be_smaller"), [(2.0, True), (0.75, False)])
@@ -1386,7 +1399,9 @@ def test_window_too_narrow_for_sidebar_suggests_a_smaller_scale(scale, can_be_sm
     app = make_app(setup(1), (320, 400), scale=scale)
     press_combination(app, "F3")
     settle(app)
-    text = next(text for text in app.window.state.messages.queued_texts() if "too narrow for the sidebar" in text)
+    text = next(
+        text for text in app.window.state.messages.queued_message_texts() if "too narrow for the sidebar" in text
+    )
     assert ("Ctrl+Shift+- reduces it" in text) == can_be_smaller
 
 
@@ -1397,7 +1412,7 @@ def test_slow_motion_shows_its_expansion_number(monkeypatch):
         view = app.session.run.panels[0].view
         most = int(view.rows[-1].expanded)
         assert most > 3
-        assert agent_panel.expansions_and_budget(app.window.desk, view) == (n, 16)
+        assert agent_panel.last_tick_expansions_and_budget(app.window.desk, view) == (n, 16)
         drawn = rendered_texts(app, monkeypatch)
         assert f"expansion {n} of {most}" in drawn and any(text.startswith(f"{n} of 16") for text in drawn)
 
@@ -1418,7 +1433,7 @@ def test_click_on_title_or_caption_shows_the_full_caption():
     caption = "A long caption. " * 20
     app = make_app(setup(caption=caption), (1600, 900))
     for name in ("title", "caption"):
-        x, y, width, height = app.window.canvas.hit_region_named(name).box
+        x, y, width, height = app.window.canvas.hit_region_with_id(name).box
         drag(app, (x + width // 2, y + height // 2), (x + width // 2, y + height // 2))
         assert type(app.window.dialogs.open_one).__name__ == "MessageBox" and app.window.dialogs.open_one.problems == [
             caption
@@ -1469,7 +1484,7 @@ def test_open_button_and_scrubber_work_in_narrow_windows(size, scale):
     app = make_app(setup(), size, scale=scale)
     app.session.advance(30)
     app.draw()
-    bar, opener = (app.window.canvas.hit_region_named(name) for name in ("scrubber", "top:open"))
+    bar, opener = (app.window.canvas.hit_region_with_id(name) for name in ("scrubber", "top:open"))
     assert opener is not None and bar is not None and bar.box[2] >= 150 * scale
     x, y, width, height = bar.box
     drag(app, (x + width - 20, y + height // 2), (x + 1, y + height // 2))
@@ -1496,7 +1511,7 @@ def test_chips_and_hud_values_keep_their_position_while_states_change():
     for _ in range(60):
         app.session.advance(1)
         app.draw()
-        states |= {panel.view.state_word for panel in app.session.run.panels}
+        states |= {panel.view.state_text for panel in app.session.run.panels}
         for spot in app.window.canvas.hit_regions:
             if spot.id.startswith(("chip:", "hud:")) and spot.id.split(":")[2] in ("budget", "weight", "moves"):
                 places.setdefault(spot.id, set()).add(spot.box[:2])
@@ -1537,7 +1552,7 @@ def test_dragging_start_or_goal_to_a_blocked_cell_changes_nothing(app, end):
     world = app.session.run.world
     begin = world.grid.xy(getattr(world, end))
     blocked = world.grid.xy(int(np.flatnonzero(~world.grid.free)[0]))
-    log, digest = len(user_commands(app.session.run.timeline)), world.digest()
+    log, digest = len(user_commands(app.session.run.timeline)), world.compute_digest()
     drag(app, at_cell(app, *begin), at_cell(app, *blocked), release=False)
     hand = app.pointer.tool_preview(app.session.run.panels[0])
     assert (
@@ -1548,8 +1563,8 @@ def test_dragging_start_or_goal_to_a_blocked_cell_changes_nothing(app, end):
     assert RED in colours_around(app, at_cell(app, *blocked))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONUP, button=1, pos=at_cell(app, *blocked)))
     settle(app)
-    assert len(user_commands(app.session.run.timeline)) == log and app.session.run.world.digest() == digest
-    assert "cannot be" in app.window.state.messages.queued_texts()[-1]
+    assert len(user_commands(app.session.run.timeline)) == log and app.session.run.world.compute_digest() == digest
+    assert "cannot be" in app.window.state.messages.queued_message_texts()[-1]
     assert RED not in colours_around(app, at_cell(app, *blocked))
 
 
@@ -1589,7 +1604,7 @@ def test_leaving_full_screen_restores_the_window_size():
     app = make_app(setup(1), (1111, 699))
     app.window.toggle_full_screen()
     run_frames_until(app, lambda: app.window.surface.get_size() != (1111, 699))
-    app.window.collect_settings()  # as it happens all the time
+    app.window.copy_window_state_to_settings()  # as it happens all the time
     app.window.toggle_full_screen()
     run_frames_until(app, lambda: app.window.surface.get_size() == (1111, 699))
     assert app.window.surface.get_size() == app.window.settings.window_size == (1111, 699)
@@ -1611,7 +1626,7 @@ def test_mouse_cursor_matches_the_hovered_action(monkeypatch):
         return shown[-1]
 
     def middle(name: str) -> tuple[int, int]:
-        x, y, width, height = app.window.canvas.hit_region_named(name).box
+        x, y, width, height = app.window.canvas.hit_region_with_id(name).box
         return x + width // 2, y + height // 2
 
     assert over(at_cell(app, 8, 6)) == pygame.SYSTEM_CURSOR_CROSSHAIR
@@ -1626,13 +1641,13 @@ def test_click_on_a_switch_name_on_the_map_flips_the_switch(monkeypatch):
     names = list(app.session.run.world.switch_states())
     assert set(names) <= set(rendered_texts(app, monkeypatch))
     key = app.session.run.panels[1].key
-    x, y, _, height = app.window.canvas.hit_region_named(f"bridge:{key}:{names[0]}").box
+    x, y, _, height = app.window.canvas.hit_region_with_id(f"bridge:{key}:{names[0]}").box
     free = int(app.session.run.world.grid.free.sum())
     drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
     assert app.session.run.world.switch_states()[names[0]] and int(app.session.run.world.grid.free.sum()) < free
     app.window.settings.sidebar_tab = "edit"
     app.draw()
-    x, y = app.window.canvas.hit_region_named(f"switch:{names[1]}").box[:2]
+    x, y = app.window.canvas.hit_region_with_id(f"switch:{names[1]}").box[:2]
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + 5, y + 5))
     settle(app)
     assert app.window.state.pointed_switch == names[1]
@@ -1644,7 +1659,7 @@ def test_marked_tick_range_is_drawn_on_the_scrubber(app):
     press_combination(app, "I")
     app.window.player.seek(20)
     press_combination(app, "Shift+I")
-    bar = app.window.canvas.hit_region_named("scrubber").box
+    bar = app.window.canvas.hit_region_with_id("scrubber").box
     x, y, width, height = bar
     places = [(x + i, y + j) for i in range(width) for j in range(height)]
     row = [tuple(app.window.surface.get_at(place))[:3] for place in places]
@@ -1665,7 +1680,7 @@ def make_comparing_app(size: tuple[int, int] = (1600, 900)) -> App:
 
 def test_click_on_a_chart_seeks_and_moves_the_playhead():
     app = make_comparing_app()
-    x, y, width, height = app.window.canvas.hit_region_named("chart:cost").box
+    x, y, width, height = app.window.canvas.hit_region_with_id("chart:cost").box
     x, width = x + charts.GRID_LABEL_WIDTH, width - charts.GRID_LABEL_WIDTH
     drag(app, (x + 2, y + height // 2), (x + width // 2, y + height // 2))
     assert abs(app.session.tick - app.session.run.recorded_end / 2) <= 1
@@ -1698,14 +1713,14 @@ def test_chart_axis_labels_do_not_overlap(agents, monkeypatch):
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 def test_round_axis_values_respect_the_maximum_count(most):
     for top in (0.31, 1.0, 4.99, 7.65, 61.4, 1416.0, 9_999_999.0):
-        values = charts.grid_values(top, most)
+        values = charts.grid_line_values(top, most)
         assert 1 <= len(values) <= most and values[-1] <= top
         assert len(values) == 1 or values[0] >= top / most
 
 
 def test_charts_show_the_hovered_tick(monkeypatch):
     app = make_comparing_app()
-    x, y, width, height = app.window.canvas.hit_region_named("chart:expansions").box
+    x, y, width, height = app.window.canvas.hit_region_with_id("chart:expansions").box
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + height // 2))
     texts = rendered_texts(app, monkeypatch)
     assert any(text.startswith("tick ") and text != f"tick {app.session.tick:,}" for text in texts)
@@ -1829,7 +1844,7 @@ def test_agent_menu_opens_by_right_click_and_by_key():
 def test_scrubber_has_a_context_menu(app):
     app.session.advance(30)
     app.draw()
-    x, y, width, height = app.window.canvas.hit_region_named("scrubber").box
+    x, y, width, height = app.window.canvas.hit_region_with_id("scrubber").box
     click(app, (x + width // 2, y + height - 8), button=3)
     tick = int(app.window.state.menu.title.removeprefix("Tick "))
     assert abs(tick - app.session.run.recorded_end / 2) <= 1
@@ -1872,14 +1887,14 @@ def test_rebound_command_ignores_its_old_key(app):
     )
     press(app, pygame.K_RETURN)
     press_combination(app, "Alt+F9")
-    assert app.window.settings.keys == {"step": "Alt+F9"} and app.window.desk.shortcut_of("step") == "Alt+F9"
+    assert app.window.settings.keys == {"step": "Alt+F9"} and app.window.desk.shortcut_of_command("step") == "Alt+F9"
     press_combination(app, "Escape")
     tick = app.session.tick
     press_combination(app, ".")
     assert app.session.tick == tick
     press_combination(app, "Alt+F9")
     assert app.session.tick == tick + 1
-    app.window.assign_keys("step", None)
+    app.window.assign_keys_to_command("step", None)
     press_combination(app, ".")
     assert app.session.tick == tick + 2 and COMMANDS["step"].keys[0] == "."
 
@@ -1909,14 +1924,14 @@ def test_theme_and_scale_apply_while_the_settings_dialog_is_open(app):
 
 def test_switch_label_of_a_closed_run_does_nothing(app):
     bridges = files.open_any_file(ROOT / "assets" / "scenarios" / "bridges.yaml").scenario
-    app.window.documents.open_scenario(bridges)
+    app.window.document_opener.open_scenario(bridges)
     app.draw()
     spots = [spot for spot in app.window.canvas.hit_regions if spot.id.startswith("bridge:")]
     app.session.open_scenario(setup())
-    digest = app.session.run.world.digest()
+    digest = app.session.run.world.compute_digest()
     for spot in spots:
         spot.action()
-    assert spots and app.session.run.world.digest() == digest
+    assert spots and app.session.run.world.compute_digest() == digest
 
 
 # --- names ------------------------------------------------------------------------------------------
@@ -1927,15 +1942,15 @@ def test_renaming_an_agent_applies_to_every_tick():
     key = app.session.run.panels[1].key
     app.session.advance(5)
     settle(app)
-    x, y, _, height = app.window.canvas.hit_region_named(f"name:{key}").box
+    x, y, _, height = app.window.canvas.hit_region_with_id(f"name:{key}").box
     drag(app, (x + 3, y + height // 2), (x + 3, y + height // 2))
     dialog = app.window.dialogs.open_one
     assert type(dialog).__name__ == "TextPrompt" and dialog.text == app.session.run.panels[1].view.label
-    digest = app.session.run.world.digest()
+    digest = app.session.run.world.compute_digest()
     dialog.text = "hasty"
     press(app, pygame.K_RETURN)
     assert [panel.view.label for panel in app.session.run.panels][1] == "hasty"
-    assert app.session.run.world.digest() == digest, "a name changes nothing that happens"
+    assert app.session.run.world.compute_digest() == digest, "a name changes nothing that happens"
     app.session.seek(2)
     assert app.session.run.panels[1].view.label == "hasty", "also before it was given"
     assert current_agent_configs(app.session.run)[1].label == "hasty"
@@ -1973,13 +1988,13 @@ def test_disabled_buttons_have_no_action_and_give_a_reason(app):
     app.window.settings.sidebar_tab = "time"
     app.draw()
     for name, reason in (("time:delete_branch", "only one branch"), ("time:compare_branch", "no parent")):
-        assert spots.hit_region_named(name).action is None and reason in spots.hit_region_named(name).tip
-    assert spots.hit_region_named("transport:step_back").action is None
+        assert spots.hit_region_with_id(name).action is None and reason in spots.hit_region_with_id(name).tip
+    assert spots.hit_region_with_id("transport:step_back").action is None
     press_combination(app, "B")
     app.session.advance(1)
     app.draw()
     for name in ("time:delete_branch", "time:compare_branch", "transport:step_back"):
-        assert spots.hit_region_named(name).action is not None
+        assert spots.hit_region_with_id(name).action is not None
 
 
 @pytest.mark.parametrize("size", [(1400, 800), (1000, 700)])
@@ -2013,14 +2028,16 @@ def test_state_word_fits_next_to_any_label(agents, size, label):
     canvas = app.window.canvas
     for word in ("waiting", "arrived", "walking back"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Walker, "state_word", word)
+            patch.setattr(Walker, "state_text", word)
             app.session.advance(1)
             app.draw()
-        least = canvas.text_width(agent_panel.panel_texts.short_state(word), 12)
+        least = canvas.text_width(agent_panel.panel_texts.short_state_text(word), 12)
         for panel in app.window.map_view.shown_panels:
-            state = canvas.hit_region_named(f"state:{panel.key}")
+            state = canvas.hit_region_with_id(f"state:{panel.key}")
             assert state is not None and state.box[2] > least
-            assert canvas.hit_region_named(f"name:{panel.key}") or canvas.hit_region_named(f"chip:{panel.key}:weight")
+            assert canvas.hit_region_with_id(f"name:{panel.key}") or canvas.hit_region_with_id(
+                f"chip:{panel.key}:weight"
+            )
 
 
 def test_shared_label_is_shown_with_the_differing_parameter(monkeypatch):
@@ -2041,7 +2058,7 @@ def test_branch_label_does_not_cover_start_goal_or_agent(start, size):
         app.session.advance(1)
         app.draw()
         for place, (panel, boxes) in enumerate(app.window.map_view.panels_with_boxes()):
-            chip = pygame.Rect(app.window.canvas.hit_region_named(f"branch_of:{panel.key}").box)
+            chip = pygame.Rect(app.window.canvas.hit_region_with_id(f"branch_of:{panel.key}").box)
             assert pygame.Rect(boxes.map).contains(chip)
             grid = app.session.run.world.grid
             for cell in (panel.view.start, panel.view.goal, panel.view.position):
@@ -2054,20 +2071,22 @@ def test_branch_label_does_not_cover_start_goal_or_agent(start, size):
 def test_small_window_shows_all_run_until_buttons_and_mark_names(size, scale, monkeypatch):
     app = make_app(setup(), size, scale=scale)
     texts = rendered_texts(app, monkeypatch)
-    assert all(app.window.canvas.hit_region_named(f"transport:{command}") for command, _ in transport.RUN_UNTIL_BUTTONS)
+    assert all(
+        app.window.canvas.hit_region_with_id(f"transport:{command}") for command, _ in transport.RUN_UNTIL_BUTTONS
+    )
     assert {"edit", "restart", "back-move", "no path", "arrival"} <= set(texts)
 
 
 def test_messages_about_the_run_disappear_after_the_next_edit(app):
     def told() -> list[str]:
         settle(app)
-        return app.window.state.messages.current_texts(app.session.history.action_count)
+        return app.window.state.messages.current_message_texts(app.session.history.action_count)
 
     press_combination(app, "B")
     assert "begins at tick" in told()[-1]
     press_combination(app, "Shift+1")
     assert len(told()) == 1 and "door blocked" in told()[-1]
-    app.window.notify("saved a picture")
+    app.window.notify_user("saved a picture")
     assert len(told()) == 2
     press_combination(app, "Ctrl+Z")
     assert [text.split(":")[0] for text in told()] == ["saved a picture", "Undid"]
@@ -2098,7 +2117,7 @@ def test_sidebar_content_does_not_overlap_its_scroll_bar(tab):
         spot for spot in canvas.hit_regions if inside(spot.box, side) and not spot.id.startswith(("sidebar", "tab_"))
     ]
     assert all(spot.box[0] + spot.box[2] <= right for spot in controls)
-    bar = canvas.hit_region_named("sidebar:bar")
+    bar = canvas.hit_region_with_id("sidebar:bar")
     if bar is not None:
         x, y, _, height = bar.box
         strip = pygame.surfarray.array2d(app.window.surface.subsurface((x - 2, y, 2, height)))
@@ -2114,7 +2133,7 @@ def test_undo_entry_of_a_rename_names_the_agent(app):
 def test_empty_hint_is_centred_in_the_panel_area(monkeypatch):
     app = make_app(setup(0))
     plan = app.window.map_view.layout
-    button = app.window.canvas.hit_region_named("empty:add_agent").box
+    button = app.window.canvas.hit_region_with_id("empty:add_agent").box
     assert abs(button[0] + button[2] / 2 - plan.sidebar[0] / 2) <= 2
 
 
@@ -2125,7 +2144,7 @@ def test_long_switch_name_is_truncated_with_dots_inside_the_panel(monkeypatch):
     texts = rendered_texts(app, monkeypatch)
     assert any(text.startswith("a name with W") and text.endswith("...") for text in texts)
     for panel, boxes in app.window.map_view.panels_with_boxes():
-        assert inside(app.window.canvas.hit_region_named(f"bridge:{panel.key}:{name}").box, boxes.map)
+        assert inside(app.window.canvas.hit_region_with_id(f"bridge:{panel.key}:{name}").box, boxes.map)
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
@@ -2134,7 +2153,7 @@ def test_scrubber_tooltip_covers_no_button(size):
     app.session.advance(30)
     app.draw()
     canvas = app.window.canvas
-    tip = pygame.Rect(canvas.draw_tooltip(canvas.hit_region_named("scrubber")))
+    tip = pygame.Rect(canvas.draw_tooltip(canvas.hit_region_with_id("scrubber")))
     buttons = [spot for spot in canvas.hit_regions if spot.id.startswith("transport:until")]
     assert len(buttons) == 5 and not any(tip.colliderect(button.box) for button in buttons)
     assert app.window.surface.get_rect().contains(tip)
@@ -2144,9 +2163,9 @@ def test_recovered_session_keeps_speed_and_heat_of_its_file(tmp_path):
     crashed = make_app(setup(view={"speed": 15, "heat": "visits"}))
     saved = session_saving.session_content(crashed.session.run)
     app = make_app(setup())
-    app.window.documents.restore_session(saved, tmp_path / "one.journal")
+    app.window.document_opener.restore_session(saved, tmp_path / "one.journal")
     assert app.window.player.speed == 15 and app.window.map_view.layers.heat.kind == "visits"
-    app.window.collect_settings()
+    app.window.copy_window_state_to_settings()
     assert app.window.settings.speed != 15, "the user's own stays"
 
 
@@ -2164,7 +2183,11 @@ def test_every_pseudocode_line_fits_into_the_sidebar(scale):
     for kind, spec in SPECS_BY_KEY.items():
         for setting in parameter_sets(spec):
             for line in pseudocode_lines_of(kind, {p.name: p.default for p in spec.params} | setting):
-                room = canvas.px(SIDEBAR_WIDTH) - code_card.line_indentation(canvas, line) - canvas.px(code_card.MARGIN)
+                room = (
+                    canvas.to_px(SIDEBAR_WIDTH)
+                    - code_card.line_indentation(canvas, line)
+                    - canvas.to_px(code_card.MARGIN)
+                )
                 assert canvas.text_width(line.text, code_card.CODE_FONT_SIZE) <= room, f"{kind}: {line.text}"
 
 
@@ -2178,7 +2201,7 @@ def test_algorithm_name_appears_once_above_its_pseudocode(monkeypatch):
 
 def test_slow_motion_replaces_the_heat_of_the_first_example(monkeypatch):
     app = make_app(files.open_any_file(files.example_files()[0]).scenario, (1600, 900))
-    app.window.documents.apply_opened_parts(files.open_any_file(files.example_files()[0]))
+    app.window.document_opener.apply_opened_parts(files.open_any_file(files.example_files()[0]))
     app.session.advance(60)
     layers, key = app.window.map_view.layers, app.session.run.panels[0].key
     assert layers.heat.kind == "scrub"
@@ -2206,19 +2229,19 @@ def test_budget_slider_without_affected_agents_is_disabled():
         replace(setup(1), agents=(AgentConfig("tb-wa", budget=4), AgentConfig("tba", budget=8))), (1600, 900)
     )
     before = app.session.run.world.budget
-    spot = app.window.canvas.hit_region_named("budget")
+    spot = app.window.canvas.hit_region_with_id("budget")
     assert spot.drag is None and spot.on_wheel is None and "own" in spot.tip
     drag(app, middle_of(app, "budget"), (spot.box[0] + spot.box[2], spot.box[1] + 5))
     press_combination(app, "K")
     assert app.session.run.world.budget == before and not app.session.history.done
-    assert any("own" in text for text in app.window.state.messages.queued_texts())
+    assert any("own" in text for text in app.window.state.messages.queued_message_texts())
 
 
 def test_budget_slider_tooltip_names_the_affected_agents():
     app = make_app(
         replace(setup(1), agents=(AgentConfig("tb-wa", "slow"), AgentConfig("tba", "fast", budget=8))), (1600, 900)
     )
-    spot = app.window.canvas.hit_region_named("budget")
+    spot = app.window.canvas.hit_region_with_id("budget")
     assert "slow" in spot.tip and "fast" not in spot.tip
     drag(app, middle_of(app, "budget"), (spot.box[0] + spot.box[2], spot.box[1] + 5))
     slow, fast = (panel.view.budget for panel in app.session.run.panels)

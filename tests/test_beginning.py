@@ -30,7 +30,15 @@ def settings_of(session: Session) -> list[object]:
     """All that a run begins with but its map, as its world has it."""
     world, names = session.run.world, session.run.timeline.log.names_of_agents()
     agents = [
-        (w.spec.key, names.get(w.id, w.config.label), w.params, w.budget, w.config.group, w.start, world.goal_of(w))
+        (
+            w.spec.key,
+            names.get(w.id, w.config.label),
+            w.params,
+            w.budget,
+            w.config.group,
+            w.start,
+            world.goal_of_walker(w),
+        )
         for w in sorted(world.walkers, key=lambda walker: walker.id)
     ]
     changes = world.random_changes if world.random_changes.rate else None
@@ -77,7 +85,7 @@ def test_reset_keeps_all_settings_of_the_world(seed: int) -> None:
         session.do(random_command(chance, SIDE * SIDE))
     for deed in script.script_entries(session.run):
         if chance.random() < 0.2:
-            script.toggle_entry(session, deed)
+            script.toggle_script_entry(session, deed)
     finish_seek(session)
     session.seek(chance.randint(0, session.tick))
     want = settings_of(session)
@@ -134,7 +142,7 @@ def test_reset_keeps_order_of_agent_without_panel() -> None:
 def test_saving_the_map_leaves_branches_unsaved(tmp_path: Path) -> None:
     session = Session(setup())
     session.advance(3)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     painted(session, [100], True)
     files.save_map(session, tmp_path / "mine")
     assert session.has_unsaved_edits

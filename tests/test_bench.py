@@ -11,12 +11,12 @@ import pytest
 
 from cli import bench
 from cli.bench import crowd, databases, growth, memory, scaling, search, ticks
-from cli.bench.control import FramedMap, astar
+from cli.bench.control import FramedMap, astar_cost
 from cli.bench.problems import MapProblem, ProblemSet, grouped_by_map, load_problems
 from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget, table_lines, write_csv
+from cli.bench.table import BenchRow, BenchTable, BenchTarget, table_lines, write_csv_file
 from cli.progress import ProgressBar
-from sim.experiments.problems import random_pairs
+from sim.experiments.problems import random_start_goal_pairs
 from sim.generate import generate_map
 from sim.grid import Grid
 from sim.params import ConfigError
@@ -26,7 +26,7 @@ from .conftest import SHARED_MAPS
 SMALL = generate_map("random", {"width": 48, "height": 48, "density": 25, "seed": 3}).grid
 PROBLEMS = tuple(
     MapProblem("bg512", "small", SMALL, SMALL.xy(start), SMALL.xy(goal), None)
-    for start, goal in random_pairs(SMALL, 2, Random("small"))
+    for start, goal in random_start_goal_pairs(SMALL, 2, Random("small"))
 )
 
 
@@ -45,9 +45,9 @@ def test_control_and_kernels_expand_the_same_cells(setup: BenchSetup) -> None:
 
 def test_control_astar_finds_optimal_paths_without_cutting_corners() -> None:
     board = FramedMap(Grid.from_text_rows(["...", ".@.", "..."]))
-    assert astar(board, board.cell(0, 0), board.cell(2, 2))[0] == 4.0
+    assert astar_cost(board, board.cell(0, 0), board.cell(2, 2))[0] == 4.0
     walled = FramedMap(Grid.from_text_rows([".@.", ".@.", ".@."]))
-    assert astar(walled, walled.cell(0, 0), walled.cell(2, 0)) == (float("inf"), 3)
+    assert astar_cost(walled, walled.cell(0, 0), walled.cell(2, 0)) == (float("inf"), 3)
 
 
 def test_wrong_listed_path_length_is_detected() -> None:
@@ -138,10 +138,10 @@ def test_growth_is_the_memory_added_by_the_second_half_of_a_load(monkeypatch: py
 
     monkeypatch.setitem(growth.LOADS, "leak", leak)
     monkeypatch.setattr(growth, "resident_mb", lambda: float(len(held)))
-    assert growth.measure_load("leak", 32) == (16.0, 32.0)
+    assert growth.measure_load_memory("leak", 32) == (16.0, 32.0)
     monkeypatch.setitem(growth.KEPT_MB, "leak", 0.75)
     held.clear()
-    assert growth.measure_load("leak", 32) == (4.0, 32.0), "without what is kept on purpose"
+    assert growth.measure_load_memory("leak", 32) == (4.0, 32.0), "without what is kept on purpose"
 
 
 def test_every_growth_load_terminates() -> None:
@@ -152,11 +152,11 @@ def test_every_growth_load_terminates() -> None:
 
 def test_target_is_compared_with_the_ratio_or_without_it_the_value() -> None:
     least, most = BenchTarget(2.0), BenchTarget(2.0, is_upper=True)
-    assert BenchRow("a", 1.0, "x", 0.5, 2.0, least).is_met is True
-    assert BenchRow("a", 9.0, "x", 5.0, 1.8, least).is_met is False
-    assert BenchRow("a", 1.9, "MB", target=most).is_met is True
-    assert BenchRow("a", 2.1, "MB", target=most).is_met is False
-    assert BenchRow("a", 2.1, "MB").is_met is None
+    assert BenchRow("a", 1.0, "x", 0.5, 2.0, least).is_target_met is True
+    assert BenchRow("a", 9.0, "x", 5.0, 1.8, least).is_target_met is False
+    assert BenchRow("a", 1.9, "MB", target=most).is_target_met is True
+    assert BenchRow("a", 2.1, "MB", target=most).is_target_met is False
+    assert BenchRow("a", 2.1, "MB").is_target_met is None
 
 
 def test_table_shows_every_row_and_note() -> None:
@@ -171,7 +171,7 @@ def test_csv_output_is_reproducible(tmp_path: Path) -> None:
     table = BenchTable("title", [BenchRow("one", 1.5, "s"), BenchRow("two", 3.0, "x", 2.0, 1.5, BenchTarget(1.0))])
     first, again = tmp_path / "a.csv", tmp_path / "b.csv"
     for path in (first, again):
-        write_csv(str(path), [("ticks", table)])
+        write_csv_file(str(path), [("ticks", table)])
     assert first.read_bytes() == again.read_bytes()
     with open(first, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -202,7 +202,11 @@ def test_missing_benchmark_maps_are_replaced_by_generated_maps(tmp_path: Path) -
     problems = load_problems(tmp_path)
     assert not problems.is_listed
     assert all(problem.grid.is_free(cell) for problem in problems.problems for cell in problem.ends)
-    assert [name for name, _ in problems.groups()] == ["caves (generated)", "rooms (generated)", "random (generated)"]
+    assert [name for name, _ in problems.iter_problem_groups()] == [
+        "caves (generated)",
+        "rooms (generated)",
+        "random (generated)",
+    ]
 
 
 def test_broken_problem_list_is_refused(tmp_path: Path) -> None:
@@ -214,7 +218,11 @@ def test_broken_problem_list_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not (SHARED_MAPS / "search-set.tsv").is_file(), reason="the benchmark maps are not there")
 def test_listed_problem_sets_are_complete() -> None:
     problems = load_problems(SHARED_MAPS)
-    assert {name: len(group) for name, group in problems.groups()} == {"bg512": 160, "rooms": 80, "sc1": 40}
+    assert {name: len(group) for name, group in problems.iter_problem_groups()} == {
+        "bg512": 160,
+        "rooms": 80,
+        "sc1": 40,
+    }
 
 
 def test_problem_ends_are_start_and_goal_cells() -> None:

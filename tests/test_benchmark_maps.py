@@ -12,9 +12,9 @@ import pytest
 
 from agents.registry import SPECS_BY_KEY
 from cli.papers import FOLDER
-from sim.abstraction import fetch_abstraction, top_level_of
+from sim.abstraction import fetch_abstraction, top_level_number
 from sim.agent_api import Status
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.experiments.problems import ProblemInstance
 from sim.experiments.specification import load_experiment
@@ -209,7 +209,7 @@ def test_lazy_restarts_less_and_expands_less_than_eager(rate: float) -> None:
         for x, y in (start, goal):
             solid[y - 2 : y + 3, x - 2 : x + 3] = False
         grid = Grid(np.where(solid, ord("@"), ord(".")).astype(np.uint8))
-        changes = RandomChanges(10, rate)
+        changes = RandomChangeSchedule(10, rate)
         ends = grid.cell(*start), grid.cell(*goal)
         world = World(grid, *ends, SPECS_BY_KEY, budget=10**9, random_changes=changes, measures=False)
         for restart in ("lazy", "eager"):
@@ -314,5 +314,5 @@ def test_abstraction_regions_have_published_sizes(name: str) -> None:
     """From level to level two to four times fewer; on level 5 one hundred cells (a prototype: 175 to 182)."""
     levels = fetch_abstraction(grid_of(name)).tables
     counts = np.diff(levels.first)
-    assert top_level_of(levels) > 6 and all(2.0 < a / b < 4.0 for a, b in itertools.pairwise(counts[:6].tolist()))
+    assert top_level_number(levels) > 6 and all(2.0 < a / b < 4.0 for a, b in itertools.pairwise(counts[:6].tolist()))
     assert 100 < counts[0] / counts[5] < 200

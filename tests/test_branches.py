@@ -41,8 +41,8 @@ def test_unedited_branch_has_the_digests_of_its_parent():
         assert child.target == tree[number].at
         while child.tick < 1000:
             assert child.advance(77 if child.tick + 77 <= 1000 else 1000 - child.tick)
-        assert child.digests() == parent.digests()
-        assert child.world.digest() == parent.world.digest()
+        assert child.recorded_digests() == parent.recorded_digests()
+        assert child.world.compute_digest() == parent.world.compute_digest()
 
 
 def test_branches_share_keyframes_of_their_past():
@@ -63,7 +63,7 @@ def test_edit_affects_only_its_branch():
     tree.branch(0, 100, "blocked")
     tree.do(1, SetSwitch("gate", True))
     tree[1].timeline.advance(100)
-    digests = [tree[number].timeline.digests() for number in (0, 1)]
+    digests = [tree[number].timeline.recorded_digests() for number in (0, 1)]
     assert digests[0][:2] == digests[1][:2] and digests[0][2] != digests[1][2]
     assert tree[0].timeline.entries()[0].command != tree[1].timeline.entries()[0].command
     for branch in tree.branches.values():
@@ -76,7 +76,7 @@ def test_edit_in_the_past_keeps_old_future_as_branch():
     line.advance(50)
     tree.do(0, EditCells((70,)))
     line.advance(250)
-    digests = line.digests()
+    digests = line.recorded_digests()
     line.seek(20)
     tree.do(0, MoveGoal(300))
     assert [branch.name for branch in tree.branches.values()] == ["run", "run, before the change at 20"]
@@ -84,9 +84,9 @@ def test_edit_in_the_past_keeps_old_future_as_branch():
     assert tree[1].parent == 0
     assert tree[1].at == 20
     assert kept.recorded_end == 300
-    assert kept.digests() == digests
+    assert kept.recorded_digests() == digests
     assert kept.seek(300) == 300
-    assert kept.world.digest() != line.world.digest()
+    assert kept.world.compute_digest() != line.world.compute_digest()
     assert [e.command for e in kept.entries()][:1] == [EditCells((70,))]
     assert EditCells((70,)) not in [e.command for e in line.entries()], "the new way has not got there"
     line.do(MoveGoal(301))
@@ -196,7 +196,7 @@ def test_agent_ids_stay_stable_when_other_agents_change():
 def test_timeline_records_a_digest_every_hundred_ticks():
     tree = make_long_tree()
     tree[0].timeline.advance(250)
-    assert len(tree[0].timeline.digests()) == 3
+    assert len(tree[0].timeline.recorded_digests()) == 3
     again = make_long_tree()
     again[0].timeline.advance(DIGEST_EVERY)
-    assert again[0].timeline.world.digest() == tree[0].timeline.digests()[1]
+    assert again[0].timeline.world.compute_digest() == tree[0].timeline.recorded_digests()[1]

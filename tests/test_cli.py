@@ -23,7 +23,7 @@ from cli.interrupts import InterruptFlag
 from cli.progress import ProgressBar
 from cli.stride import AdaptiveStride
 from sim.agent_checks import seed_of_problem
-from sim.files.agent_text import parse_agent
+from sim.files.agent_text import parse_agent_text
 from sim.files.movingai import read_map, select_row_indices
 from sim.files.scenario import build_world, load_scenario
 from sim.files.trace import TraceWriter
@@ -125,7 +125,7 @@ def test_solve_results_match_world_and_are_repeatable(run: Any) -> None:
     assert {**first, "planning_ms": 0} == {**second, "planning_ms": 0}
     grid = read_map(ROOMS)
     world = World(grid, grid.cell(0, 0), grid.cell(31, 31), SPECS_BY_KEY, budget=2)
-    walker = world.add(parse_agent("tb-wa", SPECS_BY_KEY, 2))
+    walker = world.add(parse_agent_text("tb-wa", SPECS_BY_KEY, 2))
     world.advance(100_000)
     metrics = world.metrics_of_walker(walker)
     assert (first["cost"], first["moves"], first["expansions"]) == (metrics.cost, metrics.moves, metrics.expansions)
@@ -301,7 +301,7 @@ def test_run_prints_one_line_per_agent(run: Any) -> None:
     assert all(list(line)[: len(PUBLISHED)] == PUBLISHED for line in lines)
     world = build_world(load_scenario(BRIDGES, SPECS_BY_KEY), SPECS_BY_KEY)
     world.advance(10_000)
-    assert lines[0]["world_digest"] == world.digest()
+    assert lines[0]["world_digest"] == world.compute_digest()
     assert lines[1]["digest"] == world.walker_digest(world.walkers[1])
 
 
@@ -609,7 +609,7 @@ def test_bad_input_exits_with_messages(run: Any, arguments: list[str], messages:
 @pytest.mark.parametrize("label", ["a\nb", "\x1b[2J", "x" * 61])
 def test_label_with_control_characters_is_refused(label: str) -> None:
     with pytest.raises(ConfigError, match="label: expected printable text of at most 60 characters"):
-        parse_agent(f"lrta:label={label}", SPECS_BY_KEY, 2)
+        parse_agent_text(f"lrta:label={label}", SPECS_BY_KEY, 2)
 
 
 @pytest.mark.parametrize("text", ["1", "1,2,3", "a,b", "-1,2", "", "1,", "9999999,1"])
@@ -782,7 +782,7 @@ def test_ctrl_c_prints_partial_results(run: Any, monkeypatch: pytest.MonkeyPatch
     }
     for command, outcomes in commands.items():
         with monkeypatch.context() as patch:
-            interrupt_after(patch, TraceWriter, "write")
+            interrupt_after(patch, TraceWriter, "write_ticks")
             code, out, err = run(*command)
         assert code == 130 and not err
         assert [(line["agent"], line["outcome"]) for line in parse_json_lines(out)] == outcomes
@@ -796,9 +796,14 @@ def test_agent_at_its_own_limit_does_not_interrupt_solve(run: Any) -> None:
 
 
 MOMENTS = [
-    ("cli.solve.TraceWriter", "reset_counters", 1, ["interrupted"]),
-    ("cli.solve.TraceWriter", "write", 1, ["interrupted"]),
-    ("cli.solve.TraceWriter", "write", 2, ["reached"]),  # the agent is at its goal: once the interruption was lost here
+    ("cli.solve.TraceWriter", "reset_refusal_counters", 1, ["interrupted"]),
+    ("cli.solve.TraceWriter", "write_ticks", 1, ["interrupted"]),
+    (
+        "cli.solve.TraceWriter",
+        "write_ticks",
+        2,
+        ["reached"],
+    ),  # the agent is at its goal: once the interruption was lost here
     ("cli.solve", "print_result", 1, ["reached"]),
     ("cli.solve", "print_result", 2, ["reached", "reached"]),
     ("os", "fsync", 1, ["reached", "reached"]),  # the trace takes its place
@@ -833,7 +838,7 @@ def test_solve_handles_interrupt_at_any_stage(
 @needs_signals
 @pytest.mark.parametrize(("sign", "code"), SIGNALS)
 @pytest.mark.parametrize(
-    ("owner", "name"), [("cli.run.TraceWriter", "write"), ("cli.run", "print_result"), ("os", "fsync")]
+    ("owner", "name"), [("cli.run.TraceWriter", "write_ticks"), ("cli.run", "print_result"), ("os", "fsync")]
 )
 def test_run_handles_interrupt_at_any_stage(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owner: str, name: str, sign: signal.Signals, code: int
@@ -841,7 +846,7 @@ def test_run_handles_interrupt_at_any_stage(
     interrupt_after(monkeypatch, pkgutil.resolve_name(owner), name, sign)
     ended, out, err = run("run", BRIDGES, "--trace", tmp_path / "t")
     assert ended == code and not err
-    outcome = "interrupted" if name == "write" else "reached"
+    outcome = "interrupted" if name == "write_ticks" else "reached"
     assert [line["outcome"] for line in parse_json_lines(out)] == [outcome, outcome]
     assert parse_json_lines((tmp_path / "t").read_text())
 

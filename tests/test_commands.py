@@ -11,7 +11,7 @@ from sim.commands import AgentConfig, Command, TimedCommand, merge_commands
 from sim.files.commands import COMMAND_FORMS
 from sim.files.document_fields import DocumentField, DocumentProblems
 from sim.files.log_entries import UNKNOWN_STROKE, LogReader, entry_data
-from sim.files.timed_commands import Roster, TimedCommandReader, read_timed_commands, timed_commands_data
+from sim.files.timed_commands import AgentRoster, TimedCommandReader, read_timed_commands, timed_commands_data
 from sim.files.yaml import read_yaml, write_yaml
 from sim.time.log import LogEntry
 
@@ -86,10 +86,10 @@ def test_command_description_matches(command: Command, said: str) -> None:
 @each_example
 def test_scenario_command_round_trips(command: Command, said: str) -> None:
     root = make_field(timed_commands_data([LAZY], [TimedCommand(5, command)], WIDTH))
-    roster = Roster(SPECS_BY_KEY, 16)
+    roster = AgentRoster(SPECS_BY_KEY, 16)
     roster.add_agent(LAZY)
     read = read_timed_commands(root, TimedCommandReader(WIDTH, WIDTH, {"north bridge": ()}, roster))
-    root.problems.raise_any()
+    root.problems.raise_if_any()
     assert read == (TimedCommand(5, command),)
 
 
@@ -98,7 +98,7 @@ def test_log_entry_round_trips(command: Command, said: str) -> None:
     entry = LogEntry(9, 5, command, is_scripted=True, is_enabled=False)
     root = make_field(entry_data(entry, WIDTH))
     read = LogReader(WIDTH, WIDTH).entry(root)
-    root.problems.raise_any()
+    root.problems.raise_if_any()
     assert read == entry
 
 

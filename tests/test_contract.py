@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contract import check_final_status, check_tick
+from agents.contract import advance_and_check_tick, check_final_status
 from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec, AgentView, Status
 from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
@@ -33,7 +33,7 @@ from .conftest import (
     parameter_sets,
     problems,
     random_map_rows,
-    smallest_budget,
+    smallest_accepted_budget,
 )
 from .runs import scenario_on
 from .test_journal import assert_same_trees, simulate_crash
@@ -77,7 +77,7 @@ PROBLEMS = [
 
 
 def world_of(problem: Problem, spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1, **more: Any) -> World:
-    return make_world(*problem, (spec.key, params), budget=smallest_budget(spec, params, at_least), **more)
+    return make_world(*problem, (spec.key, params), budget=smallest_accepted_budget(spec, params, at_least), **more)
 
 
 def max_ticks(world: World) -> int:
@@ -91,7 +91,7 @@ def test_agent_is_legal_within_budget_and_complete(spec: AgentSpec, params: dict
         movement = RULES[number % len(RULES)] if number >= len(PROBLEMS) - len(RULES) else DEFAULT_MOVEMENT
         world = world_of(problem, spec, params, at_least=BUDGETS[number % len(BUDGETS)], movement=movement)
         for _ in range(max_ticks(world)):
-            if not check_tick(world):
+            if not advance_and_check_tick(world):
                 break
         check_final_status(world)
         metrics = world.metrics_of_walker(world.walkers[0])
@@ -107,7 +107,7 @@ def test_agent_is_legal_within_budget_and_complete_on_random_maps(
     chosen = parameter_sets(spec)
     world = world_of(problem, spec, chosen[choice % len(chosen)], at_least=budget, movement=movement)
     for _ in range(max_ticks(world)):
-        if not check_tick(world):
+        if not advance_and_check_tick(world):
             break
     check_final_status(world)
 
@@ -124,12 +124,12 @@ def test_agent_is_legal_and_complete_while_the_map_changes(spec: AgentSpec, para
                 cells = chance.sample(range(world.grid.cells), 2)
                 free = [c for c in cells if world.grid.is_free(c)]
                 world.submit(EditCells(blocked=tuple(free), freed=tuple(set(cells) - set(free))), world.tick)
-            if not check_tick(world) and tick >= 25:
+            if not advance_and_check_tick(world) and tick >= 25:
                 break
         if world.walkers[0].agent.status is not Status.GAVE_UP:
             world.submit(EditCells(freed=(world.goal,)))
             for _ in range(max_ticks(world)):
-                if not check_tick(world):
+                if not advance_and_check_tick(world):
                     break
             check_final_status(world)
 
@@ -141,13 +141,13 @@ def test_agent_adopts_moved_goals_and_changed_parameters(spec: AgentSpec, params
     walker = world.walkers[0]
     for number, setting in enumerate(parameter_sets(spec)):
         for _ in range(2):
-            check_tick(world)
+            advance_and_check_tick(world)
         for name, value in setting.items():
             world.submit(SetParam(walker.id, name, value))
         world.submit(MoveGoal((world.start, 8, 62, 35)[number % 4]))
         world.submit(EditCells(blocked=(40,)) if number % 2 else EditCells(freed=(40,)))
     for _ in range(max_ticks(world)):
-        if not check_tick(world):
+        if not advance_and_check_tick(world):
             break
     check_final_status(world)
     refused = [note for note in world.notes if "budget" in note.text or "stays free" in note.text]
@@ -175,7 +175,7 @@ def script_for(spec: AgentSpec, seed: int, cells: int) -> list[tuple[int, Comman
 def state_of_run(world: World) -> tuple[object, ...]:
     walker = world.walkers[0]
     return (
-        world.digest(),
+        world.compute_digest(),
         world.tick,
         world.metrics_of_walker(walker),
         walker.agent.status,
@@ -234,21 +234,21 @@ def test_restored_session_and_journal_continue_identically(
     grid = Grid.from_text_rows(rows)
     wall = next(c for c in range(grid.cells) if grid.is_free(c) and c not in (start, goal))
     script = [(6, EditCells((wall,))), (25, MoveGoal(start)), (70, EditCells((), (wall,)))]
-    budget = smallest_budget(spec, params, 2)
+    budget = smallest_accepted_budget(spec, params, 2)
     scenario = scenario_on(grid, start, goal, [AgentConfig(spec.key, params=params)], budget, seed=3, script=script)
     tree = BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
     journal = Journal(scenario, tree, folder=tmp_path)
     tree[0].timeline.advance(tick)
-    journal.write_progress(tree.branches, now=True)
+    journal.write_branch_ticks(tree.branches, now=True)
     for saved in (
         dump_and_parse(create_saved_session(scenario, tree)),
         restore_session(simulate_crash(journal), SPECS_BY_KEY),
     ):
-        again = saved.build_tree(SPECS_BY_KEY)
+        again = saved.build_branch_tree(SPECS_BY_KEY)
         assert_same_trees(tree, again)
         for each in (tree, again):
             each[0].timeline.advance(2000)
-        assert again[0].timeline.world.digest() == tree[0].timeline.world.digest()
+        assert again[0].timeline.world.compute_digest() == tree[0].timeline.world.compute_digest()
         tree[0].timeline.seek(tick)
 
 
@@ -269,14 +269,14 @@ def test_edit_that_changes_no_arc_leaves_the_digest_unchanged(
         for edits in ((), ((opened, EditCells((), (inside,))), (opened + 2, EditCells((inside,))))):
             grid = Grid.from_text_rows(["".join(row) for row in rows])
             world = World(grid, start, goal, SPECS_BY_KEY, watched=is_watched,
-                          budget=smallest_budget(spec, params, 2))  # fmt: skip
+                          budget=smallest_accepted_budget(spec, params, 2))  # fmt: skip
             walker = world.add(AgentConfig(spec.key, params=params))
             world.queue_commands([(3, EditCells((wall,))), *edits])
             world.advance(opened + 4)
             left = getattr(walker.agent, "left", 0.0)  # of making data anew
             world.advance(300)
             digests.append(
-                (world.walker_digest(walker), left, world.metrics_of_walker(walker).restarts, walker.state_word)
+                (world.walker_digest(walker), left, world.metrics_of_walker(walker).restarts, walker.state_text)
             )
         assert digests[0] == digests[1], opened
 
@@ -309,6 +309,6 @@ def test_agent_spec_parameters_are_valid_and_unique(spec: AgentSpec) -> None:
     assert len(set(names)) == len(names)
     for param in spec.params:
         assert param.parse_value(param.default) == param.default
-        assert param.help and param.describe()["default"] == param.default
+        assert param.help and param.declaration_data()["default"] == param.default
     assert SPECS_BY_KEY[spec.key] is spec and spec.summary.endswith(".")
     pickle.loads(pickle.dumps(spec))

@@ -25,7 +25,7 @@ from .conftest import board_of, movements, problems, solo
 
 
 def share_of(grid: Grid, cap: int = 250) -> float:
-    return float(fetch_data(coverage.coverage_recipe(cap), grid).tables.share[0])
+    return float(fetch_data(coverage.climb_coverage_recipe(cap), grid).tables.share[0])
 
 
 @settings(max_examples=30)
@@ -35,7 +35,7 @@ def test_climbed_pair_count_matches_naive_version(
 ) -> None:
     grid = Grid.from_text_rows(problem[0], movement=movement)
     board = board_of(grid)
-    pairs = np.array(records.draw_problem_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
+    pairs = np.array(records.random_problem_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
     expected = sum(naive.climb(board, board.at(int(a)), board.at(int(b)), cap) is not None for a, b in pairs)
     assert count_climbable_pairs(grid.ground, pairs, cap) == expected
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
 from sim import agent_batch, commands, placing
-from sim.agent_batch import _iter_arrays, _kernel_memory_of
-from sim.changes import RandomChanges
+from sim.agent_batch import _agent_kernel_arrays, _iter_arrays
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
@@ -48,7 +48,7 @@ def crowd(problem: Problem, seed: int, are_grouped: bool = False) -> World:
     """Agents of several kinds, each with ends of its own, on a map that changes; in groups their tables are tiled."""
     rows, start, goal = problem
     grid, chance = Grid.from_text_rows(rows), random.Random(seed)
-    world = World(grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(6, 15.0))
+    world = World(grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=RandomChangeSchedule(6, 15.0))
     free = grid.free.nonzero()[0].tolist()
     for kind, params in KINDS:
         for _ in range(3):
@@ -114,8 +114,10 @@ def run_with_group_goals(seed: int, is_one: bool) -> tuple[list[str], list[tuple
                 for command in [commands.ApplyToGroup("units", commands.MoveGoal(cell))] if is_one else told:
                     world.submit(command)
                 world.apply_due_changes()
-            assert world.digest() == restore_world(take_keyframe(world)).digest(), "nothing is kept from before"
-            digests.append(world.digest())
+            assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest(), (
+                "nothing is kept from before"
+            )
+            digests.append(world.compute_digest())
             ways += [walker.own_optimum or (-1.0, -1) for walker in world.walkers]
     return digests, ways
 
@@ -147,8 +149,8 @@ def run_mixed_world(problem: Problem, seed: int, fewest: int, are_grouped: bool 
             world.advance(chance.choice([1, 1, 3]))
             world.prepare_first_tick()
             most = max(most, len(world.batches))
-            log.append((world.tick, world.digest(), [note.text for note in world.notes]))
-            log.append([(w.id, w.rows.tolist(), w.first_row_tick, w.state_word, w.trials) for w in world.walkers])
+            log.append((world.tick, world.compute_digest(), [note.text for note in world.notes]))
+            log.append([(w.id, w.rows.tolist(), w.first_row_tick, w.state_text, w.trials) for w in world.walkers])
         log.append(agent_states(world))
     return log, most
 
@@ -185,7 +187,7 @@ def timeline_state(problem: Problem, seed: int, fewest: int) -> list[object]:
             if chance.random() < 0.15:
                 timeline.seek(chance.randrange(timeline.tick + 1))
             chosen = timeline.history.record(chance.choice(agents))
-            log.append((chosen.rows.tolist(), list(chosen.spans)))
+            log.append((chosen.rows.tolist(), list(chosen.active_spans)))
             if chance.random() < 0.1:
                 log.append({agent: record.rows.tolist() for agent, record in timeline.records.items()})
             log.append(timeline.marks(0, timeline.tick).tolist())
@@ -213,19 +215,19 @@ def test_timed_or_measured_agents_are_not_batched() -> None:
 def test_prepare_prefaults_memory_without_changing_it() -> None:
     """Pages of the tiles ahead are there before the first tick; nothing is written that was not there."""
     world = make_batched_world()
-    digest = world.digest()
+    digest = world.compute_digest()
     before = [
         bytes(part.records)
-        for part in _iter_arrays(_kernel_memory_of(world.walkers[3]))
+        for part in _iter_arrays(_agent_kernel_arrays(world.walkers[3]))
         if isinstance(part, TiledTable)
     ]
     world.prepare_first_tick()
     after = [
         bytes(part.records)
-        for part in _iter_arrays(_kernel_memory_of(world.walkers[3]))
+        for part in _iter_arrays(_agent_kernel_arrays(world.walkers[3]))
         if isinstance(part, TiledTable)
     ]
-    assert before and before == after and world.digest() == digest
+    assert before and before == after and world.compute_digest() == digest
 
 
 def test_digest_is_the_same_for_batched_and_restored_worlds() -> None:
@@ -233,12 +235,12 @@ def test_digest_is_the_same_for_batched_and_restored_worlds() -> None:
     for _ in range(30):
         world.advance(1)
         assert world.batches
-        in_crew = world.digest()
-        assert in_crew == restore_world(take_keyframe(world)).digest()
+        in_crew = world.compute_digest()
+        assert in_crew == restore_world(take_keyframe(world)).compute_digest()
     world.remove_agent(world.walkers[4].id)
-    assert world.digest() == restore_world(take_keyframe(world)).digest() != in_crew
+    assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest() != in_crew
     world.move_goal(world.grid.free.nonzero()[0][7], world.walkers[2].id)
-    assert world.digest() == restore_world(take_keyframe(world)).digest()
+    assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest()
 
 
 def make_batched_world() -> World:
@@ -256,10 +258,10 @@ def make_batched_world() -> World:
 def test_digest_is_independent_of_walker_order() -> None:
     world, other = make_batched_world(), make_batched_world()
     other.walkers = other.walkers[::-1]
-    assert other.digest() == restore_world(take_keyframe(other)).digest() == world.digest()
+    assert other.compute_digest() == restore_world(take_keyframe(other)).compute_digest() == world.compute_digest()
     for each in (world, other):
         each.advance(20)
-    assert other.digest() == restore_world(take_keyframe(other)).digest() == world.digest()
+    assert other.compute_digest() == restore_world(take_keyframe(other)).compute_digest() == world.compute_digest()
 
 
 def test_digest_ignores_an_agent_added_and_removed_in_one_tick() -> None:
@@ -269,10 +271,10 @@ def test_digest_ignores_an_agent_added_and_removed_in_one_tick() -> None:
         world = make_batched_world()
         world.add_agent(AgentConfig("tba"), None)
         if looks:
-            world.digest()
+            world.compute_digest()
         world.remove_agent(world.walkers[-1].id)
-        digests |= {world.digest(), restore_world(take_keyframe(world)).digest()}
-    assert digests == {make_batched_world().digest()}
+        digests |= {world.compute_digest(), restore_world(take_keyframe(world)).compute_digest()}
+    assert digests == {make_batched_world().compute_digest()}
 
 
 def test_stopped_agent_leaves_its_batch_and_the_others_continue() -> None:

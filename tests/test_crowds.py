@@ -16,13 +16,13 @@ from sim.commands import AgentConfig, ApplyToGroup, MoveGoal, RemoveAgent, Renam
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
-from sim.placing import RandomPlacing, cheapest_cost_and_moves, place_group
+from sim.placing import RandomPlacing, cheapest_cost_and_moves, place_group_members
 from sim.walker import Walker
 from tests.runs import changed, scenario_on
 from tests.window import App, at_cell, choose, click, drag, make_app, press, press_combination, settle, type_text
 from ui.dialogs import comparison
-from ui.dialogs.crowd_list import CrowdList, histogram_range, matches_query
-from ui.draw.layers.agent import STUCK, states_of_crowd
+from ui.dialogs.crowd_list import CrowdList, agent_matches_query, histogram_range
+from ui.draw.layers.agent import STUCK, agent_states_of_crowd
 from ui.film.replay import ReplaySpec
 from ui.model import agent_edits, branching, painting, panel_texts, script
 from ui.model.crowds import TAIL_TICKS, Crowd, crowd_as_walker_view
@@ -44,9 +44,9 @@ def make_crowd_scenario(seed: int = 1, count: int = 6) -> Scenario:
     lazy = AgentConfig("rtb-wa", "lazy", {"weight": 2.0, "restart": "lazy"})
     eager = AgentConfig("rtb-wa", "eager", {"weight": 2.0, "restart": "eager"})
     agents = [
-        *place_group(lazy, count, RandomPlacing(seed), grid),
+        *place_group_members(lazy, count, RandomPlacing(seed), grid),
         AgentConfig("tba"),
-        *place_group(eager, count, RandomPlacing(seed), grid),
+        *place_group_members(eager, count, RandomPlacing(seed), grid),
     ]
     return scenario_on(grid, free[0], free[-1], agents, budget=3, seed=seed)
 
@@ -104,12 +104,12 @@ def test_crowd_panel_matches_its_agents_after_random_edits(seed: int, luck: int)
         elif what == "paint":
             session.history.open_entry(is_stroke=True)
             painting.block_or_free_cells(session, [chance.randrange(SIDE * SIDE)], block=chance.random() < 0.5)
-            session.history.end()
+            session.history.close_entry()
         elif what == "take":
             crowd = chance.choice(crowds_of(session.run))
             session.run.follow_crowd_agent(crowd[0].key, chance.choice([None, *crowd[1].agents]))
         elif len(session.run.shown) < 2:
-            branching.create_branch_here(session)
+            branching.create_branch_at_current_tick(session)
         assert_crowds_match_their_agents(session)
 
 
@@ -118,7 +118,7 @@ def test_each_group_has_one_panel_in_order() -> None:
     assert [panel.view.label for panel in session.run.panels] == ["lazy", "TBA*", "eager"]
     assert [panel.key.agent for panel in session.run.panels] == [0, 6, 7]
     assert [panel.drawn_agent is None for panel in session.run.panels] == [True, False, True]
-    assert session.run.panels[0].view.state_word == "0 of 6 arrived"
+    assert session.run.panels[0].view.state_text == "0 of 6 arrived"
 
 
 def test_picked_member_is_shown_and_followed() -> None:
@@ -134,11 +134,11 @@ def test_picked_member_is_shown_and_followed() -> None:
     assert len(session.run.trails[key]) == 6
     followed = session.run.followed_walker(key)
     assert followed is not None and followed.id == 4
-    session.run.hover_crowd_agent(key, 2)
+    session.run.show_hovered_crowd_agent(key, 2)
     assert session.run.panels[0].member is not None and session.run.panels[0].member.id == 2, (
         "the mouse goes before the pick"
     )
-    session.run.hover_crowd_agent(None, None)
+    session.run.show_hovered_crowd_agent(None, None)
     session.run.follow_crowd_agent(key, None)
     assert session.run.panels[0].member is None
 
@@ -146,7 +146,7 @@ def test_picked_member_is_shown_and_followed() -> None:
 def test_crowd_edits_apply_to_all_members() -> None:
     session = Session(make_crowd_scenario())
     key, entries = session.run.panels[0].key, len(session.run.timeline.entries())
-    agent_edits.set_param(session, key, "weight", 3.0)
+    agent_edits.set_agent_param(session, key, "weight", 3.0)
     agent_edits.set_agent_budget(session, key, 5)
     weights = {walker.config.group: walker.params.get("weight") for walker in session.run.world.walkers}
     assert weights == {"lazy": 3.0, "": None, "eager": 2.0}
@@ -163,9 +163,9 @@ def test_crowd_edits_apply_to_all_members() -> None:
 def test_reset_keeps_start_and_goal_of_each_agent() -> None:
     session = Session(make_crowd_scenario())
     session.advance(20)
-    before = [(w.start, session.run.world.goal_of(w), w.config.group) for w in session.run.world.walkers]
+    before = [(w.start, session.run.world.goal_of_walker(w), w.config.group) for w in session.run.world.walkers]
     session.start_over(keeps_map=True)
-    assert [(w.start, session.run.world.goal_of(w), w.config.group) for w in session.run.world.walkers] == before
+    assert [(w.start, session.run.world.goal_of_walker(w), w.config.group) for w in session.run.world.walkers] == before
 
 
 @pytest.mark.skipif(not JIT_ON, reason="crews are compiled only")
@@ -173,7 +173,7 @@ def test_crowds_are_timed_in_a_session_but_not_in_a_replay() -> None:
     with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
         session, film = Session(make_crowd_scenario()), ReplaySpec(make_crowd_scenario()).start_rerun()
         session.advance(5)
-        film.seek_to(5)
+        film.seek_to_tick(5)
     (_, timed), (_, untimed) = crowds_of(session.run)[0], crowds_of(film.run)[0]
     assert timed.tick_ms and timed.max_tick_ms > 0.0 and not untimed.tick_ms
     shown = [[field.name for field in crowd_panel_numbers(crowd)] for crowd in (timed, untimed)]
@@ -210,7 +210,7 @@ def test_stopped_units_are_counted_and_drawn_as_crosses() -> None:
         assert (
             stopped.value == count and stopped.is_warning and crowd_as_walker_view(world, leader, some).status is status
         )
-        drawn = states_of_crowd(numbers).tolist()
+        drawn = agent_states_of_crowd(numbers).tolist()
         assert [kind == STUCK for kind in drawn] == [s in (Status.GAVE_UP, Status.NO_PATH) for s in numbers.statuses]
 
 
@@ -232,7 +232,7 @@ def test_crowd_meter_shows_milliseconds_in_every_panel_layout(size: tuple[int, i
     settle(app)
     assert app.window.map_view.layout.panels[0].has_side_hud == is_beside
     (panel, _), *_ = crowds_of(app.session.run)
-    spot = app.window.canvas.hit_region_named(f"meter:{panel.key}")
+    spot = app.window.canvas.hit_region_with_id(f"meter:{panel.key}")
     assert spot is not None and spot.tip.startswith("Milliseconds per tick")
 
 
@@ -271,10 +271,10 @@ def test_hover_shows_search_of_a_unit_and_click_picks_it() -> None:
 def test_goal_and_start_of_picked_agent_can_be_dragged() -> None:
     app, walker = make_app_following_fourth_agent()
     session, key, grid = app.session, app.session.run.panels[0].key, app.session.run.world.grid
-    others = [(w.start, session.run.world.goal_of(w)) for w in session.run.world.walkers if w.id != 3]
+    others = [(w.start, session.run.world.goal_of_walker(w)) for w in session.run.world.walkers if w.id != 3]
     taken = {w.position for w in session.run.world.walkers} | {cell for pair in others for cell in pair}
     free = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken | {walker.start, walker.own_goal}]
-    for there, cell in ((session.run.world.goal_of(walker), free[0]), (walker.start, free[-1])):
+    for there, cell in ((session.run.world.goal_of_walker(walker), free[0]), (walker.start, free[-1])):
         app.window.editor.stroke_panel = key
         app.window.editor.handle_press(grid.xy(there))
         app.window.editor.move(grid.xy(cell))
@@ -283,7 +283,7 @@ def test_goal_and_start_of_picked_agent_can_be_dragged() -> None:
     walker = session.run.world.walkers[3]
     assert (walker.start, walker.own_goal) == (free[-1], free[0]) and session.tick == 0
     assert walker.own_optimum == cheapest_cost_and_moves(session.run.world.grid, free[-1], free[0])
-    assert [(w.start, session.run.world.goal_of(w)) for w in session.run.world.walkers if w.id != 3] == others
+    assert [(w.start, session.run.world.goal_of_walker(w)) for w in session.run.world.walkers if w.id != 3] == others
     session.advance(300)
     assert (
         session.run.world.walkers[3].position == free[0] or session.run.world.walkers[3].agent.status is Status.NO_PATH
@@ -299,7 +299,7 @@ def test_crowd_header_layout_is_stable_while_units_arrive(width: int) -> None:
     for _ in range(12):
         app.session.advance(4)
         app.draw()
-        words.add(app.session.run.panels[0].view.state_word)
+        words.add(app.session.run.panels[0].view.state_text)
         places.add(tuple((spot.id, spot.box) for spot in app.window.canvas.hit_regions if spot.id.startswith(parts)))
     assert len({len(word) for word in words}) > 1 and len(places) == 1
 
@@ -313,14 +313,17 @@ def test_charts_plot_and_name_the_followed_unit() -> None:
     assert place not in {line.place for line in charts.chart_lines(app.window.desk, cost)}
     (hint,) = charts.shown_agent_sentences(session.run.panels)
     assert "point at an agent" in hint
-    for follow, how in ((session.run.follow_crowd_agent, "followed"), (session.run.hover_crowd_agent, "pointed at")):
+    for follow, how in (
+        (session.run.follow_crowd_agent, "followed"),
+        (session.run.show_hovered_crowd_agent, "pointed at"),
+    ):
         session.run.follow_crowd_agent(key, None)
         follow(key, 3)
         line = next(line for line in charts.chart_lines(app.window.desk, cost) if line.place == place)
         walker = session.run.world.walkers[3]
         (told,) = charts.shown_agent_sentences(session.run.panels)
         assert line.label == walker.label and line.label in told and how in told
-        assert line.at(line.last) == session.run.world.metrics_of_walker(walker).suboptimality
+        assert line.at(line.last_number) == session.run.world.metrics_of_walker(walker).suboptimality
 
 
 def test_goal_of_picked_agent_can_be_dragged_from_under_another_agent() -> None:
@@ -338,7 +341,7 @@ def test_goal_of_picked_agent_can_be_dragged_from_under_another_agent() -> None:
 
 def goals_of(app: App, group: str) -> set[int]:
     world = app.session.run.world
-    return {world.goal_of(walker) for walker in world.walkers if walker.config.group == group}
+    return {world.goal_of_walker(walker) for walker in world.walkers if walker.config.group == group}
 
 
 def test_crowd_goal_is_set_by_menu_key_and_drag() -> None:
@@ -380,7 +383,7 @@ def test_menu_sets_goal_of_followed_agent_or_of_whole_crowd() -> None:
     first, second, *_ = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken]
     click(app, at_cell(app, *grid.xy(first)), button=3)
     choose(app, "Move the goal here")
-    assert session.run.world.goal_of(session.run.world.walkers[3]) == first and session.run.world.goal == shared
+    assert session.run.world.goal_of_walker(session.run.world.walkers[3]) == first and session.run.world.goal == shared
     assert len(goals_of(app, "lazy")) > 1
     click(app, at_cell(app, *grid.xy(second)), button=3)
     choose(app, "Move the goal of all agents of lazy here")
@@ -451,7 +454,7 @@ def test_crowd_list_filters_by_number_or_state() -> None:
     [("", True), ("1", True), ("12", True), ("2", False), ("lazy", True), ("azy", False), ("no path", True)],
 )
 def test_crowd_list_query_matches_name_number_or_state(query: str, is_found: bool) -> None:
-    assert matches_query("lazy 12", "no path", query) is is_found
+    assert agent_matches_query("lazy 12", "no path", query) is is_found
 
 
 def test_crowd_heat_is_the_sum_of_all_visits() -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from agents import dt_lrta
 from agents.registry import SPECS_BY_KEY
-from cli.bench.problems import random_ends
+from cli.bench.problems import random_start_goal_pairs
 from sim import databases, depth_tree
-from sim.abstraction import AbstractionLevels, fetch_abstraction, region_map, regions_of_cells, top_level_of
+from sim.abstraction import AbstractionLevels, fetch_abstraction, region_map, regions_of_cells, top_level_number
 from sim.agent_api import Problem as Given
 from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
@@ -132,7 +132,7 @@ def test_pra_starts_at_half_the_level_shared_by_start_and_goal() -> None:
 def test_abstraction_levels_match_naive_version(problem: Problem, movement: Movement) -> None:
     grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
-    assert top_level_of(levels) == len(slow.cells) - 1
+    assert top_level_number(levels) == len(slow.cells) - 1
     for level, cells in enumerate(slow.cells):
         first = int(levels.first[level])
         assert int(levels.first[level + 1]) - first == len(cells)
@@ -156,7 +156,7 @@ def test_regions_are_connected_and_preserve_connectivity(problem: Problem, movem
     grid, levels = levels_of(problem[0], movement)
     board = board_of(grid)
     parts: dict[int, set[int]] = {}
-    for level in range(top_level_of(levels) + 1):
+    for level in range(top_level_number(levels) + 1):
         table = regions_of_cells(levels, level)
         assert ((table >= 0) == grid.free).all()
         for region in np.unique(table[grid.free]):
@@ -169,7 +169,7 @@ def test_regions_are_connected_and_preserve_connectivity(problem: Problem, movem
                     waiting += [t for t, _ in board.successors(s) if t in cells]
             assert reached == cells, f"region {region} of level {level} is in pieces"
             parts.setdefault(level, set()).add(int(region))
-    top = regions_of_cells(levels, top_level_of(levels))
+    top = regions_of_cells(levels, top_level_number(levels))
     for cell in np.flatnonzero(grid.free)[::7]:
         reached_cells = {board.id(place) for place in board.distances(board.at(int(cell)))}
         assert reached_cells == set(np.flatnonzero(top == top[cell]).tolist())
@@ -243,11 +243,11 @@ def test_layered_lookahead_chooses_the_moves_of_a_new_lookahead(movement: Moveme
             new_target_heuristics(grid.ground, y),
         )
         state = np.zeros(1, learner.STATE).view(np.recarray)
-        whole_depths.begin_ball(grid.ground, grown, s, y)
+        whole_depths.begin_lookahead_ball(grid.ground, grown, s, y)
         first, last, depth = 0, 1, 0
         while first < last:
             depth += 1
-            first, last = last, int(whole_depths.grow_ball(grid.ground, grown, y, first, last))
+            first, last = last, int(whole_depths.grow_lookahead_ball(grid.ground, grown, y, first, last))
             best = whole_depths.best_cell_of_frontier(targets, grown, y, first, last)
             move = whole_depths.first_cell_by_g(grid.ground, grown, s, best)
             assert move == subgoals.first_lrta_move(grid.ground, targets, scratch, state[0], s, depth), (seed, depth)
@@ -272,7 +272,7 @@ def test_distance_field_matches_naive_distances(movement: Movement) -> None:
     for seed in range(8):
         grid = Grid.from_text_rows(random_map_rows(seed, 15, 13, 0.3), movement=movement)
         board, source = board_of(grid), int(np.flatnonzero(grid.free)[seed])
-        field, expansions = databases._distance_field(grid, source)
+        field, expansions = databases._true_distance_field(grid, source)
         expected = board.distances(board.at(source))
         assert expansions == len(expected)
         assert field.tolist() == [expected.get(board.at(cell), np.inf) for cell in range(grid.cells)]
@@ -674,7 +674,7 @@ def test_depth_tree_features_and_labels_match_naive_version(
     grid = Grid.from_text_rows(rows, movement=movement)
     board = board_of(grid)
     assume(start != goal)
-    features, labels = depth_tree._label_problem(grid, start, goal, q, steps, 4)
+    features, labels = depth_tree._label_states_of_problem(grid, start, goal, q, steps, 4)
     slow = naive.Chooser(board, board.at(start), board.at(goal), 4, steps)
     for i in range(min(60, labels.size)):
         assert labels[i] == slow.label()
@@ -689,7 +689,7 @@ def make_leaf_tree(depth: int) -> depth_control.DecisionTree:
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_dt_lrta_with_a_constant_tree_equals_lrta_plus_pre_search(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dt_lrta, "standard_tree", lambda: depth_tree.DepthTree(make_leaf_tree(depth), 5, 1, 9, {}))
+    monkeypatch.setattr(dt_lrta, "shipped_tree", lambda: depth_tree.DepthTree(make_leaf_tree(depth), 5, 1, 9, {}))
     world = make_world(*drawn(M1["map"]), ("dt-lrta", {}), ("lrta", {"depth": depth}))
     world.advance(5000)
     tree, lrta = (world.metrics_of_walker(walker) for walker in world.walkers)
@@ -698,7 +698,7 @@ def test_dt_lrta_with_a_constant_tree_equals_lrta_plus_pre_search(depth: int, mo
 
 
 def test_standard_depth_tree_is_valid_and_not_constant() -> None:
-    tree = depth_tree.standard_tree()
+    tree = depth_tree.shipped_tree()
     assert tree.tree.depth.min() >= 1 and tree.tree.depth.max() <= tree.dmax
     leaves = tree.tree.depth[tree.tree.feature < 0]
     assert len(set(leaves.tolist())) > 1, "it always says the same"
@@ -731,12 +731,12 @@ def test_held_out_scores_ignore_the_labels_of_the_same_map() -> None:
 
 
 def test_standard_depth_tree_beats_a_constant_on_unseen_maps() -> None:
-    tree, maps = depth_tree.standard_tree(), []
+    tree, maps = depth_tree.shipped_tree(), []
     for kind, values in (("caves", {"grain": 3}), ("caves", {"grain": 6}), ("rooms", {"room": 17})):
         grid = generate_map(kind, {**values, "width": 128, "height": 128, "seed": 77}).grid
-        ends = random_ends(grid, 6, random.Random(kind))
+        ends = random_start_goal_pairs(grid, 6, random.Random(kind))
         maps.append([(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends])
-    data = depth_tree.label_maps(maps, tree.q, tree.steps, tree.dmax)
+    data = depth_tree.label_states_of_maps(maps, tree.q, tree.steps, tree.dmax)
     most_common = np.bincount(data.labels).max() / data.labels.size
     assert depth_tree.tree_accuracy(tree.tree, data.features, data.labels) > most_common + 0.1
 
@@ -750,7 +750,7 @@ def walk_tree(tree: depth_control.DecisionTree, row: np.ndarray) -> int:
 
 
 def test_depth_tree_round_trips_through_its_file(tmp_path: Path) -> None:
-    standard = depth_tree.standard_tree()
+    standard = depth_tree.shipped_tree()
     depth_tree.write_tree(tmp_path / "tree.json", standard)
     again = depth_tree.read_tree(tmp_path / "tree.json")
     assert (again.steps, again.q, again.dmax) == (standard.steps, standard.q, standard.dmax)
@@ -927,7 +927,7 @@ def test_rebuild_takes_as_many_ticks_as_its_expansions_need(key: str, budget: in
             stale += walker.agent.view().is_stale
         if bulk == 1 and walker.agent.view().is_stale is False:
             assert stale == -(-work // budget) - 1
-        ends.append((world.digest(), walker.agent.status))
+        ends.append((world.compute_digest(), walker.agent.status))
     assert len(set(ends)) == 1
 
 

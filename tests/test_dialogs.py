@@ -66,12 +66,12 @@ class FakeHost:
         setup: Scenario | None = None,
     ) -> None:
         self.window = pygame.display.set_mode(size)
-        self.window_size, self.scale, self.palette = size, scale, palette
+        self.window_size, self.ui_scale, self.palette = size, scale, palette
         self.gui = create_gui_manager(size, palette, scale)
         self.session = Session(setup or make_scenario())
         self.settings = Settings()
         self.commands = COMMANDS
-        self.problems: ScenFile | None = None
+        self.benchmark_problems: ScenFile | None = None
         self.dialog: Dialog | None = None
         self.ran: list[str] = []
         self.said: list[str] = []
@@ -125,7 +125,7 @@ class FakeHost:
                     self.dialog.handle_event(event)
             self.gui.update(seconds)
             if self.dialog is not None:
-                self.dialog.update(seconds)
+                self.dialog.update_dialog(seconds)
 
     def send(self, event_type: int, **attributes: object) -> bool:
         assert self.dialog is not None
@@ -243,7 +243,7 @@ WINDOWS = {
 
 def opened(name: str, window: str = "720p", problems: ScenFile | None = None) -> FakeHost:
     host = FakeHost(*WINDOWS[window])
-    host.problems = problems
+    host.benchmark_problems = problems
     host.settings.add_recent_file(files.example_files()[0])
     host.open_dialog(MAKERS[name](host))
     return host
@@ -252,7 +252,7 @@ def opened(name: str, window: str = "720p", problems: ScenFile | None = None) ->
 @pytest.fixture
 def host(problem_list: ScenFile) -> FakeHost:
     fake = FakeHost()
-    fake.problems = problem_list
+    fake.benchmark_problems = problem_list
     return fake
 
 
@@ -271,20 +271,20 @@ def test_dialog_opens_visibly_and_closes_with_escape(name: str, window: str, pro
     screen = host.window.get_rect()
     assert screen.contains(dialog.card)
     assert (
-        host.window.get_at((dialog.card.left + dialog.px(30), dialog.card.bottom - dialog.px(8)))[:3]
+        host.window.get_at((dialog.card.left + dialog.to_px(30), dialog.card.bottom - dialog.to_px(8)))[:3]
         == host.palette.surface
     )
     for control in dialog.controls:
         if isinstance(control, Button):
             assert dialog.card.contains(control.element.rect)
-            assert host_text_width(dialog, control.label) <= control.element.rect.width - dialog.px(8), control.label
+            assert host_text_width(dialog, control.label) <= control.element.rect.width - dialog.to_px(8), control.label
     assert host.press("Escape")
     assert host.dialog is None and len(host.gui.get_sprite_group().sprites()) == host.bare
     assert (host.ran, host.paths, host.setups, host.calls) == ([], [], [], [])
 
 
 def host_text_width(dialog: Dialog, text: str) -> int:
-    return dialog.pen.fonts.width(text, "sans", dialog.px(14))
+    return dialog.pen.fonts.width(text, "sans", dialog.to_px(14))
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -353,7 +353,7 @@ def test_dialog_is_rebuilt_with_same_controls_after_resize(name: str, problem_li
     host.press("Tab", "Down")
     place = [type(control) for control in dialog.controls]
     for size, scale, palette in (((1900, 1000), 1.25, LIGHT), ((1280, 720), 2.0, DARK), ((1280, 720), 1.0, DARK)):
-        host.window_size, host.scale, host.palette = size, scale, palette
+        host.window_size, host.ui_scale, host.palette = size, scale, palette
         host.gui = create_gui_manager(size, palette, scale)
         dialog.rebuild_widgets()
         host.frame(times=2)
@@ -433,7 +433,7 @@ def test_help_filters_by_typed_text_and_closes_with_f1(host: FakeHost) -> None:
     dialog = host.dialog
     assert isinstance(dialog, HelpOverlay)
     host.press(*["PageDown"] * 5)
-    assert dialog.page.scroll_bar.position == dialog.page.scroll_bar.last
+    assert dialog.page.scroll_bar.position == dialog.page.scroll_bar.max_position
     host.type("undo?")
     assert dialog.query == "undo?"  # the sign is text, not the command
     host.press("F1")
@@ -451,7 +451,7 @@ def test_gallery_opens_the_chosen_example(host: FakeHost) -> None:
 def test_gallery_keeps_columns_in_small_windows(host: FakeHost, size: tuple[int, int], columns: int) -> None:
     """At 800 x 600 it was one column of 21 cards."""
     host.window_size = size
-    host.gui = create_gui_manager(size, host.palette, host.scale)
+    host.gui = create_gui_manager(size, host.palette, host.ui_scale)
     host.open_dialog(Gallery(host))
     dialog = host.dialog
     assert isinstance(dialog, Gallery) and dialog.detail is not None
@@ -775,9 +775,9 @@ def test_unsaved_question_discards_or_cancels(host: FakeHost, keys_pressed: list
 
 
 def test_unsaved_edits_beyond_the_map_are_saved_as_session(host: FakeHost) -> None:
-    agent_edits.set_param(host.session, FIRST_PANEL, "weight", 2.9)
+    agent_edits.set_agent_param(host.session, FIRST_PANEL, "weight", 2.9)
     painting.block_or_free_cells(host.session, [25], block=True)
-    branching.create_branch_here(host.session)
+    branching.create_branch_at_current_tick(host.session)
     host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     assert isinstance(host.dialog, UnsavedQuestion) and "2 branches" in host.dialog.text
     host.press("Return")
@@ -822,20 +822,20 @@ def test_scroll_bar_drag_continues_outside_the_bar(host: FakeHost) -> None:
         before = bar.position
         host.send(pygame.MOUSEMOTION, pos=(x, y), rel=(0, 0), buttons=(1, 0, 0))
         assert bar.position > before
-    assert bar.position == bar.last
+    assert bar.position == bar.max_position
     host.send(pygame.MOUSEBUTTONUP, pos=(area.x - 200, area.bottom + 300), button=1)
     host.send(pygame.MOUSEMOTION, pos=area.topleft, rel=(0, 0), buttons=(0, 0, 0))
-    assert bar.position == bar.last and host.dialog is dialog
+    assert bar.position == bar.max_position and host.dialog is dialog
 
 
 def test_a_long_message_scrolls(host: FakeHost) -> None:
     dialog = MessageBox(host, "Broken", PROBLEMS)
     host.open_dialog(dialog)
-    assert dialog.lines.scroll_bar.is_needed
+    assert dialog.lines.scroll_bar.is_scrolling_needed
     host.press("End")
-    assert dialog.lines.scroll_bar.position == dialog.lines.scroll_bar.last
+    assert dialog.lines.scroll_bar.position == dialog.lines.scroll_bar.max_position
     host.press("Up")
-    assert 0 < dialog.lines.scroll_bar.position < dialog.lines.scroll_bar.last
+    assert 0 < dialog.lines.scroll_bar.position < dialog.lines.scroll_bar.max_position
     host.send(pygame.MOUSEMOTION, pos=dialog.card.center, rel=(0, 0), buttons=(0, 0, 0))
     host.send(pygame.MOUSEWHEEL, y=100, x=0)
     assert dialog.lines.scroll_bar.position == 0
@@ -1039,7 +1039,7 @@ def test_generated_map_keeps_current_agents(host: FakeHost) -> None:
     assert dialog.generated_map is not None
     host.press("Down", "Down", "Down", "Down")
     host.frame()
-    assert dialog.spec.kind == "river" and dialog.generated_map.recipe["kind"] == "river"
+    assert dialog.chosen_generator_spec.kind == "river" and dialog.generated_map.recipe["kind"] == "river"
     host.press("Return")
     setup = host.setups[0]
     assert setup.switches and [config.label for config in setup.agents] == ["first", ""]
@@ -1250,11 +1250,11 @@ def test_form_rows_have_room_for_their_error_messages(host: FakeHost, spec) -> N
 def test_agent_list_uses_available_window_height(size: tuple[int, int], scale: float, fewest: int) -> None:
     host = FakeHost(size, scale)
     dialog, _ = open_agent_editor(host, "tba")
-    assert dialog.rows.scroll_bar.view // dialog.px(ROW_HEIGHT) >= fewest
+    assert dialog.rows.scroll_bar.view // dialog.to_px(ROW_HEIGHT) >= fewest
     row = dialog.form._row_of_param("share")
     assert row.rect.height <= dialog.form.rect.height, "a whole parameter is in view"
     top = dialog.rows.element.rect.bottom
-    assert top <= dialog.card.y + dialog.form.rect.top and dialog.form.rect.bottom <= dialog.card.height - dialog.px(
+    assert top <= dialog.card.y + dialog.form.rect.top and dialog.form.rect.bottom <= dialog.card.height - dialog.to_px(
         FOOTER_HEIGHT
     )
 
@@ -1361,7 +1361,7 @@ def test_remove_button_removes_the_agent(host: FakeHost) -> None:
 
 def test_agent_editor_follows_external_changes(host: FakeHost) -> None:
     dialog, walker = open_agent_editor(host)
-    agent_edits.set_param(host.session, PanelKey(0, walker.id), "weight", 9.0)
+    agent_edits.set_agent_param(host.session, PanelKey(0, walker.id), "weight", 9.0)
     host.frame()
     field = control_of_kind(dialog, "weight", TextField)
     assert isinstance(field, TextField) and field.text == "9"
@@ -1380,7 +1380,7 @@ def test_agent_editor_leaves_input_outside_its_card_to_the_window(host: FakeHost
     assert host.send(pygame.MOUSEBUTTONDOWN, pos=dialog.card.center, button=1)
     host.focus(dialog.rows)
     assert host.press("Down") and not host.press("Space") and not host.press("Ctrl+z")
-    field = control_of_kind(dialog, "weight", TextField) if dialog.spec.param("weight") else None
+    field = control_of_kind(dialog, "weight", TextField) if dialog.chosen_agent_spec.param("weight") else None
     if field:
         host.focus(field)
         assert host.press("Space")
@@ -1406,7 +1406,7 @@ def test_slider_is_set_by_click(host: FakeHost) -> None:
 def test_form_scrolls_to_the_focused_control(host: FakeHost) -> None:
     dialog, _ = open_agent_editor(host, "tba")
     last = dialog.form.controls()[-1]
-    assert dialog.form.scroller.scroll_bar.is_needed
+    assert dialog.form.scroller.scroll_bar.is_scrolling_needed
     host.focus(last)
     host.frame(times=3)
     assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
@@ -1483,7 +1483,7 @@ def test_comparison_columns_are_never_truncated(size: tuple[int, int]) -> None:
         assert boxes[0][1] and boxes[column][1], "the names stay, and the column that is chosen is in view"
         seen |= {place for place, (left, width) in enumerate(boxes) if width}
         for place, (left, width) in enumerate(boxes):
-            assert not width or width >= dialog.px(SHOWN_COLUMNS[place].width)
+            assert not width or width >= dialog.to_px(SHOWN_COLUMNS[place].width)
             assert left + width <= dialog.rows.element.rect.width
     assert seen == set(range(len(SHOWN_COLUMNS)))
 
@@ -1492,10 +1492,10 @@ def test_comparison_header_arrows_page_through_columns() -> None:
     host = FakeHost((1000, 700))
     host.open_dialog(dialog := ComparisonTable(host))
     first = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
-    dialog.rows._handle_press(dialog.rows.element.rect.width - dialog.px(4), 4)
+    dialog.rows._handle_press(dialog.rows.element.rect.width - dialog.to_px(4), 4)
     later = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
     assert later[0] == 0 and later[1] == first[-1], "the last one that was seen is the first one now"
-    dialog.rows._handle_press(dialog.px(140), 4)
+    dialog.rows._handle_press(dialog.to_px(140), 4)
     assert [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width] == first
 
 
@@ -1550,7 +1550,7 @@ def test_settings_are_split_into_pages_in_small_windows(size: tuple[int, int], s
         host.frame(times=2)
         buttons = [c for c in dialog.controls if isinstance(c, Button)]
         for button in buttons:
-            assert dialog.pen.fonts.width(button.label, "sans", dialog.px(14)) < button.element.rect.width
+            assert dialog.pen.fonts.width(button.label, "sans", dialog.to_px(14)) < button.element.rect.width
         assert bool(dialog.fields) == (page == "folders") and (dialog.rows is not None) == (page == "keys")
     host.press("Escape")
     assert host.dialog is None
@@ -1564,6 +1564,6 @@ def test_worst_block_dialog_highlights_the_next_action(host: FakeHost) -> None:
         return [control.label for control in dialog.controls if isinstance(control, Button) and control.kind == "main"]
 
     assert main() == ["Search"]
-    dialog._start_or_stop()
+    dialog._start_or_stop_search()
     assert main() == ["Open as branch"]
     dialog.close()

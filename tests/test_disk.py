@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sim.files import disk
-from sim.files.disk import open_regular, read_file, write_atomically
+from sim.files.disk import open_regular_file, read_file, write_file_atomically
 from sim.files.journal import restore_session
 from sim.params import ConfigError
 from ui.model.files import KNOWN_SUFFIXES, open_any_file
@@ -59,7 +59,7 @@ def test_read_errors_give_the_reason(tmp_path: Path) -> None:
             read_file(path, limit, ".map")
         assert complaint in str(caught.value)
     assert read_file(tmp_path / "river.map", 100, ".map") == b"x" * 100
-    with open_regular(tmp_path / "river.map", ".map") as file:
+    with open_regular_file(tmp_path / "river.map", ".map") as file:
         assert file.read(3) == b"xxx"
 
 
@@ -68,26 +68,26 @@ def test_atomic_write_syncs_before_renaming(tmp_path: Path, monkeypatch: pytest.
     sync, replace = os.fsync, os.replace
     monkeypatch.setattr(disk.os, "fsync", lambda handle: (done.append("sync"), sync(handle)))
     monkeypatch.setattr(disk.os, "replace", lambda *names: (done.append("replace"), replace(*names)))
-    write_atomically(tmp_path / "a.txt", b"new")
+    write_file_atomically(tmp_path / "a.txt", b"new")
     assert done[:2] == ["sync", "replace"]
     assert (tmp_path / "a.txt").read_bytes() == b"new" and os.listdir(tmp_path) == ["a.txt"]
     done.clear()
     (tmp_path / "b.part").write_bytes(b"newer")
-    disk.rename_synced(tmp_path / "b.part", tmp_path / "a.txt")
+    disk.rename_file_synced(tmp_path / "b.part", tmp_path / "a.txt")
     assert done == ["sync", "replace", "sync"]
     assert (tmp_path / "a.txt").read_bytes() == b"newer" and os.listdir(tmp_path) == ["a.txt"]
 
 
 def test_full_disk_leaves_only_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
-    write_atomically(path, b"old")
+    write_file_atomically(path, b"old")
 
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(disk.os, "fsync", full)
     with pytest.raises(ConfigError, match="cannot be written: No space left on device"):
-        write_atomically(path, b"new")
+        write_file_atomically(path, b"new")
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.txt"]
 
 
@@ -96,8 +96,8 @@ def test_writing_to_a_pipe_works_only_with_a_reader(tmp_path: Path) -> None:
     path = tmp_path / "pipe.map"
     os.mkfifo(path)
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_atomically(path, b"x")
+        write_file_atomically(path, b"x")
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    write_atomically(path, b"new")
+    write_file_atomically(path, b"new")
     assert os.read(reader, 9) == b"new" and os.listdir(tmp_path) == ["pipe.map"]
     os.close(reader)

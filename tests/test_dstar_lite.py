@@ -55,7 +55,7 @@ def toggle_random_cells(world: World, walker: Walker, chance: random.Random, mos
     around = [
         world.grid.cell(x + dx, y + dy)
         for dx, dy in zip(DX.tolist(), DY.tolist(), strict=True)
-        if world.grid.contains(x + dx, y + dy)
+        if world.grid.contains_point(x + dx, y + dy)
     ]
     cells = {chance.randrange(world.grid.cells) for _ in range(chance.randint(1, most))}
     if around and chance.random() < 0.3:

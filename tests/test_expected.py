@@ -14,7 +14,7 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.params import ConfigError
-from sim.placing import RandomPlacing, place_group
+from sim.placing import RandomPlacing, place_group_members
 from tests.runs import scenario_on
 from tests.test_palette import lab
 from tests.window import App, at_cell, drag, make_app, press_combination, settle
@@ -25,7 +25,7 @@ from ui.film import video
 from ui.film.options import Encoding
 from ui.film.recorder import Recorder
 from ui.model.camera import Camera
-from ui.panels.map_legend import GROUP_MEANINGS, visible_meanings
+from ui.panels.map_legend import GROUP_MEANINGS, visible_legend_entries
 
 SIDES = (40, 30)
 
@@ -61,7 +61,7 @@ def rendered_texts_with_sizes(app: App, monkeypatch: pytest.MonkeyPatch) -> list
 
 
 def find_spot(app: App, name: str):  # type: ignore[no-untyped-def]
-    found = app.window.canvas.hit_region_named(name)
+    found = app.window.canvas.hit_region_with_id(name)
     assert found is not None, name
     return found
 
@@ -170,7 +170,7 @@ def test_missing_encoder_is_reported_with_available_formats(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("suffix", [".mp4", ".webm", ".gif"])
 def test_every_video_encoder_is_installed(suffix: str) -> None:
-    video.check_codec(Encoding(suffix))
+    video.check_codec_available(Encoding(suffix))
 
 
 # --- 23, 27: check boxes and keys -------------------------------------------------------------------
@@ -184,14 +184,14 @@ def test_every_layer_has_a_check_box_with_key_and_is_saved() -> None:
         assert box.key == layer.shortcut
         click(app, box.box)
         assert app.window.map_view.layers.is_layer_on(layer) != layer.is_on
-    app.window.collect_settings()
+    app.window.copy_window_state_to_settings()
     assert not app.window.settings.layers, "what is switched belongs to this file"
     app.draw()
     click(app, find_spot(app, "keep_view").box)
-    app.window.collect_settings()
+    app.window.copy_window_state_to_settings()
     assert dict(app.window.settings.layers) == {layer.key: not layer.is_on for layer in LAYERS}
     app.draw()
-    assert app.window.canvas.hit_region_named("keep_view") is None, "there is nothing more to keep"
+    assert app.window.canvas.hit_region_with_id("keep_view") is None, "there is nothing more to keep"
 
 
 @pytest.mark.parametrize("tab", ["layers", "edit", "inspect", "compare", "time"])
@@ -285,12 +285,12 @@ def test_legend_explains_cell_numbers_only_when_visible() -> None:
     app = make_app(setup(), (1600, 900))
     app.session.advance(5)
     app.draw()
-    assert "numbers" not in dict(visible_meanings(app.window.desk))
+    assert "numbers" not in dict(visible_legend_entries(app.window.desk))
     panel, boxes = app.window.map_view.panels_with_boxes()[0]
     size = boxes.map[2], boxes.map[3]
-    app.window.cameras.set_camera(panel.key, Camera(56.0).centred_on(20, 3, *size), size, SIDES)
+    app.window.cameras.set_camera_of_panel(panel.key, Camera(56.0).centred_on(20, 3, *size), size, SIDES)
     app.draw()
-    assert "g at the upper left" in dict(visible_meanings(app.window.desk))["numbers"]
+    assert "g at the upper left" in dict(visible_legend_entries(app.window.desk))["numbers"]
 
 
 # --- 30: the legend ---------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_legend_explains_cell_numbers_only_when_visible() -> None:
 
 def legend_of(app: App) -> dict[str, str]:
     app.draw()
-    return dict(visible_meanings(app.window.desk))
+    return dict(visible_legend_entries(app.window.desk))
 
 
 def test_legend_lists_only_terrain_on_the_map() -> None:
@@ -332,11 +332,11 @@ def test_every_cell_group_of_agents_has_a_legend_entry() -> None:
 
 def test_legend_explains_crowd_dots() -> None:
     grid = Grid.from_text_rows(["." * 12] * 12)
-    crowd = place_group(AgentConfig("tb-wa", "units"), 5, RandomPlacing(1), grid)
+    crowd = place_group_members(AgentConfig("tb-wa", "units"), 5, RandomPlacing(1), grid)
     app = make_app(scenario_on(grid, 0, 143, crowd, 3))
     assert "crowd" in legend_of(app) and not {"closed", "open", "path", "best"} & set(legend_of(app))
     key = app.session.run.panels[0].key
-    app.session.run.hover_crowd_agent(key, app.session.run.world.walkers[1].id)
+    app.session.run.show_hovered_crowd_agent(key, app.session.run.world.walkers[1].id)
     assert app.session.run.panels[0].drawn_agent is not None
     assert "closed" not in legend_of(app), "the sidebar does not jump while the mouse passes over a crowd"
     app.session.run.follow_crowd_agent(key, app.session.run.world.walkers[1].id)

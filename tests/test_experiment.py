@@ -22,11 +22,17 @@ from cli.report import create_report
 from sim.commands import AgentConfig
 from sim.experiments import plan, rerun
 from sim.experiments.columns import MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
-from sim.experiments.export import write_lab_properties, write_parquet, write_tables
+from sim.experiments.export import write_csv_tables, write_downward_lab_properties, write_parquet
 from sim.experiments.job_runner import build_job_world
-from sim.experiments.plan import create_job, find_row, iter_batches, iter_tasks, planned_rows
+from sim.experiments.plan import (
+    create_world_job,
+    find_planned_row,
+    iter_planned_rows,
+    iter_run_batches,
+    iter_unfinished_tasks,
+)
 from sim.experiments.specification import parse_experiment
-from sim.experiments.store import DATABASE_FILE, open_for_reading, open_for_writing
+from sim.experiments.store import DATABASE_FILE, open_store_for_reading, open_store_for_writing
 from sim.experiments.table_formats import ReportTable, table_as_csv
 from sim.files.movingai import ScenRow, scen_text, write_map
 from sim.files.scenario import StopTick, build_world, load_scenario, save_scenario
@@ -381,12 +387,12 @@ def test_changes_without_repeat_happen_once() -> None:
 def test_find_row_finds_every_planned_row() -> None:
     for more in ("", "together: true\nchanges: {every: 10, rate: [1, 5]}\nseeds: [0, 3]\n"):
         spec = spec_of(TINY + more)
-        planned = list(planned_rows(spec))
+        planned = list(iter_planned_rows(spec))
         assert [row[0] for row in sorted(planned)] == list(range(spec.count))
         assert len({row[1] for row in planned}) == spec.count
         for row in planned[:: max(1, spec.count // 50)]:
-            batch, case, setting = find_row(spec, row[0])
-            key = plan.RunKeys(batch).keys_for_case(case)[batch.settings.index(setting)]
+            batch, case, setting = find_planned_row(spec, row[0])
+            key = plan.RunKeys(batch).run_keys_for_problem(case)[batch.settings.index(setting)]
             assert key == row[1] and setting.kind == row[2 + [column.name for column in PLANNED_COLUMNS].index("agent")]
 
 
@@ -404,30 +410,30 @@ def test_find_row_finds_every_planned_row() -> None:
     ],
 )
 def test_row_key_changes_with_inputs_of_the_result(old: str, new: str) -> None:
-    before = {row[1]: row for row in planned_rows(spec_of(TINY))}
-    after = {row[1]: row for row in planned_rows(spec_of(TINY.replace(old, new)))}
+    before = {row[1]: row for row in iter_planned_rows(spec_of(TINY))}
+    after = {row[1]: row for row in iter_planned_rows(spec_of(TINY.replace(old, new)))}
     shared = before.keys() & after.keys()
     assert all(before[key][2:] == after[key][2:] for key in shared)
     assert len(shared) < len(before)
 
 
 def test_row_key_depends_on_code_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {row[1] for row in planned_rows(spec_of(TINY))}
+    before = {row[1] for row in iter_planned_rows(spec_of(TINY))}
     monkeypatch.setattr(plan, "code_version", lambda: "another")
-    assert not before & {row[1] for row in planned_rows(spec_of(TINY))}
+    assert not before & {row[1] for row in iter_planned_rows(spec_of(TINY))}
 
 
 def test_row_key_ignores_names_order_and_slices() -> None:
-    before = {row[1] for row in planned_rows(spec_of(TINY))}
+    before = {row[1] for row in iter_planned_rows(spec_of(TINY))}
     other = TINY.replace("slice: 3", "slice: 50\ntitle: x\ncutoff: 9").replace("[1, 16]", "[16, 1]")
-    assert before == {row[1] for row in planned_rows(spec_of(other))}
+    assert before == {row[1] for row in iter_planned_rows(spec_of(other))}
 
 
 def test_tasks_contain_each_missing_run_once() -> None:
     spec = spec_of(TINY)
-    keys = [row[1] for row in planned_rows(spec)]
+    keys = [row[1] for row in iter_planned_rows(spec)]
     done = set(keys[::3])
-    found = list(iter_tasks(spec, done))
+    found = list(iter_unfinished_tasks(spec, done))
     assert all(len(task.jobs) <= 3 for task in found)
     assert sorted(w.key for t in found for j in t.jobs for w in j.agent_runs) == sorted(set(keys) - done)
 
@@ -440,7 +446,7 @@ def test_results_match_a_separately_built_world(tmp_path: Path) -> None:
     spec = spec_of(TINY)
     assert len(rows) == spec.count
     for row in rows[::7]:
-        _, case, setting = find_row(spec, int(row["row"]))
+        _, case, setting = find_planned_row(spec, int(row["row"]))
         grid = case.board.grid
         world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY, budget=setting.budget)
         walker = world.add(AgentConfig(setting.kind, params=setting.params))
@@ -470,11 +476,11 @@ def test_precomputed_data_is_counted_in_full(tmp_path: Path) -> None:
     )
     run_all(text.replace("[1, 16]", "[400]"), tmp_path)
     rows, times = (rows_of((tmp_path / name).read_bytes()) for name in ("results.csv", "times.csv"))
-    for batch in list(iter_batches(spec_of(text.replace("[1, 16]", "[400]"))))[:2]:
+    for batch in list(iter_run_batches(spec_of(text.replace("[1, 16]", "[400]"))))[:2]:
         for number, case in enumerate(batch.part.cases):
-            walker = build_job_world(create_job(batch, case, [b""]), case.board.grid, SPECS_BY_KEY).walkers[0]
+            walker = build_job_world(create_world_job(batch, case, [b""]), case.board.grid, SPECS_BY_KEY).walkers[0]
             data = walker.agent.view().prepared
-            row, spent = rows[batch.row_number(number, 0)], times[batch.row_number(number, 0)]
+            row, spent = rows[batch.results_row_number(number, 0)], times[batch.results_row_number(number, 0)]
             assert int(row["build_expansions"]) == sum(d.build_expansions * d.column_count for d in data)
             assert float(spent["build_ms"]) > 0
             if batch.settings[0].kind == "d-lrta":
@@ -491,7 +497,7 @@ def test_results_record_the_movement_rule(tmp_path: Path) -> None:
     text += "tables: [{rows: [movement, diagonal], values: optimal}]\n"
     rows = rows_of(run_all(text, tmp_path))
     assert [(row["movement"], row["diagonal"]) for row in rows] == [("four", "2.0"), ("eight-cut", "1.5")]
-    with open_for_reading(tmp_path) as store:
+    with open_store_for_reading(tmp_path) as store:
         (table,) = create_report(store, is_short=True).tables
     assert [row[:2] for row in table.rows] == [("four", 2), ("eight-cut", 1.5)]
 
@@ -529,7 +535,7 @@ def test_scenario_of_a_limited_row_ends_at_the_same_tick(
 ) -> None:
     text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta, tb-wa]\n"
     rows = rows_of(run_all(text + limit + ("together: true\n" if is_together else ""), tmp_path / "out"))
-    with open_for_reading(tmp_path / "out") as store:
+    with open_store_for_reading(tmp_path / "out") as store:
         scenario = rerun.scenario_of_row(store, rerun.stored_specification(store, SPECS_BY_KEY), 0)
     was = [row for row in rows if row["row"] == "0"]
     if why is None:
@@ -584,8 +590,8 @@ def test_no_path_tick_is_that_of_the_last_proof_after_changes(tmp_path: Path) ->
     results = rows_of(run_all(text, tmp_path / "out", folders=[tmp_path]))
     proofs = []
     for row in results:
-        batch, case, _ = find_row(spec_of(text, folders=[tmp_path]), int(row["row"]))
-        world, proof = build_job_world(create_job(batch, case, [b""]), grid, SPECS_BY_KEY), ""
+        batch, case, _ = find_planned_row(spec_of(text, folders=[tmp_path]), int(row["row"]))
+        world, proof = build_job_world(create_world_job(batch, case, [b""]), grid, SPECS_BY_KEY), ""
         while world.tick < 300 and world.advance(1):
             walker = world.walkers[0]
             if walker.rows.size and walker.is_done:
@@ -597,7 +603,7 @@ def test_no_path_tick_is_that_of_the_last_proof_after_changes(tmp_path: Path) ->
 def test_changed_specification_computes_only_new_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run_all(TINY, tmp_path / "a")
     more = TINY.replace("lrta]", "lrta, rtaa]")
-    store = open_for_writing(tmp_path / "a")
+    store = open_store_for_writing(tmp_path / "a")
     engine = engine_of(spec_of(more), store)
     engine.run()
     store.close()
@@ -617,16 +623,16 @@ def test_file_at_downward_lab_folder_path_is_reported(tmp_path: Path) -> None:
     run_all(TINY, tmp_path / "walks")
     (tmp_path / "walks" / "walks-eval").write_text("")
     with (
-        open_for_reading(tmp_path / "walks") as store,
+        open_store_for_reading(tmp_path / "walks") as store,
         pytest.raises(ConfigError, match="expected a folder, got a file"),
     ):
-        write_lab_properties(store)
+        write_downward_lab_properties(store)
 
 
 def test_downward_lab_properties_describe_every_run(tmp_path: Path) -> None:
     run_all(TINY, tmp_path / "walks")
-    with open_for_reading(tmp_path / "walks") as store:
-        runs = json.loads(write_lab_properties(store).read_text())
+    with open_store_for_reading(tmp_path / "walks") as store:
+        runs = json.loads(write_downward_lab_properties(store).read_text())
     assert (tmp_path / "walks" / "walks-eval" / "properties").is_file()
     assert len(runs) == spec_of(TINY).count
     for name, run in runs.items():
@@ -637,7 +643,7 @@ def test_downward_lab_properties_describe_every_run(tmp_path: Path) -> None:
 def test_parquet_has_all_columns_of_the_tables(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     table = rows_of(run_all(TINY, tmp_path))
-    store = open_for_reading(tmp_path)
+    store = open_store_for_reading(tmp_path)
     write_parquet(store)
     store.close()
     found = parquet.read_table(tmp_path / "results.parquet").to_pylist()
@@ -662,13 +668,13 @@ def test_missing_parquet_library_is_reported_before_the_run(
 
 def test_second_writer_is_refused_and_reader_is_allowed(tmp_path: Path) -> None:
     run_all(TINY, tmp_path)
-    store = open_for_writing(tmp_path)
+    store = open_store_for_writing(tmp_path)
     with pytest.raises(ConfigError, match="another experiment is writing to it"):
-        open_for_writing(tmp_path)
-    with open_for_reading(tmp_path) as reader:
+        open_store_for_writing(tmp_path)
+    with open_store_for_reading(tmp_path) as reader:
         assert len(reader.frame()) == spec_of(TINY).count
     store.close()
-    open_for_writing(tmp_path).close()
+    open_store_for_writing(tmp_path).close()
 
 
 def test_reader_of_store_under_creation_sees_all_tables_or_none(
@@ -680,7 +686,7 @@ def test_reader_of_store_under_creation_sees_all_tables_or_none(
         with monkeypatch.context() as meanwhile:
             meanwhile.setattr(sqlite3, "connect", connect)
             try:
-                reader = open_for_reading(tmp_path)
+                reader = open_store_for_reading(tmp_path)
             except ConfigError:
                 return
             with reader:
@@ -695,7 +701,7 @@ def test_reader_of_store_under_creation_sees_all_tables_or_none(
         return db
 
     monkeypatch.setattr(sqlite3, "connect", connect_traced)
-    open_for_writing(tmp_path).close()
+    open_store_for_writing(tmp_path).close()
     assert found and set(found) == {(0, 0)}
 
 
@@ -714,7 +720,7 @@ def test_results_in_read_only_folder_can_be_read(
     monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != results)
     monkeypatch.setattr(sqlite3, "connect", connect_read_only)
     before = sorted(path.name for path in results.iterdir())
-    with open_for_reading(results) as store:
+    with open_store_for_reading(results) as store:
         assert store.count() == (96, 96) and len(store.frame()) == 96
         assert sorted(path.name for path in results.iterdir()) == before
     assert main.main(["replay", str(results), "--check", "3"]) == 0
@@ -724,7 +730,7 @@ def test_results_in_read_only_folder_can_be_read(
 
 def test_full_disk_is_one_message_and_keeps_results(tmp_path: Path) -> None:
     whole = run_all(TINY, tmp_path / "whole")
-    store = open_for_writing(tmp_path / "full")
+    store = open_store_for_writing(tmp_path / "full")
     engine = engine_of(spec_of(TINY), store)
     (pages,) = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count={pages + 1}")
@@ -739,11 +745,11 @@ def test_full_disk_is_one_message_and_keeps_results(tmp_path: Path) -> None:
 def test_corrupt_database_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "results.db").write_bytes(b"no database at all, but long enough to try_to_read_store at it" * 50)
     with pytest.raises(ConfigError, match=r"results\.db"):
-        open_for_writing(tmp_path)
+        open_store_for_writing(tmp_path)
     with pytest.raises(ConfigError, match=r"results\.db"):
-        open_for_reading(tmp_path)
+        open_store_for_reading(tmp_path)
     with pytest.raises(ConfigError, match="expected a folder of"):
-        open_for_reading(tmp_path / "nothing")
+        open_store_for_reading(tmp_path / "nothing")
 
 
 # --- commands -------------------------------------------------------------------------------------
@@ -845,18 +851,18 @@ def test_failed_run_is_reported_and_others_continue(tmp_path: Path, monkeypatch:
     whole, spec = job_runner.run_job, spec_of(TINY)
     victim = spec.parts[0].cases[4].start
     monkeypatch.setattr(job_runner, "run_job", do_job_failing_for_victim)
-    store = open_for_writing(tmp_path)
+    store = open_store_for_writing(tmp_path)
     engine = engine_of(spec, store)
     engine.run()
-    assert [row for row, _ in store.failures()] == list(range(4, 96, 12))
+    assert [row for row, _ in store.failed_runs()] == list(range(4, 96, 12))
     assert engine.failed == 8 and engine.done == 88
-    assert store.failures()[0][1] == "ValueError: nobody knows"
-    write_tables(store)
+    assert store.failed_runs()[0][1] == "ValueError: nobody knows"
+    write_csv_tables(store)
     store.close()
     monkeypatch.setattr(job_runner, "run_job", whole)
     assert run_all(TINY, tmp_path) == run_all(TINY, tmp_path / "b")
-    with open_for_reading(tmp_path) as reader:
-        assert not reader.failures()
+    with open_store_for_reading(tmp_path) as reader:
+        assert not reader.failed_runs()
 
 
 def test_map_data_survives_packing() -> None:
@@ -878,16 +884,16 @@ def test_map_data_survives_packing() -> None:
 
 
 def test_results_of_older_version_without_a_measure_can_be_continued(tmp_path: Path) -> None:
-    store = open_for_writing(tmp_path)
+    store = open_store_for_writing(tmp_path)
     store.close()
     with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as db, db:
         db.execute("ALTER TABLE results DROP COLUMN memory")
         db.execute("INSERT INTO plan (row, key) VALUES (1, x'01')")
         db.execute("INSERT INTO results (key, trial, moves) VALUES (x'01', 1, 7)")
-    reader = open_for_reading(tmp_path)
+    reader = open_store_for_reading(tmp_path)
     assert list(reader.rows(["row", "moves", "memory"])) == [(1, 7, None)]
     reader.close()
-    store = open_for_writing(tmp_path)
+    store = open_store_for_writing(tmp_path)
     store.add(
         [(b"2", *(1 if column.kind is not str else "x" for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)))]
     )
@@ -944,7 +950,7 @@ def test_replay_opens_row_from_temp_folder_if_results_are_read_only(
     opened: list[Path] = []
     monkeypatch.setattr(replay, "_open_window", opened.append)
     assert main.main(["replay", str(results), "3"]) == 0
-    monkeypatch.setattr(replay, "check_writable", raise_unwritable)
+    monkeypatch.setattr(replay, "check_file_writable", raise_unwritable)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
     assert main.main(["replay", str(results), "3"]) == 0
     assert opened[0] == results / "row-3.yaml" and opened[1].is_relative_to(tmp_path / "elsewhere")
@@ -1002,9 +1008,9 @@ def test_plan_of_other_version_is_rebuilt_and_results_are_kept(change: str, resu
     before = (results / "results.csv").read_bytes()
     with closing(sqlite3.connect(results / DATABASE_FILE)) as db, db:
         db.execute(change)
-    store = open_for_writing(results)
+    store = open_store_for_writing(results)
     engine = engine_of(spec_of(TINY), store)
     assert engine.total == 0
-    write_tables(store)
+    write_csv_tables(store)
     store.close()
     assert (results / "results.csv").read_bytes() == before

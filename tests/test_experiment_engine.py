@@ -20,9 +20,9 @@ from cli.experiment import engine as engine_module
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine
 from cli.progress import ProgressBar
-from sim.experiments.export import write_tables
-from sim.experiments.plan import WorkerTask, iter_tasks
-from sim.experiments.store import open_for_reading, open_for_writing
+from sim.experiments.export import write_csv_tables
+from sim.experiments.plan import WorkerTask, iter_unfinished_tasks
+from sim.experiments.store import open_store_for_reading, open_store_for_writing
 from sim.params import ConfigError
 
 from .conftest import ROOT
@@ -61,15 +61,15 @@ CHANCE = random.Random(4)
 
 
 def run_with_killed_workers(folder: Path, most: int) -> tuple[WorkerKillingEngine, bytes]:
-    store, spec = open_for_writing(folder), spec_of(SLOWER)
-    store.set_plan(spec)
+    store, spec = open_store_for_writing(folder), spec_of(SLOWER)
+    store.store_plan(spec)
     driver = WorkerKillingEngine(
-        store, pools.choose_executor(None, 2, folder), ProgressBar(), iter_tasks(spec, set()), spec.count
+        store, pools.choose_executor(None, 2, folder), ProgressBar(), iter_unfinished_tasks(spec, set()), spec.count
     )
     driver.most = most
     driver.run()
-    write_tables(store)
-    assert not store.failures()
+    write_csv_tables(store)
+    assert not store.failed_runs()
     store.close()
     return driver, (folder / "results.csv").read_bytes()
 
@@ -101,13 +101,13 @@ def test_problem_that_crashes_every_worker_fails_alone(tmp_path: Path, monkeypat
             self._running[self._executor.submit(work_or_crash, suspect.task)] = suspect
 
     text = TINY.replace('"tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, ', "").replace("[1, 16]", "[16]")
-    store, spec = open_for_writing(tmp_path), spec_of(text)
-    store.set_plan(spec)
+    store, spec = open_store_for_writing(tmp_path), spec_of(text)
+    store.store_plan(spec)
     driver = CrashingEngine(
-        store, pools.choose_executor(None, 2, tmp_path), ProgressBar(), iter_tasks(spec, set()), spec.count
+        store, pools.choose_executor(None, 2, tmp_path), ProgressBar(), iter_unfinished_tasks(spec, set()), spec.count
     )
     driver.run()
-    assert store.failures() == [(5, "lost its worker 3 times")]
+    assert store.failed_runs() == [(5, "lost its worker 3 times")]
     assert store.count() == (11, 12)
     store.close()
 
@@ -123,7 +123,7 @@ def test_worker_without_the_program_gives_one_message(tmp_path: Path, monkeypatc
         raise ModuleNotFoundError("No module named 'cli'")
 
     monkeypatch.setattr(engine_module.worker, "compute_task", missing)
-    store = open_for_writing(tmp_path)
+    store = open_store_for_writing(tmp_path)
     with pytest.raises(ConfigError, match=r"cannot load the program \(No module named 'cli'\).*PYTHONPATH="):
         engine_of(spec_of(TINY), store).run()
     store.close()
@@ -139,7 +139,7 @@ def start_driver(spec: Path, folder: Path, *more: str, at: Path = ROOT) -> "subp
 
 def count_finished_runs(folder: Path) -> int:
     try:
-        store = open_for_reading(folder)
+        store = open_store_for_reading(folder)
     except Exception:
         return 0
     try:
@@ -171,12 +171,12 @@ def test_killed_driver_resumes_without_repeating_runs(tmp_path: Path, reference_
         aim = before + 1 + chance.randrange(max(1, (total - before) // (count - number + 1)))
         interrupt_at(folder, start_driver(spec, folder, "--jobs", "2"), aim, signal.SIGKILL)
         assert count_finished_runs(folder) >= min(aim, total)
-    store = open_for_writing(folder)
+    store = open_store_for_writing(folder)
     left = total - store.count()[0]
     driver = engine_of(spec_of(SLOWER), store)
     driver.run()
     assert driver.done == left
-    write_tables(store)
+    write_csv_tables(store)
     store.close()
     assert (folder / "results.csv").read_bytes() == reference_table
 
@@ -341,7 +341,7 @@ def test_each_kernel_is_warmed_up_once_before_timing(monkeypatch: pytest.MonkeyP
         worker, "warm_up_agent", lambda config: done.append(f"{config.kind} {config.params.get('shortcut')}")
     )
     monkeypatch.setattr(worker, "run_task", do_task)
-    for task in iter_tasks(spec_of(text), set()):
+    for task in iter_unfinished_tasks(spec_of(text), set()):
         worker.compute_task(task)
     walks = [word for word in done if word != "task"]
     assert walks == ["tb-wa None", "lrta None", "tba True", "tba False"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.files.map_source import MapFile, MapRecipe, MapRows
 from sim.files.movingai import read_map
@@ -48,7 +48,7 @@ def run_identically(first: Scenario, second: Scenario, ticks: int = 60) -> bool:
     for session in sessions:
         session.advance(ticks)
     one, two = (session.run.world for session in sessions)
-    return one.digest() == two.digest() and np.array_equal(one.grid.terrain, two.grid.terrain)
+    return one.compute_digest() == two.compute_digest() and np.array_equal(one.grid.terrain, two.grid.terrain)
 
 
 # --- opening --------------------------------------------------------------------------------------
@@ -225,7 +225,9 @@ def save_and_reopen(session: Session, folder: Path) -> Scenario:
 
 
 def test_untouched_run_survives_saving_and_opening(tmp_path: Path) -> None:
-    setup = make_scenario(changes=RandomChanges(4, 5.0), script=((6, EditCells(blocked=(70, 71))), (9, MoveGoal(380))))
+    setup = make_scenario(
+        changes=RandomChangeSchedule(4, 5.0), script=((6, EditCells(blocked=(70, 71))), (9, MoveGoal(380)))
+    )
     again = save_and_reopen(Session(setup), tmp_path)
     assert isinstance(again.map, MapRows)  # it came from nowhere
     assert (again.title, again.caption, again.switches, again.changes) == (
@@ -241,13 +243,13 @@ def test_untouched_run_survives_saving_and_opening(tmp_path: Path) -> None:
 def test_saved_scenario_keeps_user_edits_but_not_random_changes(tmp_path: Path) -> None:
     path = write_map_file(tmp_path, random_map_rows(5, 20, 20, 0.1))
     opened = files.open_any_file(path).scenario
-    setup = changed(opened, changes=RandomChanges(2, 10.0), script=((3, EditCells(blocked=(200,))),))
+    setup = changed(opened, changes=RandomChangeSchedule(2, 10.0), script=((3, EditCells(blocked=(200,))),))
     session = Session(setup)
     session.advance(9)
     free = [c for c in range(100, 140) if session.run.scenario.grid.is_free(c)][:6]
     painting.block_or_free_cells(session, free, block=True)
     weighted = session.run.world.walkers[1]
-    agent_edits.set_param(session, PanelKey(0, weighted.id), "weight", 2.5)
+    agent_edits.set_agent_param(session, PanelKey(0, weighted.id), "weight", 2.5)
     scenario = files.scenario_from_session(session)
     assert isinstance(scenario.map, MapFile)
     again = save_and_reopen(session, tmp_path)
@@ -329,7 +331,7 @@ def test_edited_map_is_equal_after_save_and_reload(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "save", [files.save_map, files.save_session_scenario, tables.export_csv, tables.export_ticks_csv]
+    "save", [files.save_map, files.save_session_scenario, tables.export_agents_csv, tables.export_ticks_csv]
 )
 def test_unwritable_save_path_is_reported(tmp_path: Path, save) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "file").write_text("")
@@ -341,10 +343,10 @@ def test_unwritable_save_path_is_reported(tmp_path: Path, save) -> None:  # type
 
 
 def test_file_extension_is_added_once() -> None:
-    assert files.with_suffix("a", ".map") == Path("a.map")
-    assert files.with_suffix("a.MAP", ".map") == Path("a.MAP")
-    assert files.with_suffix("a.b", (".yaml", ".yml")) == Path("a.b.yaml")
-    assert files.with_suffix("a.yml", (".yaml", ".yml")) == Path("a.yml")
+    assert files.path_with_suffix("a", ".map") == Path("a.map")
+    assert files.path_with_suffix("a.MAP", ".map") == Path("a.MAP")
+    assert files.path_with_suffix("a.b", (".yaml", ".yml")) == Path("a.b.yaml")
+    assert files.path_with_suffix("a.yml", (".yaml", ".yml")) == Path("a.yml")
 
 
 def test_is_shipped_recognises_shipped_files() -> None:
@@ -365,7 +367,7 @@ def test_exported_comparison_matches_metrics(tmp_path: Path) -> None:
         make_scenario(agents=(AgentConfig("tba", 'grüße, "x"'), AgentConfig("tb-wa"), AgentConfig("astar")))
     )
     session.advance(40)
-    path = tables.export_csv(session, tmp_path / "table")
+    path = tables.export_agents_csv(session, tmp_path / "table")
     assert path.name == "table.csv" and b"\r" not in path.read_bytes()
     rows = read_table(path)
     assert [row["agent"] for row in rows] == ['grüße, "x"', "TB-WA*", "A*"]
@@ -381,7 +383,7 @@ def test_exported_comparison_matches_metrics(tmp_path: Path) -> None:
 def test_undefined_measures_are_exported_empty(tmp_path: Path) -> None:
     session = Session(scenario_on(Grid.from_text_rows([".@."]), 0, 2, (AgentConfig("tb-wa"),), budget=2))
     session.advance(10)
-    row = read_table(tables.export_csv(session, tmp_path / "t"))[0]
+    row = read_table(tables.export_agents_csv(session, tmp_path / "t"))[0]
     assert row["optimal"] == row["suboptimality"] == row["arrived"] == ""
     assert row["state"] == "no path"
 
@@ -403,7 +405,7 @@ def test_exported_tables_escape_labels_against_formulas(tmp_path: Path) -> None:
     labels = ["=1+1", "+1", "-1", "@SUM(A1)", "plain"]
     session = Session(make_scenario(agents=tuple(AgentConfig("lrta", label) for label in labels)))
     session.advance(2)
-    for write in (tables.export_csv, tables.export_ticks_csv):
+    for write in (tables.export_agents_csv, tables.export_ticks_csv):
         rows = read_table(write(session, tmp_path / "t"))
         assert list(dict.fromkeys(row["agent"] for row in rows)) == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "plain"]
         assert float(rows[0]["cost"]) >= 0, "numbers stay numbers"

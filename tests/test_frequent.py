@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, MoveGoal, SetParam
 from sim.grid import Grid
 from sim.kernels import inner, jit
 from sim.kernels.jit import JIT_ON, CachedDispatch, kernel
 from sim.world import World
 
-from .conftest import parameter_sets, random_map_rows, smallest_budget
+from .conftest import parameter_sets, random_map_rows, smallest_accepted_budget
 
 SIDE = 12
 
@@ -24,11 +24,11 @@ def walk_digest_and_rows(key: str, few: int, watched: bool) -> tuple[str, list[o
     chance = random.Random(key)
     grid = Grid.from_text_rows(random_map_rows(3, SIDE, SIDE, 0.2))
     free = grid.free.nonzero()[0].tolist()
-    changes = RandomChanges(9, 5.0)
+    changes = RandomChangeSchedule(9, 5.0)
     with patch.object(jit, "_CALLS_BEFORE_RESOLVING", few):
         world = World(grid, free[0], free[-1], SPECS_BY_KEY, watched=watched, random_changes=changes, trials=2)
         spec = SPECS_BY_KEY[key]
-        walker = world.add(AgentConfig(key, budget=smallest_budget(spec, {}, 9)))
+        walker = world.add(AgentConfig(key, budget=smallest_accepted_budget(spec, {}, 9)))
         log: list[object] = []
         for tick in range(160):
             if tick % 20 == 10:
@@ -38,7 +38,7 @@ def walk_digest_and_rows(key: str, few: int, watched: bool) -> tuple[str, list[o
                     world.submit(SetParam(walker.id, name, value))
             world.advance(1)
             log += walker.rows.tolist()
-    return world.digest(), log
+    return world.compute_digest(), log
 
 
 @pytest.mark.parametrize("watched", [False, True])

@@ -13,7 +13,7 @@ from cli.progress import ProgressBar
 from cli.report import create_report, figures, write_report
 from cli.report.page import report_section
 from sim.experiments.specification import parse_experiment
-from sim.experiments.store import open_for_reading
+from sim.experiments.store import open_store_for_reading
 from sim.files.lesson import parse_lesson
 from sim.files.yaml import write_yaml
 from sim.lesson import find_broken_claims
@@ -193,7 +193,7 @@ def test_random_experiment_produces_a_complete_report(
         except ConfigError as error:  # such as movement: an agent that a rule does not allow
             assert_problems_are_single_lines(error)
     run_all(text, tmp_path)
-    with open_for_reading(tmp_path) as store:
+    with open_store_for_reading(tmp_path) as store:
         report = create_report(store)
         assert report_section(report)
     write_report(report, tmp_path / "report", ProgressBar())

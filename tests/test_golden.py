@@ -14,7 +14,7 @@ from sim.kernels.log import RESTARTED
 from sim.world import World
 
 from . import naive
-from .conftest import UNLIMITED, board_of, drawn, smallest_budget, solo, ticks_of, yaml_of
+from .conftest import UNLIMITED, board_of, drawn, smallest_accepted_budget, solo, ticks_of, yaml_of
 
 GOLDEN = Path(__file__).parent / "golden"
 M1: dict[str, Any] = yaml_of((GOLDEN / "m1.yaml").read_text())
@@ -76,7 +76,7 @@ def test_naive_version_on_m1_matches_golden_table(row: dict[str, Any]) -> None:
 
 
 def tiny(name: str, key: str, budget: int = 1, **params: Any) -> tuple[World, Any]:
-    return solo(*drawn(TINY[name]), key, smallest_budget(SPECS_BY_KEY[key], params, budget), **params)
+    return solo(*drawn(TINY[name]), key, smallest_accepted_budget(SPECS_BY_KEY[key], params, budget), **params)
 
 
 def run_to_end(world: World, limit: int = 20_000) -> list[int]:
@@ -205,7 +205,7 @@ def test_reopened_goal_wakes_an_agent_with_no_path(key: str) -> None:
     world.submit(EditCells(blocked=(gate,)), 1)
     world.advance(100)
     assert walker.agent.status is Status.NO_PATH
-    assert walker.state_word == "no path"
+    assert walker.state_text == "no path"
     stood, before = walker.position, world.metrics_of_walker(walker)
     world.submit(EditCells(freed=(gate,)), world.tick + 10)
     world.advance(1000)
@@ -228,7 +228,7 @@ def test_start_adjacent_to_the_goal_takes_one_move(key: str, budget: int) -> Non
 
 @pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
 def test_start_on_the_goal_takes_no_moves(spec: AgentSpec) -> None:
-    world, walker = solo(["..", ".."], 3, 3, spec.key, smallest_budget(spec, {}))
+    world, walker = solo(["..", ".."], 3, 3, spec.key, smallest_accepted_budget(spec, {}))
     assert world.advance(10) == 0
     m = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.AT_GOAL

@@ -110,7 +110,7 @@ def test_cell_ids_round_trip_to_coordinates(width: int, height: int, data: st.Da
     x, y = data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1))
     assert grid.xy(grid.cell(x, y)) == (x, y)
     assert grid.cell(*grid.xy(width * height - 1)) == width * height - 1
-    assert grid.contains(x, y) and not grid.contains(x + width, y) and not grid.contains(x, -1)
+    assert grid.contains_point(x, y) and not grid.contains_point(x + width, y) and not grid.contains_point(x, -1)
 
 
 @given(problems())
@@ -201,5 +201,5 @@ def test_original_cells_follow_changes_of_the_original_map() -> None:
 
 def test_contains_refuses_points_outside_each_border() -> None:
     grid = Grid.from_text_rows(["...", "..."])
-    inside = {(x, y) for x in range(-2, 5) for y in range(-2, 5) if grid.contains(x, y)}
+    inside = {(x, y) for x in range(-2, 5) for y in range(-2, 5) if grid.contains_point(x, y)}
     assert inside == {(x, y) for x in range(3) for y in range(2)}

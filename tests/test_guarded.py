@@ -124,10 +124,10 @@ def test_message_of_an_odd_exception_class_is_one_short_line(name: str, tmp_path
     began = time.monotonic()
     made.advance(50)
     mine, other = made.walkers
-    assert mine.state_word == "failed" and other.has_arrived and time.monotonic() - began < 10
+    assert mine.state_text == "failed" and other.has_arrived and time.monotonic() - began < 10
     what = mine.violation.description
     assert what.startswith("mine.py:") and ODD[name][1] in what and len(what) < 400 and "\n" not in what
-    assert type(what) is str and WATCHDOG.is_outside_calls
+    assert type(what) is str and WATCHDOG.is_outside_watched_calls
 
 
 @pytest.mark.parametrize("place", ["begin", "changed", "set_goal", "no_path"])
@@ -200,9 +200,9 @@ def test_exception_in_an_agent_thread_is_not_an_internal_error(
     start = "    def begin(self): threading.Thread(target=fail, name='of an agent').start()\n"
     own_files.load_agent_file(write_agent(tmp_path, f"{odd(name)}{fail}{MINE}{WALK}{start}"))
     app = make_app(setup(1))
-    app.recovery.switch_on()
+    app.recovery.switch_on_recovery()
     said: list[str] = []
-    monkeypatch.setattr(app.window, "notify", said.append)
+    monkeypatch.setattr(app.window, "notify_user", said.append)
     agent_edits.add_agent(app.session, AgentConfig("mine"))
     for thread in threading.enumerate():
         if thread.name == "of an agent":
@@ -380,7 +380,7 @@ class PlainAgent:
         self.start, self.trials, self.path = problem.start, list[int](), np.array([], np.int32)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        log.write_row(rows[0], self.start + 1, 0, 0, 0, log.SEARCHING)
+        log.write_tick_row(rows[0], self.start + 1, 0, 0, 0, log.SEARCHING)
         return 1
 
     def begin_trial(self, start: int) -> None:
@@ -403,7 +403,7 @@ def make_guarded_plain_agent() -> tuple[GuardedAgent, list[PlainAgent]]:
 
 def test_new_agent_version_starts_at_the_start_of_the_trial() -> None:
     agent, made = make_guarded_plain_agent()
-    agent.advance(1, log.new_log(1))
+    agent.advance(1, log.new_tick_log(1))
     assert agent.cell == 3
     agent.begin_trial(2)
     assert agent.cell == 2 and made[0].trials == [2]

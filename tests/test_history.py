@@ -40,7 +40,7 @@ def observable_state(session: Session) -> object:
     for branch in tree.branches.values():
         branch.timeline.apply_due_commands()
     branches = [(b.number, b.name, b.parent, b.at, b.timeline.entries()) for b in tree.branches.values()]
-    digests = [branch.timeline.world.digest() for branch in session.run.shown_branches]
+    digests = [branch.timeline.world.compute_digest() for branch in session.run.shown_branches]
     panels = [(panel.key, panel.view.label) for panel in session.run.panels]
     return branches, tree.link_groups(), list(session.run.shown), digests, panels, session.run.scenario
 
@@ -54,19 +54,19 @@ ACTS: dict[str, Act] = {
     "stroke": lambda s: stroke(s, find_free_cells(s), True),
     "switch": lambda s: adjust.toggle_switch(s, "gate") if "gate" in s.run.world.switch_states() else None,
     "goal": lambda s: painting.move_shared_goal(s, find_free_cells(s, 9)[-1]),
-    "start": lambda s: s.start_over_with(start=s.run.world.grid.xy(find_free_cells(s)[2])),
+    "start": lambda s: s.start_over_with_changes(start=s.run.world.grid.xy(find_free_cells(s)[2])),
     "four neighbours": lambda s: s.set_movement(Movement(FOUR)),
     "squeeze": lambda s: s.set_movement(Movement(SQUEEZE, 1.5)),
     "add": lambda s: agent_edits.add_agent(s, AgentConfig("tb-wa", "new")),
     "remove": lambda s: agent_edits.remove_agent(s, s.run.panels[1].key),
     "kind": lambda s: agent_edits.replace_agent(s, s.run.panels[0].key, AgentConfig("tb-gbfs")),
     "order": lambda s: agent_edits.move_panel(s, s.run.panels[0].key, 1),
-    "weight": lambda s: agent_edits.set_param(s, PanelKey(s.run.front, 1), "weight", 2.75),
+    "weight": lambda s: agent_edits.set_agent_param(s, PanelKey(s.run.front, 1), "weight", 2.75),
     "budget": lambda s: s.do(SetBudget(9)),
     "own budget": lambda s: agent_edits.set_agent_budget(s, s.run.panels[0].key, 7),
     "trials": lambda s: s.do(SetTrials(5)),
     "changes": lambda s: s.do(SetRandomChanges(3, 10.0)),
-    "branch": lambda s: branching.create_branch_here(s),
+    "branch": lambda s: branching.create_branch_at_current_tick(s),
     "split": lambda s: (
         s.focus(PanelKey(s.run.front, 1)),
         branching.split_into_variants(s, [{"budget": 20}, {"budget": 90}]),
@@ -79,10 +79,10 @@ ACTS: dict[str, Act] = {
     ),
     "R": lambda s: s.start_over(keeps_map=False),
     "Ctrl+R": lambda s: s.start_over(keeps_map=True),
-    "script off": lambda s: script.toggle_entry(s, script.script_entries(s.run)[0]),
-    "script moved": lambda s: script.move_entry(s, script.script_entries(s.run)[0], 3),
-    "script deleted": lambda s: script.delete_entry(s, script.script_entries(s.run)[0]),
-    "script again": lambda s: script.duplicate_entry(s, script.script_entries(s.run)[0]),
+    "script off": lambda s: script.toggle_script_entry(s, script.script_entries(s.run)[0]),
+    "script moved": lambda s: script.move_script_entry(s, script.script_entries(s.run)[0], 3),
+    "script deleted": lambda s: script.delete_script_entry(s, script.script_entries(s.run)[0]),
+    "script again": lambda s: script.duplicate_script_entry(s, script.script_entries(s.run)[0]),
 }
 
 
@@ -105,7 +105,7 @@ def test_undo_and_redo_restore_every_act(name: str, ticks: int) -> None:
     session.advance(ticks)
     after, there = observable_state(session), session.tick
     done = session.history.undo()
-    assert isinstance(done, UndoEntry) and done.words and done.tick == tick
+    assert isinstance(done, UndoEntry) and done.description and done.tick == tick
     session.seek(tick)
     assert observable_state(session) == before
     assert session.history.redo_last_entry() is done
@@ -115,9 +115,9 @@ def test_undo_and_redo_restore_every_act(name: str, ticks: int) -> None:
 
 def test_undo_restores_deleted_branch_with_children_and_links() -> None:
     session = make_session_with_stroke()
-    child = branching.create_branch_here(session).number
+    child = branching.create_branch_at_current_tick(session).number
     stroke(session, find_free_cells(session), True)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.focus(PanelKey(child, 1))
     branching.split_into_variants(session, [{"weight": 1.0}, {"weight": 4.0}])
     branching.show_branch(session, child)
@@ -160,7 +160,7 @@ def test_undo_and_redo_restore_time_slice_log_of_the_run(monkeypatch: pytest.Mon
     seen.append(observable_state(session))
     for _ in range(3):
         for place, tick in ((1, 14), (0, 10), (1, 14), (2, session.tick), (0, 10), (2, 17)):
-            session.history.go_to_entry(place)
+            session.history.go_to_history_entry(place)
             session.seek(tick)
             assert observable_state(session)[3] == seen[place][3], f"after {place} things"
             noted = [entry.tick for entry in session.run.timeline.entries() if isinstance(entry.command, LimitPlanners)]
@@ -176,8 +176,8 @@ def test_time_slice_entries_before_later_commands_keep_undo_exact(monkeypatch: p
     grid = Grid.from_text_rows(["." * 20] * 6)
     session = Session(scenario_on(grid, 0, 119, agents, budget=2, tick_ms=1.0, script=edits))
     acts: list[Callable[[], object]] = [
-        lambda: branching.create_branch_here(session),
-        lambda: script.move_entry(session, script.script_entries(session.run)[-1], 6),
+        lambda: branching.create_branch_at_current_tick(session),
+        lambda: script.move_script_entry(session, script.script_entries(session.run)[-1], 6),
         lambda: session.do(EditCells((70,))),
     ]
     seen = []
@@ -188,7 +188,7 @@ def test_time_slice_entries_before_later_commands_keep_undo_exact(monkeypatch: p
         finish_seek(session)
     session.advance(60)
     for place in (2, 3, 1, 3, 0, 3):
-        session.history.go_to_entry(place)
+        session.history.go_to_history_entry(place)
         if place < 3:
             session.seek(7 * (place + 1))
             assert observable_state(session)[3] == seen[place][3], f"after {place} things"
@@ -196,7 +196,7 @@ def test_time_slice_entries_before_later_commands_keep_undo_exact(monkeypatch: p
 
 def test_undo_focuses_the_branch_of_the_edit() -> None:
     session = make_session_with_stroke()
-    child = branching.create_branch_here(session).number
+    child = branching.create_branch_at_current_tick(session).number
     session.advance(2)
     stroke(session, find_free_cells(session), True)
     branching.show_branch(session, 0)
@@ -212,15 +212,15 @@ def test_consecutive_changes_of_one_parameter_are_one_undo_entry(monkeypatch: py
     monkeypatch.setattr("ui.model.undo_history.MAX_MERGE_TICKS", 5)
     session = Session(setup())
     for weight in (1.6, 1.7, 1.8):
-        agent_edits.set_param(session, PanelKey(0, 1), "weight", weight)
+        agent_edits.set_agent_param(session, PanelKey(0, 1), "weight", weight)
     session.advance(5)
-    agent_edits.set_param(session, PanelKey(0, 1), "weight", 1.9)
+    agent_edits.set_agent_param(session, PanelKey(0, 1), "weight", 1.9)
     assert len(session.history.done) == len(script.script_entries(session.run)) == 1
     session.do(SetBudget(5))
-    agent_edits.set_param(session, PanelKey(0, 1), "weight", 2.0)
+    agent_edits.set_agent_param(session, PanelKey(0, 1), "weight", 2.0)
     assert len(session.history.done) == len(script.script_entries(session.run)) == 3
     session.advance(6)
-    agent_edits.set_param(session, PanelKey(0, 1), "weight", 2.1)
+    agent_edits.set_agent_param(session, PanelKey(0, 1), "weight", 2.1)
     assert len(session.history.done) == 4
     for left in (3, 2, 1, 0):
         session.history.undo()
@@ -236,7 +236,7 @@ def test_history_go_to_restores_any_index() -> None:
         ACTS[act](session)
         seen.append(observable_state(session))
     for place in (2, 5, 0, 6, 3):
-        session.history.go_to_entry(place)
+        session.history.go_to_history_entry(place)
         assert len(session.history.done) == place
         assert observable_state(session) == seen[place]
 
@@ -245,7 +245,7 @@ def test_undo_restores_window_settings_of_the_session() -> None:
     session, marks = Session(setup()), {"in": None}
     for tick in (3, 8):
         session.history.set(f"range begins at {tick}", lambda value: marks.update({"in": value}), marks["in"], tick)
-    assert session.history.undo().words == "range begins at 8" and marks["in"] == 3
+    assert session.history.undo().description == "range begins at 8" and marks["in"] == 3
     session.history.undo()
     assert marks["in"] is None
     session.history.redo_last_entry()
@@ -266,7 +266,7 @@ def test_undo_works_after_removing_agents_and_branch_and_reset() -> None:
     """KeyError: the focus stayed on a branch that was gone (issue 10, point 2)."""
     session = Session(setup())
     session.advance(4)
-    child = branching.create_branch_here(session).number
+    child = branching.create_branch_at_current_tick(session).number
     branching.show_branch(session, 0)
     while any(panel.key.branch == 0 for panel in session.run.panels):
         agent_edits.remove_agent(session, next(panel.key for panel in session.run.panels if panel.key.branch == 0))
@@ -312,7 +312,7 @@ def make_session_with_strokes_over_time() -> Session:
     for cell in (100, 101, 140):  # apart, and two of them side by side
         painting.block_or_free_cells(session, [cell], block=True)
         session.advance(2)
-    session.history.end()
+    session.history.close_entry()
     painting.block_or_free_cells(session, [102], block=True)  # beside the stroke, and not of it
     return session
 
@@ -336,7 +336,7 @@ def test_strokes_survive_a_crash(tmp_path: Path) -> None:
     for cell in (100, 140):
         painting.block_or_free_cells(session, [cell], block=True)
         session.advance(2)
-    session.history.end()
+    session.history.close_entry()
     painting.block_or_free_cells(session, [101], block=True)
     saved = restore_session(journal.path, SPECS_BY_KEY)
     assert [entry.stroke for entry in saved.branches[0].state.entries] == [
@@ -368,12 +368,12 @@ def test_undo_is_journaled_immediately_without_the_whole_log(tmp_path: Path) -> 
     assert json.loads(written.splitlines()[0])["gone"] and len(written) < 300
     for act in ("branch", "weight", "rename"):
         ACTS[act](session)
-    session.history.go_to_entry(2)
-    session.history.go_to_entry(6)
-    session.history.go_to_entry(4)
+    session.history.go_to_history_entry(2)
+    session.history.go_to_history_entry(6)
+    session.history.go_to_history_entry(4)
     finish_seek(session)
     saved = restore_session(journal.path, SPECS_BY_KEY)
-    again = saved.build_tree(SPECS_BY_KEY)
+    again = saved.build_branch_tree(SPECS_BY_KEY)
     assert [s.entries for s in again.branch_states()] == [s.entries for s in session.run.tree.branch_states()]
     assert [(b.number, b.name, b.parent) for b in again.branches.values()] == [
         (b.number, b.name, b.parent) for b in session.run.tree.branches.values()
@@ -388,7 +388,7 @@ def test_undo_restores_command_order_within_a_tick() -> None:
     session.do(EditCells(blocked=(20,)))
     session.do(EditCells(freed=(20,)))
     wanted = terrain(session)
-    script.delete_entry(session, script.script_entries(session.run)[0])
+    script.delete_script_entry(session, script.script_entries(session.run)[0])
     session.history.undo()
     finish_seek(session)
     assert terrain(session) == wanted and len(tree.branches) == 1
@@ -405,8 +405,8 @@ def make_empty_map_scenario():
 
 def test_undo_of_branch_parameter_affects_only_that_branch() -> None:
     session = Session(setup())
-    branching.create_branch_here(session)
-    agent_edits.set_param(session, PanelKey(1, 1), "weight", 3.0)
+    branching.create_branch_at_current_tick(session)
+    agent_edits.set_agent_param(session, PanelKey(1, 1), "weight", 3.0)
     assert isinstance(session.run.timeline.entries()[-1].command, SetParam)
     session.history.undo()
     finish_seek(session)
@@ -421,16 +421,16 @@ def test_undo_and_redo_add_and_remove_journals_of_runs(tmp_path: Path, monkeypat
     keeper = AutosaveJournal(session)
 
     def count_journals() -> int:
-        keeper.keep()
+        keeper.update_journal()
         return len(list(journals_folder().glob("*.journal")))
 
     assert count_journals() == 1
     session.start_over(keeps_map=False)
     assert count_journals() == 2
-    session.start_over_with(start=session.run.world.grid.xy(find_free_cells(session)[0]))
+    session.start_over_with_changes(start=session.run.world.grid.xy(find_free_cells(session)[0]))
     assert count_journals() == 3
     for place, wanted in ((1, 1), (3, 3), (2, 2), (3, 3), (0, 1)):
-        session.history.go_to_entry(place)
+        session.history.go_to_history_entry(place)
         assert count_journals() == wanted
     keeper.close()
     assert not list(journals_folder().glob("*.journal"))
@@ -440,7 +440,7 @@ def test_deleting_a_branch_frees_its_trails_and_undo_restores_panel_order() -> N
     """Trails of 300 deleted branches held 20 MB, and the order of their panels grew in every undo entry."""
     session = Session(setup())
     session.advance(20)
-    branch = branching.create_branch_here(session)
+    branch = branching.create_branch_at_current_tick(session)
     before = [panel.key for panel in session.run.panels]
     session.run.order_panels([*before[1:], before[0]])
     arranged = [panel.key for panel in session.run.panels]

@@ -54,7 +54,7 @@ def assert_same_trees(tree: BranchTree, again: BranchTree) -> None:
         assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
         assert branch.timeline.entries() == mine.timeline.entries()
         assert branch.timeline.tick == mine.timeline.tick
-        assert branch.timeline.world.digest() == mine.timeline.world.digest()
+        assert branch.timeline.world.compute_digest() == mine.timeline.world.compute_digest()
         assert branch.timeline.divergence_tick is None
         assert_as_plain(branch.timeline)
 
@@ -85,10 +85,10 @@ def test_journal_restores_the_whole_session(tmp_path: Path):
     tree.delete(1)
     for branch in tree.branches.values():
         branch.timeline.advance(4)
-    writer.write_progress(tree.branches, now=True)
+    writer.write_branch_ticks(tree.branches, now=True)
     saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
     assert not saved.warnings
-    assert_same_trees(tree, saved.build_tree(SPECS_BY_KEY))
+    assert_same_trees(tree, saved.build_branch_tree(SPECS_BY_KEY))
 
 
 def test_children_of_deleted_branch_are_restored_under_its_parent(tmp_path: Path):
@@ -97,7 +97,7 @@ def test_children_of_deleted_branch_are_restored_under_its_parent(tmp_path: Path
     middle = tree.branch(0).number
     last = tree.branch(middle).number
     tree.delete(middle)
-    planted = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
+    planted = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
     assert planted[last].parent == 0
     assert_same_trees(tree, planted)
 
@@ -108,7 +108,7 @@ def test_journal_restores_shown_branches_and_focus(tmp_path: Path):
     assert SHOWN_BRANCHES_KEY not in restore_session(writer.path, SPECS_BY_KEY).scenario.view
     numbers = [tree.branch(0).number for _ in range(3)]
     for shown, front in (([0, 1], 1), ([1, 3, 2], 3), ([1, 3, 2], 3), ([1, 3, 2], 2)):
-        writer.write_view(shown, front)
+        writer.write_view_state(shown, front)
     tree.delete(numbers[2])
     assert writer.path.read_text().count('"shown"') == 3, "only what is new"
     saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
@@ -122,7 +122,7 @@ def test_edit_in_linked_branches_keeps_the_focused_branch(tmp_path: Path):
     other = tree.branch(0).number
     tree.link_branches([0, other])
     for front in (0, other):
-        writer.write_view([0, other], front)
+        writer.write_view_state([0, other], front)
         tree.do(front, EditCells((5, 17 + front)))
         assert restore_session(writer.path, SPECS_BY_KEY).branch == front
     writer.close()
@@ -149,8 +149,8 @@ def test_journal_restores_random_sessions(data, tmp_path_factory):
                 line.finish_seek()
             case "delete" if len(tree.branches) > 1:
                 tree.delete(number)
-    writer.write_progress(tree.branches, now=True)
-    assert_same_trees(tree, restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY))
+    writer.write_branch_ticks(tree.branches, now=True)
+    assert_same_trees(tree, restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY))
 
 
 def test_restored_session_can_be_restored_again(tmp_path: Path):
@@ -158,11 +158,11 @@ def test_restored_session_can_be_restored_again(tmp_path: Path):
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(5)
     tree.do(0, EditCells((5,)))
-    again = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
+    again = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
     writer = Journal(RIVER, again, folder=tmp_path)
     again[0].timeline.advance(5)
     again.do(0, EditCells((6,)))
-    third = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
+    third = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
     assert_same_trees(again, third)
     assert [e.tick for e in third[0].timeline.entries() if not e.is_scripted] == [5, 10]
 
@@ -173,12 +173,12 @@ def test_journal_records_progress_of_long_runs_periodically(tmp_path: Path):
     writer = Journal(RIVER, tree, folder=tmp_path)
     for _ in range(1000):
         tree[0].timeline.advance(1)
-        writer.write_progress([0])
+        writer.write_branch_ticks([0])
     lines = writer.path.read_text().count('"progress"')
     assert lines == 1000 // journal.PROGRESS_EVERY
     saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
     assert saved.branches[0].state.tick == 1000
-    assert saved.branches[0].last is not None
+    assert saved.branches[0].shown_digest is not None
 
 
 def test_journal_contains_its_map(tmp_path: Path):
@@ -248,7 +248,7 @@ def test_find_crashed_returns_journals_of_dead_processes(tmp_path: Path):
 
 def test_find_crashed_skips_a_journal_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     paths = [simulate_crash(Journal(RIVER, make_tree(), folder=tmp_path)) for _ in range(3)]
-    is_alive = journal._is_in_use
+    is_alive = journal._is_journal_in_use
 
     def discard_during_check(path: Path) -> bool:
         told = is_alive(path)
@@ -256,7 +256,7 @@ def test_find_crashed_skips_a_journal_deleted_meanwhile(tmp_path: Path, monkeypa
             delete_journal(path)
         return told
 
-    monkeypatch.setattr(journal, "_is_in_use", discard_during_check)
+    monkeypatch.setattr(journal, "_is_journal_in_use", discard_during_check)
     assert {crashed.path for crashed in find_crashed_journals(tmp_path)} == {paths[0], paths[2]}
 
 
@@ -279,7 +279,7 @@ def test_unwritable_journal_folder_is_one_message(tmp_path: Path):
     )
     tree.do(0, EditCells((5,)))
     tree[0].timeline.advance(300)
-    writer.write_progress([0])
+    writer.write_branch_ticks([0])
     writer.close()
 
 
@@ -336,7 +336,7 @@ def test_corrupt_journal_bytes_give_a_session_or_config_error(data, tmp_path_fac
         saved = restore_session(path, SPECS_BY_KEY)
     except ConfigError:
         return
-    tree = saved.build_tree(SPECS_BY_KEY)
+    tree = saved.build_branch_tree(SPECS_BY_KEY)
     if tree[0].timeline.target < 2000:
         tree[0].timeline.finish_seek()
 
@@ -396,10 +396,10 @@ while True:
         ]))
     done = [(e.id, e.tick) for e in line.entries() if not e.is_scripted]
     line.advance(random.randrange(1, 40))
-    writer.write_progress([number])
+    writer.write_branch_ticks([number])
     line.apply_due_commands()
     # By now the ticks are complete: whatever came before must be in the journal.
-    print(repr((number, line.tick, line.world.digest(), done)), flush=True)
+    print(repr((number, line.tick, line.world.compute_digest(), done)), flush=True)
     if random.random() < 0.05 and len(tree.branches) < 6:
         number = tree.branch(number, max(0, line.tick - random.randrange(60))).number
     elif random.random() < 0.05:
@@ -433,7 +433,7 @@ def check_restored(folder: Path, told: list[str]) -> None:
     (crashed,) = find_crashed_journals(folder)
     saved = restore_session(crashed.path, SPECS_BY_KEY)
     assert not saved.warnings
-    tree = saved.build_tree(SPECS_BY_KEY)
+    tree = saved.build_branch_tree(SPECS_BY_KEY)
     # The program may have wound back since and done something there: then that run is kept as another branch.
     lines = [tree[number].timeline, *(branch.timeline for branch in tree.branches.values())]
     logs = [[(e.id, e.tick) for e in line.entries() if not e.is_scripted] for line in lines]
@@ -450,7 +450,7 @@ def check_restored(folder: Path, told: list[str]) -> None:
     for entry_id in later:
         same.delete(entry_id)
     assert same.seek(tick) == tick
-    assert same.world.digest() == digest
+    assert same.world.compute_digest() == digest
     assert_as_plain(line)
 
 

@@ -35,10 +35,10 @@ def kill(keeper: AutosaveJournal) -> None:
 def test_panel_order_is_restored_after_a_crash() -> None:
     session = make_busy_session()
     keeper = AutosaveJournal(session)
-    keeper.keep()
+    keeper.update_journal()
     agent_edits.move_panel(session, session.run.panels[-1].key, -2)
     keeper._last_progress_s = 0.0
-    keeper.keep()
+    keeper.update_journal()
     order = [panel.key for panel in session.run.panels]
     kill(keeper)
     [crashed] = find_crashed_journals()
@@ -50,22 +50,22 @@ def test_panel_order_is_restored_after_a_crash() -> None:
 def test_previous_run_is_restored_after_a_crash(folder: Path) -> None:
     session = make_busy_session()
     keeper = AutosaveJournal(session)
-    keeper.keep()
+    keeper.update_journal()
     painting.block_or_free_cells(session, [30, 31], block=True)
     keeper._last_progress_s = 0.0
-    keeper.keep()
+    keeper.update_journal()
     before = digests(session)
     session.start_over(keeps_map=True)
-    keeper.keep()
+    keeper.update_journal()
     session.advance(2)
     keeper._last_progress_s = 0.0
-    keeper.keep()
+    keeper.update_journal()
     kill(keeper)
     for path in folder.iterdir():  # as on a quick disk: within one tick of its clock
         os.utime(path, (1.0, 1.0))
     assert len(find_crashed_journals()) == 2
     app = make_app(setup())
-    app.window.documents.offer_crashed_session()
+    app.window.document_opener.offer_crashed_session()
     assert isinstance(app.window.dialogs.open_one, CrashQuestion) and "started over" in app.window.dialogs.open_one.text
     press(app, pygame.K_LEFT)  # from "Restore" to "Previous run"
     press(app, pygame.K_RETURN)
@@ -81,15 +81,15 @@ def test_journals_of_undone_or_replaced_runs_are_deleted(folder: Path) -> None:
     session = make_busy_session()
     keeper = AutosaveJournal(session)
     for _ in range(2):
-        keeper.keep()
+        keeper.update_journal()
         session.start_over(keeps_map=True)
-    keeper.keep()
+    keeper.update_journal()
     assert len(keeper.left) == 2 and len(list(folder.glob("*.journal"))) == 3
     assert session.history.undo()
-    keeper.keep()
+    keeper.update_journal()
     assert len(keeper.left) == 1 and len(list(folder.glob("*.journal"))) == 2
     session.open_scenario(setup())  # another file: nothing of what was open can come back
-    keeper.keep()
+    keeper.update_journal()
     assert not keeper.left and len(list(folder.glob("*.journal"))) == 1
     keeper.close()
     assert not list(folder.iterdir())
@@ -98,7 +98,7 @@ def test_journals_of_undone_or_replaced_runs_are_deleted(folder: Path) -> None:
 def test_journal_resumes_after_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = make_busy_session()
     keeper = AutosaveJournal(session)
-    keeper.keep()
+    keeper.update_journal()
     session.user_messages.persistent.clear()
     is_full = True
     write = os.write
@@ -112,16 +112,16 @@ def test_journal_resumes_after_a_full_disk(folder: Path, monkeypatch: pytest.Mon
     for cell in (40, 41, 42):
         painting.block_or_free_cells(session, [cell], block=True)
         keeper._last_progress_s = keeper._last_retry_s = 0.0
-        keeper.keep()
+        keeper.update_journal()
     assert sum("will not be restored" in text for text in session.user_messages.persistent) == 1
     assert len(list(folder.glob("*.journal"))) == 1, "the failed one still holds what was done before"
     is_full = False
     keeper._last_retry_s = 0.0
-    keeper.keep()
+    keeper.update_journal()
     assert session.user_messages.persistent[-1] == "The journal can be written again: your actions survive a crash"
     session.advance(3)
     keeper._last_progress_s = 0.0
-    keeper.keep()
+    keeper.update_journal()
     kill(keeper)
     (crashed,) = find_crashed_journals()
     saved = journal_file.restore_session(crashed.path, session.run.world.specs)
@@ -141,13 +141,13 @@ def test_journal_lines_are_synced_to_disk(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), sync(handle)))
     for _ in range(3):
         keeper._last_progress_s = 0.0
-        keeper.keep()
+        keeper.update_journal()
         if keeper._disk_writer._job is not None:
             keeper._disk_writer._job.result()
     assert len(synced) == 1, "nothing new, nothing to do"
     session.advance(1)
     keeper._last_progress_s = 0.0
-    keeper.keep()
+    keeper.update_journal()
     keeper.close()
     assert len(synced) == 2
     with pytest.raises(OSError, match="Bad file descriptor"):
@@ -157,10 +157,10 @@ def test_journal_lines_are_synced_to_disk(monkeypatch: pytest.MonkeyPatch) -> No
 def test_suspended_journal_writes_nothing(tmp_path: Path) -> None:
     session = make_busy_session()
     keeper = AutosaveJournal(session)
-    keeper.keep()
+    keeper.update_journal()
     journal = keeper.journal
     assert isinstance(journal, Journal) and journal.path is not None
-    journal.suspend()
+    journal.suspend_writing()
     before = journal.path.read_bytes()
     painting.block_or_free_cells(session, [40], block=True)
     assert journal.path.read_bytes() == before
@@ -171,12 +171,12 @@ def test_settings_are_saved_while_the_window_is_open(tmp_path: Path) -> None:
     settings = Settings()
     keeper = SettingsAutosave(settings, lambda: None, path)
     keeper._last_check_s = 0.0
-    keeper.keep()
+    keeper.save_if_changed()
     assert not path.exists(), "nothing has changed"
     settings.add_recent_file("/some/river.map")
     settings.theme = "light"
     keeper._last_check_s = 0.0
-    keeper.keep()
+    keeper.save_if_changed()
     keeper._disk_writer._job.result()
     assert load_settings(path)[0] == settings, "a kill now loses nothing"
     settings.speed = 60
@@ -192,7 +192,7 @@ def test_failed_settings_write_is_reported_once_and_retried(tmp_path: Path) -> N
 
     def keep() -> None:
         keeper._last_check_s = 0.0
-        keeper.keep()
+        keeper.save_if_changed()
         if keeper._disk_writer._job is not None:
             keeper._disk_writer._job.result()
 

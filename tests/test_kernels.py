@@ -16,9 +16,9 @@ from scipy.sparse.csgraph import dijkstra
 
 from sim.grid import Grid
 from sim.kernels import buckets, search
-from sim.kernels.ancestry import link_ancestors, new_links
+from sim.kernels.ancestry import link_ancestors, new_ancestry_links
 from sim.kernels.distance import UNLIMITED, true_distance
-from sim.kernels.octile import COST_UNIT, DIAGONAL, direction_between, h0_cells
+from sim.kernels.octile import COST_UNIT, DIAGONAL, direction_between, h0_between_cells
 from sim.kernels.route import new_route, route_index, trace_changed_route, trace_whole_route
 from sim.kernels.search import (
     EMPTY,
@@ -203,8 +203,10 @@ def test_bucket_queue_accepts_roots_below_current_f(
         best = int(best_open_cell(grid.ground, runs[0]))
         if not grid.is_free(cell) or is_known(runs[0], cell) or best < 0:
             continue
-        f = runs[0].nodes[best].g + h0_cells(grid.ground, best, goal)
-        g = f - lead / 16 - h0_cells(grid.ground, cell, goal)  # all six together 1.2 below the first; the ring spans 4
+        f = runs[0].nodes[best].g + h0_between_cells(grid.ground, best, goal)
+        g = (
+            f - lead / 16 - h0_between_cells(grid.ground, cell, goal)
+        )  # all six together 1.2 below the first; the ring spans 4
         if g < 0.0:
             continue
         for run in runs:
@@ -325,7 +327,7 @@ def test_direction_between_returns_only_legal_moves(problem: tuple[list[str], in
     d = int(direction_between(grid.ground, a, b))
     assert (d >= 0) == (cost is not None)
     assert d < 0 or grid.ground.cost[d] == cost
-    assert h0_cells(grid.ground, a, b) == board.h(board.at(a), board.at(b))
+    assert h0_between_cells(grid.ground, a, b) == board.h(board.at(a), board.at(b))
 
 
 @settings(max_examples=40)
@@ -339,7 +341,7 @@ def test_traced_route_equals_parent_chain_after_every_slice(
     grid = Grid.from_text_rows(rows)
     run = new_search(grid.cells, *weights, reopens=reopen)
     begin_search(grid.ground, run, start, goal, goal)
-    links = new_links(grid.cells)
+    links = new_ancestry_links(grid.cells)
     route, length = new_route(grid.cells, place=links), 0
     for _ in range(300):
         expand_best_cells(grid.ground, run, k)

@@ -15,7 +15,7 @@ from ui.commands.table import COMMANDS
 from ui.draw.layers import LAYERS
 from ui.model import files
 from ui.model.command import CommandTable, CommandTopic
-from ui.model.key_placeholders import commands_mentioned_in, fill_in_keys
+from ui.model.key_placeholders import commands_mentioned_in, fill_in_key_placeholders
 from ui.model.notes import TUTORIAL_NOTES, TutorialNotes
 from ui.model.settings import SIDEBAR_TABS
 
@@ -67,7 +67,7 @@ def test_text_without_a_command_key_has_no_match(text: str) -> None:
 
 def rebind_every_command(app: App) -> App:
     for command_id, key in NEW.items():
-        app.window.assign_keys(command_id, key)
+        app.window.assign_keys_to_command(command_id, key)
     return app
 
 
@@ -143,7 +143,7 @@ def test_interface_shows_no_default_key_after_rebinding(name: str) -> None:
 def test_lessons_show_no_default_key_after_rebinding() -> None:
     app = rebind_every_command(make_app(setup(), (1600, 900)))
     for lesson in files.lesson_files():
-        app.window.documents.open_path(lesson)
+        app.window.document_opener.open_path(lesson)
         with DrawnTexts(app) as seen:
             for step in range(len(app.window.state.lesson.lesson.steps)):
                 app.window.state.lesson.place = step
@@ -155,7 +155,7 @@ def test_lessons_show_no_default_key_after_rebinding() -> None:
 def test_commands_without_keys_show_no_key() -> None:
     app = make_app(setup(), (1600, 900))
     for command in COMMANDS:
-        app.window.assign_keys(command.id, "")
+        app.window.assign_keys_to_command(command.id, "")
     with DrawnTexts(app) as seen:
         for tab in SIDEBAR_TABS:
             app.window.settings.sidebar_tab = tab
@@ -169,12 +169,12 @@ def test_commands_without_keys_show_no_key() -> None:
 
 def test_text_names_a_command_without_key_by_its_title() -> None:
     names = {"play": "Run or pause"}
-    assert fill_in_keys("{key:play} runs", {"play": "Alt+F9"}, names) == "Alt+F9 runs"
-    assert fill_in_keys("{key:play} runs", {"play": ""}, names) == '"Run or pause" runs'
-    assert fill_in_keys("{key:pin_cell} pins", {"pin_cell": ""}, {}) == '"pin cell" pins', (
+    assert fill_in_key_placeholders("{key:play} runs", {"play": "Alt+F9"}, names) == "Alt+F9 runs"
+    assert fill_in_key_placeholders("{key:play} runs", {"play": ""}, names) == '"Run or pause" runs'
+    assert fill_in_key_placeholders("{key:pin_cell} pins", {"pin_cell": ""}, {}) == '"pin cell" pins', (
         "in a film there are no words"
     )
-    assert fill_in_keys("{key:none} and {braces}", {}, names) == "{key:none} and {braces}"
+    assert fill_in_key_placeholders("{key:none} and {braces}", {}, names) == "{key:none} and {braces}"
 
 
 def test_texts_mention_only_existing_commands() -> None:

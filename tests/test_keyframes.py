@@ -23,7 +23,7 @@ from sim.time.memories import BufferSet, TouchedPages
 from sim.time.pool import PartPool
 from sim.world import World
 
-from .conftest import ROOT, random_map_rows, smallest_budget
+from .conftest import ROOT, random_map_rows, smallest_accepted_budget
 from .runs import assert_equal, setups, some_command
 
 BLOCK = PART_BYTES * PARTS_PER_BLOCK
@@ -35,7 +35,7 @@ def make_world_setup(*kinds: str, side: int = 128, budget: int = 8, watched: boo
     rows[-1] = rows[-1][:-1] + "."
     world = World(Grid.from_text_rows(rows), 0, side * side - 1, SPECS_BY_KEY, budget=budget, watched=watched)
     for kind in kinds:
-        world.add(AgentConfig(kind, budget=smallest_budget(SPECS_BY_KEY[kind], {}, budget)))
+        world.add(AgentConfig(kind, budget=smallest_accepted_budget(SPECS_BY_KEY[kind], {}, budget)))
     return world
 
 
@@ -56,7 +56,7 @@ def test_restored_world_advances_like_the_original(setup, ticks, data):
         each.submit(command)
         each.advance(25)
     assert_equal(other, world)
-    assert other.digest() == world.digest()
+    assert other.compute_digest() == world.compute_digest()
     assert_equal(restore_world(before), setup())
 
 
@@ -134,7 +134,7 @@ def test_incremental_restore_equals_the_world():
     world.advance(100)
     restoring = PendingRestore(take_keyframe(world))
     steps = 0
-    while not restoring.step(1):
+    while not restoring.copy_slice(1):
         steps += 1
     assert steps > 5
     assert_equal(restoring.result(), world)
@@ -165,7 +165,7 @@ def test_restored_worlds_share_no_state():
 def test_restore_refuses_to_unpickle_names():
     """A restore must not be able to run what a stream names."""
     frame = take_keyframe(make_world_setup("tba", side=8))
-    evil = Keyframe(0, 0.0, pickle.dumps(subprocess.call), frame.array_headers, frame.kept, frame.content)
+    evil = Keyframe(0, 0.0, pickle.dumps(subprocess.call), frame.array_headers, frame.kept_objects, frame.content)
     with pytest.raises(pickle.UnpicklingError):
         restore_world(evil)
 
@@ -251,7 +251,7 @@ def test_small_array_on_last_page_of_a_large_one_is_copied_fully():
     large, small = pages[: 17 * page + 512], pages[17 * page + 512 : 19 * page + 512]
     untouched = pages[300 * page : 317 * page]  # what is asked of next
     large[:10], small[-600:] = 1, 7
-    held = PartPool(10_000_000).kept(BufferSet([large, small, untouched]))
+    held = PartPool(10_000_000).store_buffers(BufferSet([large, small, untouched]))
     copies = [np.zeros(memory.size, np.uint8) for memory in (large, small, untouched)]
     for _ in held.copy_into(copies):
         pass
@@ -345,7 +345,7 @@ def test_keyframe_store_stays_within_its_budget(budget, data):
             case "fork":
                 tracks.append(data.draw(st.sampled_from(tracks)).fork(data.draw(st.integers(0, 200))))
             case "forget":
-                data.draw(st.sampled_from(tracks)).remove_after(data.draw(st.integers(0, 200)))
+                data.draw(st.sampled_from(tracks)).remove_keyframes_after(data.draw(st.integers(0, 200)))
             case "close" if len(tracks) > 1:
                 tracks.pop().close()
         assert store.held <= budget
@@ -355,7 +355,7 @@ def test_keyframe_store_stays_within_its_budget(budget, data):
     assert store.held == 0
 
 
-EMPTY = PartPool(0).kept(BufferSet([]))
+EMPTY = PartPool(0).store_buffers(BufferSet([]))
 
 
 def make_fake_keyframe(tick: int, size: int = 1000) -> Keyframe:
@@ -385,7 +385,7 @@ def test_at_or_before_returns_nearest_keyframe():
     assert [frame.tick for frame in track.frames] == [10, 20, 30]
     assert [f.tick if (f := track.keyframe_at_or_before(t)) else None for t in (9, 10, 29, 99)] == [None, 10, 20, 30]
     other = track.fork(20)
-    track.remove_after(10)
+    track.remove_keyframes_after(10)
     assert [frame.tick for frame in track.frames] == [10]
     assert [frame.tick for frame in other.frames] == [10, 20]
 
@@ -398,12 +398,12 @@ def test_fork_into_another_store_copies_only_its_first_keyframe():
         track.add(store.finish_snapshot(PendingSnapshot(world, float(world.tick))))
         world.advance(30)
     other = KeyframeStore()
-    frames = track.fork_into_store(other, 70).frames
+    frames = track.fork_track_into_store(other, 70).frames
     assert [frame.tick for frame in frames] == [60]
     assert frames[0].content.pool is not track.frames[2].content.pool
     assert_equal(restore_world(frames[0]), restore_world(track.frames[2]))
     assert len(track.frames) == 4
-    assert not track.fork_into_store(KeyframeStore(1000), 70).frames, "or where its budget is too small, nothing"
+    assert not track.fork_track_into_store(KeyframeStore(1000), 70).frames, "or where its budget is too small, nothing"
 
 
 def test_evicting_keyframes_leaves_the_others_intact():
@@ -452,10 +452,10 @@ def test_timeline_of_100000_ticks_stays_within_keyframe_budget(monkeypatch):
         most = max(most, count_held_bytes(store), store.held)
     assert most <= budget
     assert most > budget // 2, "the budget is used"
-    digest = timeline.world.digest()
+    digest = timeline.world.compute_digest()
     for tick in (99_000, 12_345, 50_000):
         timeline.seek(tick)
         assert timeline.tick == tick
     timeline.seek(100_000)
-    assert timeline.world.digest() == digest
+    assert timeline.world.compute_digest() == digest
     assert timeline.divergence_tick is None

@@ -9,7 +9,7 @@ from ui.commands.table import COMMANDS
 from ui.dialogs.command_palette import matching_commands
 from ui.dialogs.help import help_lines
 from ui.model.command import ANY_MODE, EDIT_MODE, RUN_MODE
-from ui.widgets.key_names import key_press_name, with_cmd_as_ctrl
+from ui.widgets.key_names import key_press_name, modifiers_with_cmd_as_ctrl
 
 
 def test_command_ids_are_unique() -> None:
@@ -138,10 +138,13 @@ def test_command_palette_finds_commands_by_words_and_keys() -> None:
 @pytest.mark.parametrize("meta", [pygame.KMOD_LMETA, pygame.KMOD_RMETA])
 def test_cmd_key_acts_as_ctrl_only_on_macos(meta: int) -> None:
     pygame.display.init()
-    assert key_press_name(pygame.K_s, with_cmd_as_ctrl(meta, "darwin"), "s") == "Ctrl+S"
-    assert key_press_name(pygame.K_z, with_cmd_as_ctrl(meta | pygame.KMOD_LSHIFT, "darwin"), "z") == "Ctrl+Shift+Z"
+    assert key_press_name(pygame.K_s, modifiers_with_cmd_as_ctrl(meta, "darwin"), "s") == "Ctrl+S"
+    assert (
+        key_press_name(pygame.K_z, modifiers_with_cmd_as_ctrl(meta | pygame.KMOD_LSHIFT, "darwin"), "z")
+        == "Ctrl+Shift+Z"
+    )
     for platform in ("linux", "win32"):
-        pressed = key_press_name(pygame.K_s, with_cmd_as_ctrl(meta, platform), "s")
+        pressed = key_press_name(pygame.K_s, modifiers_with_cmd_as_ctrl(meta, platform), "s")
         assert COMMANDS.command_for_key(pressed, is_editing=False) is None
     for platform in ("darwin", "linux", "win32"):
-        assert with_cmd_as_ctrl(pygame.KMOD_RALT, platform) == pygame.KMOD_RALT
+        assert modifiers_with_cmd_as_ctrl(pygame.KMOD_RALT, platform) == pygame.KMOD_RALT

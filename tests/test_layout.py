@@ -156,7 +156,7 @@ def test_segmented_choices_wrap_into_enough_rows(scale, width):
     pygame.font.init()
     canvas = Canvas()
     canvas.begin_frame(pygame.Surface((2000, 900)), DARK, scale, (-1, -1))
-    end = canvas.draw_segments(
+    end = canvas.draw_segmented_control(
         "kind", (10, 20, round(width * scale), 25), [(w, w, "") for w in WORDS], "off", lambda _: None
     )
     boxes = [spot.box for spot in canvas.hit_regions]
@@ -172,5 +172,5 @@ def test_segmented_choices_wrap_into_enough_rows(scale, width):
 def test_text_is_measured_at_window_scale_before_first_draw():
     pygame.font.init()
     usual, large = Canvas(), Canvas(2.0)
-    assert large.px(13) == 2 * usual.px(13) and large.text_width("waiting") > 1.8 * usual.text_width("waiting")
+    assert large.to_px(13) == 2 * usual.to_px(13) and large.text_width("waiting") > 1.8 * usual.text_width("waiting")
     assert len(large.wrap_text("as wide as before", 80)) > len(usual.wrap_text("as wide as before", 80))

@@ -279,7 +279,7 @@ def test_depth_1_kernel_equals_the_general_kernel() -> None:
             world.add(AgentConfig("lrta"))
             world.advance(3000)
             worlds.append(world)
-        assert worlds[0].digest() == worlds[1].digest()
+        assert worlds[0].compute_digest() == worlds[1].compute_digest()
         assert h_values(worlds[0].walkers[0]).tolist() == h_values(worlds[1].walkers[0]).tolist()
 
 
@@ -296,7 +296,7 @@ def test_search_numbers_may_wrap_around(key: str, monkeypatch: pytest.MonkeyPatc
         elif key == "lrta":
             agent.ball.search.control[0].search = first
         world.advance(5000)
-        digests.append(world.digest())
+        digests.append(world.compute_digest())
     assert digests[0] == digests[1]
 
 
@@ -437,7 +437,7 @@ def trial_world(key: str, trials: int = 6) -> World:
 
 def trial_state(world: World) -> tuple[object, ...]:
     return (
-        world.digest(),
+        world.compute_digest(),
         world.tick,
         [(w.trials, w.trial_number, w.is_converged, world.metrics_of_walker(w)) for w in world.walkers],
     )
@@ -483,13 +483,13 @@ def test_trials_give_the_same_digest_with_and_without_jit() -> None:
         "for key in LEARNERS:\n"
         "    world = trial_world(key, 3)\n"
         "    world.advance(100_000)\n"
-        "    print(world.digest(), len(world.walkers[0].trials))\n"
+        "    print(world.compute_digest(), len(world.walkers[0].trials))\n"
     )
     here = []
     for key in LEARNERS:
         world = trial_world(key, 3)
         world.advance(100_000)
-        here.append(f"{world.digest()} {len(world.walkers[0].trials)}")
+        here.append(f"{world.compute_digest()} {len(world.walkers[0].trials)}")
     other = "1" if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" else "0"
     assert run_python(code, NUMBA_DISABLE_JIT=other).split("\n")[:-1] == here
 
@@ -526,7 +526,7 @@ def test_changed_trial_count_restarts_or_ends_a_learner() -> None:
     world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), ("tb-wa", {}), budget=9)
     walker, other = world.walkers
     world.advance(10_000)
-    assert walker.trial_number == 1 and walker.state_word == "arrived"
+    assert walker.trial_number == 1 and walker.state_text == "arrived"
     world.submit(SetTrials(10_000))
     world.advance(1)
     assert walker.position == world.start and walker.trial_number == 2 and other.has_arrived
@@ -535,7 +535,7 @@ def test_changed_trial_count_restarts_or_ends_a_learner() -> None:
     assert len(walker.trials) == 2 and walker.has_arrived
     world.submit(SetTrials(10_000))
     world.advance(10_000)
-    assert walker.is_converged and walker.state_word == "converged" and len(other.trials) == 0
+    assert walker.is_converged and walker.state_text == "converged" and len(other.trials) == 0
     late = world.add(AgentConfig("lrta"))
     assert late.max_trials == 10_000
 
@@ -575,7 +575,7 @@ def test_excess_is_h_minus_initial_h() -> None:
     for _ in ticks_of(world, 5000):
         table: Any = walker.agent.view().learned
         h0 = [float(learned.initial_h(table.target, s)) for s in range(world.grid.cells)]
-        assert [learned.h_excess(table, s) for s in range(world.grid.cells)] == (h_values(walker) - h0).tolist()
+        assert [learned.learned_h_excess(table, s) for s in range(world.grid.cells)] == (h_values(walker) - h0).tolist()
 
 
 def test_free_count_is_updated_by_every_edit() -> None:

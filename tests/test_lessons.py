@@ -244,11 +244,11 @@ def test_lesson_steps_are_the_same_forwards_and_backwards(path) -> None:
         assert playing.place == place
         while playing.is_before_step(session):
             player.update_frame(1.0, 10.0)
-            player.pause_at_end()
+            player.pause_if_run_ended()
             playing.pause_at_step(session, player)
         assert session.tick == playing.tick and not player.clock.is_running
-        digests.append(session.run.world.digest())
-        if playing.step.question is not None:
+        digests.append(session.run.world.compute_digest())
+        if playing.current_step.question is not None:
             playing.go_to_next_step(session, player)
             assert playing.place == place, "the answer comes first"
             playing.choose_answer(0)
@@ -257,7 +257,11 @@ def test_lesson_steps_are_the_same_forwards_and_backwards(path) -> None:
     for place in reversed(range(len(lesson.steps) - 1)):
         playing.go_to_previous_step(session, player)
         session.run.timeline.finish_seek()
-        assert (playing.place, session.tick, session.run.world.digest()) == (place, playing.tick, digests[place])
+        assert (playing.place, session.tick, session.run.world.compute_digest()) == (
+            place,
+            playing.tick,
+            digests[place],
+        )
 
 
 # --- lessons of strangers -------------------------------------------------------------------------
@@ -297,7 +301,7 @@ def test_step_naming_a_removed_agent_is_refused() -> None:
 
 
 def click(app: App, spot_id: str) -> None:
-    spot = app.window.canvas.hit_region_named(spot_id)
+    spot = app.window.canvas.hit_region_with_id(spot_id)
     assert spot is not None, spot_id
     where = spot.box[0] + spot.box[2] // 2, spot.box[1] + spot.box[3] // 2
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
@@ -345,7 +349,7 @@ def test_lesson_starts_from_list_and_plays_both_ways(app: App) -> None:
 
 
 def test_opening_another_run_ends_the_lesson(app: App) -> None:
-    app.window.documents.open_path(ROOT / "assets" / "scenarios" / "weights.yaml")
+    app.window.document_opener.open_path(ROOT / "assets" / "scenarios" / "weights.yaml")
     settle(app)
     assert app.window.state.lesson is None and len(app.window.map_view.panels_with_boxes()) == 4
 
@@ -353,7 +357,7 @@ def test_opening_another_run_ends_the_lesson(app: App) -> None:
 def test_lesson_card_overlays_maps_without_sidebar(app: App) -> None:
     app.window.settings.shows_sidebar = False
     settle(app)
-    assert app.window.canvas.hit_region_named("lesson:lesson_next") is not None
+    assert app.window.canvas.hit_region_with_id("lesson:lesson_next") is not None
     click(app, "lesson:card")
     click(app, "lesson:lesson_back")
     assert not user_commands(app.session.run.timeline), "a click on the card paints nothing on the map below"
@@ -364,7 +368,7 @@ def test_lesson_card_overlays_maps_without_sidebar(app: App) -> None:
 def test_lesson_card_is_beside_maps_and_explains_wrong_answer_on_projector() -> None:
     """1024 x 768 with texts at 150 %: over the maps it hid what it speaks of."""
     app = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, (1024, 768), scale=1.5)
-    app.window.documents.open_path(ROOT / "assets" / "lessons" / "why-agents-scrub.yaml")
+    app.window.document_opener.open_path(ROOT / "assets" / "lessons" / "why-agents-scrub.yaml")
     settle(app)
     box = app.window.map_view.layout.sidebar
     assert box is not None and box[0] >= app.window.map_view.layout.panels[0].whole[0] + 480
@@ -415,9 +419,9 @@ def test_lesson_step_sets_the_camera_in_both_directions(app: App) -> None:
 
 def test_lesson_without_camera_key_keeps_the_camera() -> None:
     lesson = parse_lesson(SMALL, "x.yaml", SPECS_BY_KEY)
-    assert {lesson.camera_at(place) for place in range(3)} == {None}
+    assert {lesson.camera_at_step(place) for place in range(3)} == {None}
     near = parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, y: 1, cells: 3}"), "x.yaml", SPECS_BY_KEY)
-    assert near.camera_at(2) == (1.0, 1.0, 3.0)
+    assert near.camera_at_step(2) == (1.0, 1.0, 3.0)
     with pytest.raises(ConfigError) as error:
         parse_lesson(SMALL.replace("show: [A]", "camera: {x: 1, cells: big, z: 3}"), "x.yaml", SPECS_BY_KEY)
     said = " ".join(error.value.problems)
@@ -427,7 +431,7 @@ def test_lesson_without_camera_key_keeps_the_camera() -> None:
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720)])
 def test_next_button_is_visible_for_long_steps(size: tuple[int, int]) -> None:
     made = make_app(files.open_any_file(ROOT / "assets" / "scenarios" / "rooms.yaml").scenario, size)
-    made.window.documents.open_path(LESSONS[3])
+    made.window.document_opener.open_path(LESSONS[3])
     settle(made)
     playing = made.window.state.lesson
     for place in range(len(playing.lesson.steps)):
@@ -435,7 +439,7 @@ def test_next_button_is_visible_for_long_steps(size: tuple[int, int]) -> None:
         playing.choose_answer(0)
         settle(made)
         settle(made)
-        spot = made.window.canvas.hit_region_named("lesson:lesson_next")
+        spot = made.window.canvas.hit_region_with_id("lesson:lesson_next")
         assert spot is not None and pygame.Rect(made.window.map_view.layout.sidebar).contains(pygame.Rect(spot.box))
 
 

@@ -21,7 +21,7 @@ from ui.draw.layers.records import records_of_agent
 from ui.model.layers import LayerState
 from ui.model.trails import Trail
 
-from .conftest import drawn, make_world, parameter_sets, smallest_budget
+from .conftest import drawn, make_world, parameter_sets, smallest_accepted_budget
 from .test_golden import M1
 
 CONTROLLED = [
@@ -62,7 +62,7 @@ def test_agent_shows_exactly_its_declared_special_layers(spec: AgentSpec) -> Non
     rows, start, goal = drawn(M1["map"])
     found = set()
     for params in [*parameter_sets(spec), MORE.get(spec.key, {})]:
-        world = make_world(rows, start, goal, (spec.key, params), budget=smallest_budget(spec, params, 5))
+        world = make_world(rows, start, goal, (spec.key, params), budget=smallest_accepted_budget(spec, params, 5))
         walker = world.walkers[0]
         for _ in range(60):
             if not world.advance(1):

@@ -12,18 +12,18 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from sim.files import movingai as map_file
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.files.movingai import (
     ScenFile,
     ScenRow,
+    are_path_lengths_equal,
     find_map_of_scen,
-    is_same_length,
     map_text,
     parse_map,
     parse_scen,
     read_map,
     read_scen,
-    row_problem_on,
+    row_problem_on_grid,
     scen_text,
     write_map,
 )
@@ -249,7 +249,7 @@ def test_any_bytes_give_scen_rows_or_a_clear_error(data):
         return
     assert [row.number for row in scen.rows] == list(range(len(scen.rows)))
     assert all(row.is_readable or (row.problem and "\n" not in row.problem) for row in scen.rows)
-    checked = scen.with_problems_on(parse_map(POND, "pond.map"))
+    checked = scen.with_problems_on_grid(parse_map(POND, "pond.map"))
     assert all(row.problem is None or "\n" not in row.problem for row in checked.rows)
 
 
@@ -286,7 +286,7 @@ def test_scen_row_has_width_before_height(version, blank, line_end):
 def test_old_scen_format_has_no_version_and_sizes():
     scen = parse_scen(b"0 a.map 1 2 3 4 5.5\n", "old.scen")
     assert scen.rows == [ScenRow(0, 0, "a.map", 0, 0, (1, 2), (3, 4), 5.5, line=1)]
-    assert row_problem_on(scen.rows[0], Grid.from_text_rows(["....."] * 5)) is None
+    assert row_problem_on_grid(scen.rows[0], Grid.from_text_rows(["....."] * 5)) is None
     assert scen_text(scen.rows) == "0\ta.map\t1\t2\t3\t4\t5.5\n"
 
 
@@ -299,7 +299,7 @@ def test_bad_scen_row_keeps_its_index():
     scen = parse_scen(b"version 1\n1 a.map 5 3 0 0 4 1 4.4\nnonsense\n2 a.map 5 3 0 0 4 1 4.4\n", "some.scen")
     assert [(row.number, row.line, row.is_readable) for row in scen.rows] == [(0, 2, True), (1, 3, False), (2, 4, True)]
     assert "9 fields" in scen.rows[1].problem and "'nonsense'" in scen.rows[1].problem
-    assert scen.with_problems_on(parse_map(POND, "pond.map")).rows[1].problem == scen.rows[1].problem
+    assert scen.with_problems_on_grid(parse_map(POND, "pond.map")).rows[1].problem == scen.rows[1].problem
 
 
 @pytest.mark.parametrize(
@@ -321,12 +321,12 @@ def test_bad_scen_row_keeps_its_index():
 )
 def test_scen_rows_unfit_for_the_map_give_a_reason(start, goal, expected):
     row = ScenRow(0, 0, "pond.map", 5, 3, start, goal, 1.0)
-    assert row_problem_on(row, parse_map(POND, "pond.map")) == expected
+    assert row_problem_on_grid(row, parse_map(POND, "pond.map")) == expected
 
 
 def test_scen_row_for_another_map_size_explains_scaling():
     row = ScenRow(0, 61, "pond.map", 512, 512, (210, 395), (87, 201), 244.95)
-    assert row_problem_on(row, parse_map(POND, "pond.map")) == (
+    assert row_problem_on_grid(row, parse_map(POND, "pond.map")) == (
         "expected a map of 512 x 512, got 5 x 3: the row is for this map scaled to that size; open the scaled copy"
     )
 
@@ -358,11 +358,11 @@ def test_scen_files_are_written_and_read(tmp_path):
 
 
 def test_listed_lengths_are_compared_with_tolerance():
-    assert is_same_length(244.9533, 244.95)
-    assert is_same_length(1000.1, 1000.0)
-    assert not is_same_length(1000.2, 1000.0)
-    assert not is_same_length(5.0, 5.0110)
-    assert not is_same_length(float("inf"), 5.0)
+    assert are_path_lengths_equal(244.9533, 244.95)
+    assert are_path_lengths_equal(1000.1, 1000.0)
+    assert not are_path_lengths_equal(1000.2, 1000.0)
+    assert not are_path_lengths_equal(5.0, 5.0110)
+    assert not are_path_lengths_equal(float("inf"), 5.0)
 
 
 # --- finding and writing files --------------------------------------------------------------------------
@@ -448,13 +448,13 @@ def test_missing_map_suggests_the_nearest_name(tmp_path):
 
 def test_failed_write_keeps_the_old_file_only(tmp_path, monkeypatch):
     path = tmp_path / "kept.map"
-    write_atomically(path, b"old")
+    write_file_atomically(path, b"old")
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    assert problems_of(write_atomically, path, b"new") == [f"{path}: cannot be written: No space left on device"]
+    assert problems_of(write_file_atomically, path, b"new") == [f"{path}: cannot be written: No space left on device"]
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["kept.map"]
 
@@ -462,10 +462,10 @@ def test_failed_write_keeps_the_old_file_only(tmp_path, monkeypatch):
 def test_write_atomically_replaces_and_follows_links(tmp_path):
     (tmp_path / "real.map").write_bytes(b"old")
     (tmp_path / "link.map").symlink_to("real.map")
-    write_atomically(tmp_path / "link.map", b"new")
+    write_file_atomically(tmp_path / "link.map", b"new")
     assert (tmp_path / "real.map").read_bytes() == b"new"
     assert (tmp_path / "link.map").is_symlink()
-    assert "cannot be written" in problems_of(write_atomically, tmp_path / "no" / "folder.map", b"")[0]
+    assert "cannot be written" in problems_of(write_file_atomically, tmp_path / "no" / "folder.map", b"")[0]
 
 
 # --- the benchmark maps ---------------------------------------------------------------------------------
@@ -528,7 +528,7 @@ def shortest_length(row: ScenRow, grid: Grid) -> float:
 def test_listed_lengths_confirm_corner_swamp_and_water_rules(name, number):
     path = BENCHMARKS / f"{name}.map"
     row = read_scen(f"{path}.scen").rows[number]
-    assert is_same_length(shortest_length(row, read_map(path)), row.optimal)
+    assert are_path_lengths_equal(shortest_length(row, read_map(path)), row.optimal)
 
 
 @needs_benchmarks

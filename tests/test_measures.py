@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from sim.kernels.learned import h_excess
+from sim.kernels.learned import learned_h_excess
 from sim.measures import MEASURE_BY_KEY, MEASURES, PANEL_MEASURES
 from sim.metrics import Metrics
 from sim.params import Value
-from sim.results import result_line, trial_result_line
+from sim.results import agent_result_line, trial_result_line
 from sim.walker import Walker
 from sim.world import World
 from ui.model.columns import COLUMNS
@@ -54,7 +54,7 @@ def test_memory_is_the_maximum_over_searches_plus_learned_cells() -> None:
         view = walker.agent.view()
         most = max(most, int(np.count_nonzero(view.search.nodes["search"] == view.search.control[0].search)))
         h = view.learned.h
-        seen = sum(h_excess(view.learned, s) > 0.0 for s in np.flatnonzero(h).tolist())
+        seen = sum(learned_h_excess(view.learned, s) > 0.0 for s in np.flatnonzero(h).tolist())
         assert world.metrics_of_walker(walker).memory == most + seen
     assert seen > 5
 
@@ -83,7 +83,7 @@ def test_game_time_is_measured_per_trial() -> None:
     world = make_world(rows, start, goal, ("lrta", {}), trials=3)
     world.advance(10_000)
     walker = world.walkers[0]
-    line = result_line(world, walker, "reached", "m1")
+    line = agent_result_line(world, walker, "reached", "m1")
     times = [trial_result_line(line, trial)["game_time"] for trial in walker.trials]
     assert times == [trial.ticks / 18 for trial in walker.trials] and times[-1] == line["game_time"]
 

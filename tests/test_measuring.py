@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import EditCells, MoveGoal
 from sim.kernels import distance
 from sim.world import World
@@ -16,7 +16,7 @@ AGENTS = (("tba", {}), ("rtb-wa", {"weight": 3.0}), ("lss-lrta", {}))
 
 
 def make_tracked_world(
-    seed: int = 3, side: int = 24, allowance: int | None = None, changes: RandomChanges | None = None
+    seed: int = 3, side: int = 24, allowance: int | None = None, changes: RandomChangeSchedule | None = None
 ) -> World:
     rows = random_map_rows(seed, side, side, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
@@ -39,7 +39,7 @@ def test_known_nonoptimal_moves_equal_immediate_measurement(seed: int, allowance
             assert known is None or known == true
     later.optimality.judge_whole_queue()
     assert nonoptimal_moves_of(later) == nonoptimal_moves_of(now)
-    assert later.digest() == now.digest()
+    assert later.compute_digest() == now.compute_digest()
 
 
 def test_deferred_measurement_over_many_edits_loses_nothing() -> None:

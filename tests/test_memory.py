@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels import memory
@@ -23,7 +23,7 @@ from sim.kernels.search import begin_search, expand_best_cells, is_known, new_se
 from sim.kernels.tiled import TiledTable
 from sim.world import World
 
-from .conftest import parameter_sets, problems, smallest_budget
+from .conftest import parameter_sets, problems, smallest_accepted_budget
 
 Problem = tuple[list[str], int, int]
 
@@ -48,16 +48,16 @@ def walk_digest_and_rows(problem: Problem, key: str, chance: random.Random, watc
         goal,
         SPECS_BY_KEY,
         watched=watched,
-        random_changes=RandomChanges(5, 10.0),
+        random_changes=RandomChangeSchedule(5, 10.0),
         trials=2,
     )
     log: list[object] = []
     for params in chance.choices(parameter_sets(SPECS_BY_KEY[key]), k=2):
-        world.add(AgentConfig(key, params=params, budget=smallest_budget(SPECS_BY_KEY[key], params, 3)))
+        world.add(AgentConfig(key, params=params, budget=smallest_accepted_budget(SPECS_BY_KEY[key], params, 3)))
     for _ in range(40):
         world.advance(3)
         log += [walker.rows.tolist() for walker in world.walkers]
-    return world.digest(), log
+    return world.compute_digest(), log
 
 
 @settings(max_examples=30)

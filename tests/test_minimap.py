@@ -19,7 +19,7 @@ def app() -> App:
 
 
 def minimap_region(app: App):
-    return app.window.canvas.hit_region_named("minimap:0")
+    return app.window.canvas.hit_region_with_id("minimap:0")
 
 
 def zoom_in(app: App) -> None:
@@ -73,7 +73,7 @@ def test_minimap_shows_edits(app: App) -> None:
     painting.block_or_free_cells(
         app.session, [c for c in range(64 * 20, 64 * 24) if app.session.run.world.grid.free[c]], block=True
     )
-    for kept in app.minimap.kept.values():
+    for kept in app.minimap.cached_pictures.values():
         kept.at = -1.0
     settle(app)
     assert pygame.image.tobytes(app.window.canvas.surface.subsurface(minimap_region(app).box), "RGB") != before
@@ -87,10 +87,10 @@ def test_panels_with_the_same_map_share_one_minimap_image(app: App, monkeypatch:
     zoom_in(app)
     settle(app)
     boxes = [s for s in app.window.canvas.hit_regions if s.id.startswith("minimap")]
-    assert len(boxes) > 1 and len(made) == len(app.minimap.kept) == 1
+    assert len(boxes) > 1 and len(made) == len(app.minimap.cached_pictures) == 1
     painting.block_or_free_cells(
         app.session, [c for c in range(64 * 20, 64 * 24) if app.session.run.world.grid.free[c]], block=True
     )
-    app.minimap.kept[next(iter(app.minimap.kept))].at = -1.0
+    app.minimap.cached_pictures[next(iter(app.minimap.cached_pictures))].at = -1.0
     app.draw()
     assert len(made) == 2

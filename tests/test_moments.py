@@ -33,7 +33,7 @@ SCRUBBING = ROOT / "assets" / "scenarios" / "scrubbing.yaml"
 
 def make_record(cells: list[int], expanded: list[int] | None = None, marks: list[int] | None = None) -> AgentRecord:
     """An agent that was put on the first cell at tick 5 and was on the others after each tick from then on."""
-    rows = log.new_log(len(cells) - 1)
+    rows = log.new_tick_log(len(cells) - 1)
     rows["cell"] = cells[1:]
     rows["expanded"] = expanded or 0
     rows["marks"] = marks or 0
@@ -114,7 +114,7 @@ def test_first_parting_compares_cells_of_two_agents() -> None:
 def test_first_parting_names_the_differing_command() -> None:
     session = Session(open_any_file(SCRUBBING).scenario)
     session.advance(50)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.do(SetParam(0, "weight", 3.0))
     session.advance(30)
     found = first_difference_moment(session)
@@ -137,7 +137,7 @@ def test_moments_list_seeks_by_click_and_enter() -> None:
     press_combination(app, "Alt+O")
     dialog = app.window.dialogs.open_one
     rect = dialog.rows.element.rect
-    where = rect.x + 40, rect.y + dialog.px(20)
+    where = rect.x + 40, rect.y + dialog.to_px(20)
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         pygame.event.post(pygame.event.Event(kind, button=1, pos=where))
     settle(app)
@@ -149,4 +149,4 @@ def test_moments_list_seeks_by_click_and_enter() -> None:
     app.session.run.timeline.finish_seek()
     assert app.session.tick == app.session.run.timeline.tick == dialog.moments[1].tick
     press_combination(app, "Alt+D")
-    assert "goes to" in app.window.state.messages.queued_texts()[-1]
+    assert "goes to" in app.window.state.messages.queued_message_texts()[-1]

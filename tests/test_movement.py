@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import dijkstra
 import main
 from agents.registry import SPECS_BY_KEY
 from sim.commands import EditCells
-from sim.experiments.problems import random_pairs
+from sim.experiments.problems import random_start_goal_pairs
 from sim.files.map_source import MapRows
 from sim.files.movement import movement_data
 from sim.files.movingai import write_map
@@ -137,8 +137,8 @@ def test_regions_are_the_connected_components_of_moves(problem: tuple[list[str],
 
 def test_random_pairs_are_solvable_under_the_movement_rule() -> None:
     rows = ["@.", ".@"]
-    assert random_pairs(Grid.from_text_rows(rows, movement=Movement(CUT)), 3, random.Random(1)) == []
-    assert len(random_pairs(Grid.from_text_rows(rows, movement=Movement(SQUEEZE)), 3, random.Random(1))) == 3
+    assert random_start_goal_pairs(Grid.from_text_rows(rows, movement=Movement(CUT)), 3, random.Random(1)) == []
+    assert len(random_start_goal_pairs(Grid.from_text_rows(rows, movement=Movement(SQUEEZE)), 3, random.Random(1))) == 3
 
 
 def test_grid_copy_keeps_or_replaces_the_movement_rule() -> None:

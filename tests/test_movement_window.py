@@ -52,7 +52,7 @@ def app() -> App:
 
 
 def click(app: App, name: str) -> None:
-    spot = app.window.canvas.hit_region_named(name)
+    spot = app.window.canvas.hit_region_with_id(name)
     assert spot is not None, name
     place = spot.box[0] + spot.box[2] // 2, spot.box[1] + spot.box[3] // 2
     drag(app, place, place)
@@ -66,7 +66,7 @@ def movement(app: App) -> Movement:
 def test_clicking_a_rule_resets_under_it_and_undo_restores(app: App) -> None:
     app.session.advance(7)
     drag(app, at_cell(app, 12, 2), at_cell(app, 12, 2))
-    edited, digest = app.session.run.world.grid.rows(), app.session.run.world.digest()
+    edited, digest = app.session.run.world.grid.rows(), app.session.run.world.compute_digest()
     assert edited != ROWS
     click(app, "rule:four")
     assert movement(app) == Movement(FOUR) and app.session.tick == 0 and app.session.run.world.grid.rows() == edited
@@ -80,7 +80,9 @@ def test_clicking_a_rule_resets_under_it_and_undo_restores(app: App) -> None:
     press_combination(app, "Ctrl+Z")
     while app.session.run.is_seeking:
         settle(app)
-    assert movement(app) == DEFAULT_MOVEMENT and app.session.tick == 7 and app.session.run.world.digest() == digest
+    assert (
+        movement(app) == DEFAULT_MOVEMENT and app.session.tick == 7 and app.session.run.world.compute_digest() == digest
+    )
     press_combination(app, "Ctrl+Y")
     assert movement(app) == Movement(FOUR) and app.session.run.scenario.listed_optimal is None
 
@@ -103,17 +105,17 @@ def test_changing_the_rule_does_not_bake_in_script_edits() -> None:
 
 
 def test_title_shows_non_default_movement_rule(app: App) -> None:
-    assert app.window.canvas.hit_region_named("title:movement") is None
+    assert app.window.canvas.hit_region_with_id("title:movement") is None
     assert set(RULE_LABELS) == set(RULE_TIPS) == set(RULE_DESCRIPTIONS)
     for rule in (FOUR, CUT, SQUEEZE):
         click(app, f"rule:{rule}")
-        spot = app.window.canvas.hit_region_named("title:movement")
+        spot = app.window.canvas.hit_region_with_id("title:movement")
         assert spot is not None and RULE_DESCRIPTIONS[rule] in spot.tip
-        assert (app.window.canvas.hit_region_named("diagonal:more") is not None) == (rule != FOUR)
+        assert (app.window.canvas.hit_region_with_id("diagonal:more") is not None) == (rule != FOUR)
     click(app, "rule:eight")
-    assert app.window.canvas.hit_region_named("title:movement") is None
+    assert app.window.canvas.hit_region_with_id("title:movement") is None
     click(app, "diagonal:more")
-    assert app.window.canvas.hit_region_named("title:movement") is not None, "another cost of a diagonal is told, too"
+    assert app.window.canvas.hit_region_with_id("title:movement") is not None, "another cost of a diagonal is told, too"
 
 
 @pytest.mark.parametrize("size, scale", [((800, 600), 1.0), ((1280, 720), 2.0), ((1600, 900), 1.0)])
@@ -121,7 +123,7 @@ def test_title_shows_non_default_movement_rule(app: App) -> None:
 def test_title_has_room_for_the_rule_in_any_window(size: tuple[int, int], scale: float, rule: str) -> None:
     scenario = replace(begun().run.scenario, title="A title that is long enough to need cutting in a narrow window")
     app = make_app(scenario.with_movement(Movement(rule)), size, scale=scale)
-    spot, opener = (app.window.canvas.hit_region_named(name) for name in ("title:movement", "top:open"))
+    spot, opener = (app.window.canvas.hit_region_with_id(name) for name in ("title:movement", "top:open"))
     assert spot is not None and opener is not None
     assert app.window.canvas.text_width(rule) <= spot.box[2] and spot.box[0] + spot.box[2] <= opener.box[0]
 
@@ -146,12 +148,12 @@ def test_diagonal_cost_is_adjustable_and_kept_across_rules(app: App) -> None:
     click(app, "diagonal:less")
     assert app.session.run.scenario.map.movement == Movement(CUT, 1.4) and f"{movement(app).diagonal:.4g}" == "1.4"
     for _ in range(9):
-        adjust.step_diagonal_cost(app.session, 1)
+        adjust.adjust_diagonal_cost(app.session, 1)
     done = len(app.session.history.done)
-    adjust.step_diagonal_cost(app.session, 1)
+    adjust.adjust_diagonal_cost(app.session, 1)
     assert movement(app).diagonal == 2.0 and len(app.session.history.done) == done, "at its end nothing is begun again"
     click(app, "rule:four")
-    adjust.step_diagonal_cost(app.session, 1)
+    adjust.adjust_diagonal_cost(app.session, 1)
     assert movement(app) == Movement(FOUR)
     click(app, "rule:eight")
     assert movement(app) == Movement(EIGHT, DIAGONAL)
@@ -165,7 +167,7 @@ def test_selecting_the_same_rule_changes_nothing(app: App) -> None:
 
 def test_undoing_a_rule_change_restores_branches(app: App) -> None:
     app.session.advance(4)
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     painting.block_or_free_cells(app.session, [30], block=True)
     app.session.advance(3)
     states = app.session.run.tree.branch_states()
@@ -196,14 +198,14 @@ def test_saved_session_and_scenario_keep_the_rule(app: App, tmp_path: Path) -> N
     click(app, "rule:eight-squeeze")
     click(app, "diagonal:more")
     app.session.advance(9)
-    digest = app.session.run.world.digest()
+    digest = app.session.run.world.compute_digest()
     opened = files.open_any_file(session_saving.save_session(app.session, tmp_path / "mine"))
     again = Session(opened.scenario)
     assert opened.saved_session is not None
     session_saving.restore_session(again, opened.saved_session)
     while not again.continue_seek():
         pass
-    assert again.run.world.grid.movement == Movement(SQUEEZE, 1.5) and again.run.world.digest() == digest
+    assert again.run.world.grid.movement == Movement(SQUEEZE, 1.5) and again.run.world.compute_digest() == digest
     assert again.run.timeline.divergence_tick is None
     scenario = files.open_any_file(files.save_session_scenario(app.session, tmp_path / "plain")).scenario
     assert scenario.grid.movement == Movement(SQUEEZE, 1.5)

@@ -40,7 +40,7 @@ def test_value_is_next_to_its_name_after_arrival():
     texts = record_drawn_texts(app)
     for (name, box), (_, value) in pairwise(texts):
         if name == "cost / optimal" and value.y - box.y == 1:
-            assert value.x - box.right <= app.window.canvas.px(6)
+            assert value.x - box.right <= app.window.canvas.to_px(6)
             break
     else:
         pytest.fail("the numbers do not stand beside their names")
@@ -63,7 +63,7 @@ def test_comparison_columns_leave_room_for_full_names():
 def test_comparison_numbers_never_touch(monkeypatch):
     app = make_app_with_comparison()
     large = {"suboptimality": "17.79", "back_moves": "102,691", "revisits": "116,011", "expansions": "1,157,160"}
-    monkeypatch.setattr(tab_compare, "_value_text", lambda measure, view: large[measure.key])
+    monkeypatch.setattr(tab_compare, "_measure_value_text", lambda measure, view: large[measure.key])
     row = sorted(
         (box for words, box in record_drawn_texts(app) if words in large.values()), key=lambda box: (box.y, box.x)
     )
@@ -86,14 +86,14 @@ def test_header_buttons_appear_on_hover_if_the_name_fills_its_row(size, monkeypa
     app.draw()
     x, y, width, _ = app.window.map_view.panels_with_boxes()[4][1].header
     key = app.window.map_view.panels_with_boxes()[4][0].key
-    assert app.window.canvas.hit_region_named(f"edit:{key}") is None
-    state = app.window.canvas.hit_region_named(f"state:{key}").box
+    assert app.window.canvas.hit_region_with_id(f"edit:{key}") is None
+    state = app.window.canvas.hit_region_with_id(f"state:{key}").box
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: (x + width // 2, y + 4))
     app.draw()
-    button = app.window.canvas.hit_region_named(f"edit:{key}")
+    button = app.window.canvas.hit_region_with_id(f"edit:{key}")
     assert button is not None and not pygame.Rect(button.box).colliderect(state)
-    assert app.window.canvas.hit_region_named(f"state:{key}").box == state
-    name = app.window.canvas.hit_region_named(f"name:{key}")
+    assert app.window.canvas.hit_region_with_id(f"state:{key}").box == state
+    name = app.window.canvas.hit_region_with_id(f"name:{key}")
     assert name is None or not pygame.Rect(button.box).colliderect(name.box)
 
 
@@ -104,7 +104,7 @@ def test_name_is_not_truncated_for_chips_equal_among_namesakes():
     app.session.advance(3)
     app.window.run("branch")
     app.draw()
-    names = [app.window.canvas.hit_region_named(f"name:{panel.key}") for panel in app.session.run.panels]
+    names = [app.window.canvas.hit_region_with_id(f"name:{panel.key}") for panel in app.session.run.panels]
     whole = app.window.canvas.text_width("eager, as ever", 15, "bold")
     assert len(names) == 4 and all(names[i].box[2] >= whole for i in (1, 3))
 
@@ -115,11 +115,13 @@ def test_undoing_a_switch_removes_its_message():
     press_combination(app, "Ctrl+A")
     press_combination(app, "Ctrl+G")
     press_combination(app, "Return")
-    assert any("gate" not in text and " switches " in text for text in app.window.state.messages.queued_texts())
+    assert any("gate" not in text and " switches " in text for text in app.window.state.messages.queued_message_texts())
     press_combination(app, "Ctrl+Z")
     app.draw()
     assert app.session.run.world.switches.keys() == {"door", "gate"}
-    assert not any("gate" not in text and " switches " in text for text in app.window.state.messages.queued_texts())
+    assert not any(
+        "gate" not in text and " switches " in text for text in app.window.state.messages.queued_message_texts()
+    )
 
 
 def test_state_text_is_shortened_before_distinguishing_chips():
@@ -130,7 +132,7 @@ def test_state_text_is_shortened_before_distinguishing_chips():
     for width in range(130, 260):
         canvas.hit_regions.clear()
         panel_header.draw_panel_header(app.window.desk, (0, 0, width, HEADER_HEIGHT + HEADER_ROW_HEIGHT), panel, 0)
-        assert canvas.hit_region_named(f"chip:{panel.key}:restart") is not None, width
+        assert canvas.hit_region_with_id(f"chip:{panel.key}:restart") is not None, width
 
 
 @pytest.mark.parametrize("tab", ["layers", "edit", "compare"])
@@ -201,5 +203,5 @@ def test_short_name_is_shown_next_to_header_buttons():
     kinds = ("lrta", "tba", "tb-wa", "tb-gbfs", "rtaa", "dstar-lite", "astar", "ribs")
     app = make_app(replace(setup(), agents=tuple(AgentConfig(kind) for kind in kinds)), (800, 600))
     for width in range(760, 1000, 12):
-        app.window.on_resized(pygame.display.set_mode((width, 600)))
+        app.window.on_window_resized(pygame.display.set_mode((width, 600)))
         assert "A*" in [words for words, _ in record_drawn_texts(app)], width

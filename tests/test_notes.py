@@ -39,7 +39,7 @@ def test_each_note_appears_at_its_event_and_closes_on_escape(app: App, tmp_path:
             view = app.session.run.panels[0].view
             if note.key == "back-move":
                 assert int(view.rows[-1].marks) & log.BACK_MOVE
-            assert app.window.canvas.hit_region_named("note") is not None
+            assert app.window.canvas.hit_region_with_id("note") is not None
             seen.append(note.key)
             was_running = app.window.player.clock.is_running
             press_combination(app, "Escape")
@@ -79,7 +79,7 @@ def test_note_disappears_when_its_agent_has_arrived(app: App) -> None:
 def test_click_on_a_note_closes_it_without_painting(app: App) -> None:
     press_combination(app, ".")
     settle(app)
-    spot = app.window.canvas.hit_region_named("note")
+    spot = app.window.canvas.hit_region_with_id("note")
     assert spot is not None
     where = spot.box[0] + 20, spot.box[1] + 20
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
@@ -98,7 +98,7 @@ def test_note_covers_little_of_the_map(size: tuple[int, int]) -> None:
             made.frame(0.05)
         settle(made)
         note = made.window.state.notes.shown_note
-        spot = made.window.canvas.hit_region_named("note")
+        spot = made.window.canvas.hit_region_with_id("note")
         boxes = next(
             b for panel, b in made.window.map_view.panels_with_boxes() if panel.view.label == note.points_at.agent
         )
@@ -116,7 +116,7 @@ def test_note_keeps_its_position_while_the_agent_moves(app: App) -> None:
     for _ in range(20):
         app.session.advance(60)
         settle(app)
-        places.add(canvas.hit_region_named("note").box)
+        places.add(canvas.hit_region_with_id("note").box)
         best = app.session.run.panels[0].view.agent.best
         heights.add(app.session.run.world.grid.xy(best)[1] < app.session.run.world.grid.height // 2)
     assert heights == {True, False}, "what it points at was in both halves of the map"
@@ -131,7 +131,7 @@ def test_note_does_not_cover_its_target() -> None:
     for _ in range(20):
         made.session.advance(60)
         settle(made)
-        note = pygame.Rect(made.window.canvas.hit_region_named("note").box)
+        note = pygame.Rect(made.window.canvas.hit_region_with_id("note").box)
         panel = made.session.run.panels[0]
         assert not note.collidepoint(at_cell(made, *made.session.run.world.grid.xy(panel.view.agent.best)))
         heights.add(note.y)
@@ -144,7 +144,7 @@ def test_note_lies_outside_panels_when_maps_are_too_small(size: tuple[int, int])
     made.window.state.notes = TutorialNotes([])
     made.session.advance(3)
     settle(made)
-    note = pygame.Rect(made.window.canvas.hit_region_named("note").box)
+    note = pygame.Rect(made.window.canvas.hit_region_with_id("note").box)
     assert sum(bool(note.colliderect(boxes.whole)) for _, boxes in made.window.map_view.panels_with_boxes()) == (
         size[0] > 800
     )
@@ -154,7 +154,7 @@ def test_pointer_line_of_a_note_ends_before_its_target(app: App, monkeypatch: py
     lines: list[tuple[tuple[int, int], tuple[int, int]]] = []
     app.session.advance(2)
     settle(app)
-    x, y, width, height = app.window.canvas.hit_region_named("note").box
+    x, y, width, height = app.window.canvas.hit_region_with_id("note").box
     best = at_cell(app, *app.session.run.world.grid.xy(app.session.run.panels[0].view.agent.best))
     monkeypatch.setattr(pygame.draw, "line", lambda surface, colour, start, end, *thick: lines.append((start, end)))
     app.draw()
@@ -163,7 +163,7 @@ def test_pointer_line_of_a_note_ends_before_its_target(app: App, monkeypatch: py
 
 
 def test_other_examples_have_no_notes(app: App) -> None:
-    app.window.documents.open_path(files.example_files()[1])
+    app.window.document_opener.open_path(files.example_files()[1])
     settle(app)
     assert app.window.state.notes is None
 
@@ -178,8 +178,8 @@ def test_gallery_example_speed_does_not_replace_the_user_speed(app: App) -> None
     settle(app)
     own = app.session.run.scenario.view["speed"]
     assert app.window.player.clock.is_running and app.window.player.speed == own != 60
-    app.window.collect_settings()
+    app.window.copy_window_state_to_settings()
     assert app.window.settings.speed == 60
-    app.window.documents.open_path(SCENARIOS_FOLDER / "no-path.yaml")
+    app.window.document_opener.open_path(SCENARIOS_FOLDER / "no-path.yaml")
     settle(app)
     assert not app.window.player.clock.is_running

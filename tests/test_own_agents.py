@@ -116,7 +116,7 @@ def test_example_agent_is_short_and_passes_the_contract(tmp_path: Path) -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 45
     spec = own_files.load_agent_file(copy_example_agent(tmp_path))
     assert spec.key == "mine" and SPECS_BY_KEY["mine"] is spec and SPECS[-1] is spec
-    wrong = {rule: told for rule, told in contract.check_contract(spec) if told}
+    wrong = {rule: told for rule, told in contract.check_agent_contract(spec) if told}
     assert not wrong
 
 
@@ -192,7 +192,9 @@ def test_run_ending_in_a_failure_ends_at_the_same_tick_with_a_time_limit(tmp_pat
         world.remove_agent(1)
         world.submit(SetBudget(4), 7)
         passed = [world.advance(step) for _ in range(10)]
-        ends.append((world.tick, sum(passed), world.digest(), world.metrics_of_walker(world.walkers[0]), world.is_over))
+        ends.append(
+            (world.tick, sum(passed), world.compute_digest(), world.metrics_of_walker(world.walkers[0]), world.is_over)
+        )
     assert ends[0][:2] == (8, 8) and ends[0][-1]
     assert ends.count(ends[0]) == len(ends)
 
@@ -206,7 +208,7 @@ def test_failure_in_the_last_tick_is_the_same_after_any_seek(step: int, tmp_path
 
     def state() -> tuple[int, str, str]:
         (view,) = session.run.world.snapshot().walkers
-        return session.tick, view.state_word, session.run.world.digest()
+        return session.tick, view.state_text, session.run.world.compute_digest()
 
     states = []
     while session.advance(step):
@@ -226,7 +228,7 @@ def test_agent_exception_is_reported_and_other_agents_continue(body: str, told: 
     world.advance(5000)
     mine, other = world.walkers
     assert mine.violation is not None and mine.violation.is_failure and told in mine.violation.description
-    assert mine.state_word == "failed" and other.has_arrived and mine.agent.status is Status.GAVE_UP
+    assert mine.state_text == "failed" and other.has_arrived and mine.agent.status is Status.GAVE_UP
 
 
 @pytest.mark.parametrize("place", ["begin", "changed", "set_goal"])
@@ -280,14 +282,14 @@ def test_agent_added_during_recording_appears_in_the_video(tmp_path: Path, monke
     sent: list[object] = []
     silent = SimpleNamespace(Thread=lambda **given: SimpleNamespace(start=lambda: None))
     monkeypatch.setattr(worker_handle, "threading", silent)
-    monkeypatch.setattr(worker_handle, "_start_process", lambda: None)
+    monkeypatch.setattr(worker_handle, "_start_worker_process", lambda: None)
     monkeypatch.setattr(worker_handle.WorkerHandle, "_queue_message", lambda self, message: sent.append(message))
     app = make_app(setup(1))
-    look = app.window.recording.dressing.current_look()
+    look = app.window.recording.dressing.current_appearance()
     recording = worker_handle.WorkerHandle.start_recording(tmp_path / "a.mkv", app.session, FilmOptions(), look)
     own_files.load_agent_file(copy_example_agent(tmp_path))
     agent_edits.add_agent(app.session, AgentConfig("mine"))
-    recording.send_changes(app.session, look)
+    recording.send_window_changes(app.session, look)
     named, followed = sent[1:3]
     assert isinstance(named, LoadAgentFiles) and isinstance(followed, ReplaceRun)
     spec = SPECS_BY_KEY.pop("mine")
@@ -415,10 +417,14 @@ def test_seek_works_for_agents_that_cannot_be_pickled(held: str, tmp_path: Path)
     own_files.load_agent_file(written(tmp_path, text))
     line = Timeline(lambda: world_of("mine", watched=True))
     line.advance(9)
-    digest = line.world.digest()
+    digest = line.world.compute_digest()
     for tick in (2, 0, 9):
         line.seek(tick)
-    assert line.world.digest() == digest and line.divergence_tick is None and line.world.walkers[0].violation is None
+    assert (
+        line.world.compute_digest() == digest
+        and line.divergence_tick is None
+        and line.world.walkers[0].violation is None
+    )
     fork = line.fork(4)
     fork.do(EditCells(blocked=(8,)))
     assert fork.tick == 4
@@ -475,7 +481,7 @@ def test_agent_file_gives_the_same_digest_in_solve_run_and_window(
     walker = session.run.world.walkers[0]
     assert solved["outcome"] == "reached" and solved["params"][VERSION_PARAM] == walker.params[VERSION_PARAM]
     assert solved["digest"] == ran["digest"] == session.run.world.walker_digest(walker)
-    assert ran["world_digest"] == session.run.world.digest()
+    assert ran["world_digest"] == session.run.world.compute_digest()
 
 
 def test_experiment_workers_run_an_agent_file_with_the_same_digest(
@@ -542,7 +548,7 @@ def test_agent_source_is_sent_to_workers_with_the_task(tmp_path: Path, monkeypat
     own_files.LOADED_FILES.clear()
     del SPECS_BY_KEY["mine"]
     monkeypatch.setattr(
-        own_files, "_stored_version", lambda key, version: None
+        own_files, "_stored_version_text", lambda key, version: None
     )  # another machine, another user's folders
     lines, failures = worker.compute_task(task, files)
     assert not failures and [line[0].decode() for line in lines] == versions
@@ -616,7 +622,7 @@ def save_again(app: App, path: Path, text: str) -> None:
     about = path.stat()
     path.write_text(text)
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 1_000_000_000))
-    app.window.documents.own_agents._last_check_s = 0.0
+    app.window.document_opener.own_agents._last_check_s = 0.0
     app.frame(0.0)
     while app.session.run.is_seeking:
         app.frame(0.0)
@@ -631,21 +637,21 @@ def test_saving_an_agent_file_reruns_it_in_a_new_branch(tmp_path: Path) -> None:
     session.advance(5)
     session.do(EditCells(blocked=(3, 4)))
     session.advance(4)
-    old = session.run.world.digest()
+    old = session.run.world.compute_digest()
     save_again(app, path, WALKS)
     assert len(session.run.shown) == 2 and session.tick == 9 and not session.run.is_seeking
     before, after = (branch.timeline for branch in session.run.shown_branches)
-    assert before.world.digest() == old and before.tick == after.tick == 9
+    assert before.world.compute_digest() == old and before.tick == after.tick == 9
     assert EditCells(blocked=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
     walkers = [line.world.walker(1) for line in (before, after)]
-    assert walkers[0].params[VERSION_PARAM] != walkers[1].params[VERSION_PARAM] and old != after.world.digest()
+    assert walkers[0].params[VERSION_PARAM] != walkers[1].params[VERSION_PARAM] and old != after.world.compute_digest()
     # The same as if the new file had been there from the beginning.
     fresh = Session(setup(1))
     agent_edits.add_agent(fresh, AgentConfig("mine"))
     fresh.advance(5)
     fresh.do(EditCells(blocked=(3, 4)))
     fresh.advance(4)
-    assert fresh.run.world.digest() == after.world.digest()
+    assert fresh.run.world.compute_digest() == after.world.compute_digest()
     for line in (before, after):
         line.seek(2)
         line.seek(9)
@@ -691,8 +697,11 @@ def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path)
     session_saving.restore_session(other, opened.saved_session)
     other.run.timeline.finish_seek()
     assert other.run.world.walkers[1].params[VERSION_PARAM] == version
-    assert other.run.world.digest() == session.run.world.digest() and other.run.timeline.divergence_tick is None
-    assert session_file.is_session(saved.read_bytes())
+    assert (
+        other.run.world.compute_digest() == session.run.world.compute_digest()
+        and other.run.timeline.divergence_tick is None
+    )
+    assert session_file.is_session_data(saved.read_bytes())
 
 
 def test_journal_can_be_restored_only_with_its_agent_file(tmp_path: Path) -> None:
@@ -702,7 +711,7 @@ def test_journal_can_be_restored_only_with_its_agent_file(tmp_path: Path) -> Non
     writer = journal.Journal(session.run.scenario, session.run.tree, folder=tmp_path)
     agent_edits.add_agent(session, AgentConfig("mine"))
     session.advance(9)
-    writer.write_progress([0], now=True)
+    writer.write_branch_ticks([0], now=True)
     del SPECS_BY_KEY["mine"], SPECS[-1]
     with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
         journal.restore_session(writer.path, SPECS_BY_KEY)

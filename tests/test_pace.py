@@ -43,7 +43,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module, "KernelLoader", lambda _: SimpleNamespace(load_next=lambda: False))
+    monkeypatch.setattr(module, "KernelLoader", lambda _: SimpleNamespace(load_next_overload=lambda: False))
     return clock
 
 
@@ -152,7 +152,7 @@ def test_background_work_keeps_the_window_awake() -> None:
     app.window.recording.exports.clear()
     app.session.run.world.optimality.expansion_limit = 0
     app.session.advance(1)
-    assert app.session.run.is_measuring and not app.is_idle, "numbers are still to come"
+    assert app.session.run.is_measuring_optimality and not app.is_idle, "numbers are still to come"
 
 
 def test_pending_optimum_search_keeps_the_window_awake() -> None:

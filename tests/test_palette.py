@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.draw.heat import heat_scale_for
+from ui.draw.heat import heat_scale_for_peak
 from ui.draw.map_colours import detour_colour, group_colours, heat_dot_colour
 from ui.draw.marks import casing_colour_for
 from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette, heat_colours
@@ -213,7 +213,7 @@ def test_lowest_heat_contrasts_with_free_cells(palette, name):
 def test_visit_dots_contrast_with_free_cells(palette, name):
     """Two pixels of pale yellow on white had a contrast of 1.4."""
     assert (
-        contrast(heat_dot_colour(palette, heat_scale_for(HeatSetting("visits", colours=name), 30.0)), palette.free)
+        contrast(heat_dot_colour(palette, heat_scale_for_peak(HeatSetting("visits", colours=name), 30.0)), palette.free)
         >= 3.0
     )
 

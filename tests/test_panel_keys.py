@@ -25,7 +25,7 @@ def app_with_two_branches() -> App:
     """Two agents in two branches, the second agent of the second branch focused."""
     app = make_app(setup())
     app.session.advance(6)
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     app.session.focus(PanelKey(1, 1))
     settle(app)
     return app

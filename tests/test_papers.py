@@ -13,16 +13,16 @@ from cli.papers import (
     PAGE,
     PAGE_HEAD,
     RUNS_FILE,
-    claim_bands,
+    claims_without_bands,
     experiment_names,
     page_sections,
-    record_runs,
     section_title,
+    write_result_digests,
 )
 from cli.report import create_report
 from cli.report.page import markdown_heading
-from sim.experiments.specification import load_experiment, parse_experiment, parse_presentation
-from sim.experiments.store import open_for_reading
+from sim.experiments.specification import load_experiment, parse_experiment, parse_report_content
+from sim.experiments.store import open_store_for_reading
 from sim.program import ROOT
 
 from .conftest import SHARED_MAPS
@@ -53,7 +53,7 @@ def skip_without_maps(name: str) -> None:
 @pytest.mark.parametrize("name", experiment_names())
 def test_report_presentation_is_complete(name: str) -> None:
     """Needs no maps: claims, tables and figures."""
-    spec = parse_presentation(specification_text(name), f"{name}.yaml")
+    spec = parse_report_content(specification_text(name), f"{name}.yaml")
     assert spec.claims and spec.tables and spec.figures and spec.paper
     assert spec.title.startswith(f"{name.upper()}: ")
     assert all(claim.failure_reason for claim in spec.claims if not claim.is_expected_to_hold)
@@ -73,7 +73,7 @@ def test_specification_loads_in_both_sizes(name: str) -> None:
 def test_small_size_run_gives_the_expected_claim_verdicts(name: str, tmp_path: Path) -> None:
     skip_without_maps(name)
     run_all(specification_text(name), tmp_path, jobs=2, size="small", folders=[FOLDER, SHARED_MAPS])
-    store = open_for_reading(tmp_path)
+    store = open_store_for_reading(tmp_path)
     report = create_report(store, is_short=True)
     store.close()
     told = [
@@ -102,7 +102,7 @@ def test_results_page_has_a_section_for_every_experiment() -> None:
     page = PAGE.read_text(encoding="utf-8")
     found = {section_title(text) for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
     for name in experiment_names():
-        spec = parse_presentation(specification_text(name), f"{name}.yaml")
+        spec = parse_report_content(specification_text(name), f"{name}.yaml")
         assert not spec.left_out
         assert markdown_heading(spec.title) in found, (
             f"run `python -m cli.papers {name}` and `python -m cli.papers --page`"
@@ -141,7 +141,11 @@ def experiments_with_changed_claims(before: str, after: str) -> list[str]:
         if name in old and new[name]["results"] == old[name]["results"]:
             continue
         texts = [file_at_commit(commit, FOLDER / f"{name}.yaml") for commit in (before, after)]
-        if texts[0] is not None and texts[1] is not None and claim_bands(texts[0]) != claim_bands(texts[1]):
+        if (
+            texts[0] is not None
+            and texts[1] is not None
+            and claims_without_bands(texts[0]) != claims_without_bands(texts[1])
+        ):
             found.append(name)
     return found
 
@@ -166,15 +170,15 @@ def test_claims_and_their_results_change_in_separate_commits() -> None:
 
 def test_bands_do_not_include_the_outcome_of_a_claim() -> None:
     text = "claims: [{claim: a, between: [1, 2], value: cost, expect: false, why: b}]"
-    assert claim_bands(text) == claim_bands("claims: [{claim: a, between: [1, 2], value: cost}]")
-    assert claim_bands(text) != claim_bands("claims: [{claim: a, between: [1, 3], value: cost}]")
+    assert claims_without_bands(text) == claims_without_bands("claims: [{claim: a, between: [1, 2], value: cost}]")
+    assert claims_without_bands(text) != claims_without_bands("claims: [{claim: a, between: [1, 3], value: cost}]")
 
 
 def test_record_runs_stores_size_rows_and_result_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.papers.RUNS_FILE", tmp_path / "runs.json")
     for _ in range(2):
         run_all(specification_text("e6"), tmp_path / "e6", size="small")
-        record_runs(tmp_path)
+        write_result_digests(tmp_path)
     runs = json.loads((tmp_path / "runs.json").read_text(encoding="utf-8"))
     assert list(runs) == ["e6"] and runs["e6"]["size"] == "small" and runs["e6"]["rows"] > 10
     assert len(runs["e6"]["results"]) == 64

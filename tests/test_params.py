@@ -124,7 +124,7 @@ def test_agent_parameter_declarations_are_valid(spec: AgentSpec) -> None:
         assert param.parse_value(param.default) == param.default and type(param.default) is param.kind
         assert param.name not in AGENT_KEYS and param.name.isidentifier()
         assert param.help and not param.help.endswith(".")
-        assert param.describe()["type"] == param.kind.__name__
+        assert param.declaration_data()["type"] == param.kind.__name__
 
 
 def test_unknown_agent_kind_suggests_nearest_key() -> None:

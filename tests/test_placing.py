@@ -24,14 +24,14 @@ from sim.placing import (
     adapt_agents_to_map,
     cheapest_cost_and_moves,
     cheapest_path_cost,
-    paths_may_have_changed,
-    place_group,
+    place_group_members,
+    possibly_changed_path_mask,
 )
-from sim.results import group_milliseconds
+from sim.results import milliseconds_by_group
 from sim.world import World
 from ui.model.job import JobCancelledError
 
-from .conftest import board_of, problems, random_map_rows, smallest_budget
+from .conftest import board_of, problems, random_map_rows, smallest_accepted_budget
 
 Problem = tuple[list[str], int, int]
 
@@ -48,7 +48,7 @@ def parse_agents(*agents: str, folder: Path | None = None) -> Scenario:
 @given(problems(side=9), st.sampled_from(sorted(SPECS_BY_KEY)), st.integers(1, 9))
 def test_agent_with_own_start_and_goal_walks_like_one_with_the_worlds(problem: Problem, key: str, budget: int) -> None:
     rows, start, goal = problem
-    grid, budget = Grid.from_text_rows(rows), smallest_budget(SPECS_BY_KEY[key], {}, budget)
+    grid, budget = Grid.from_text_rows(rows), smallest_accepted_budget(SPECS_BY_KEY[key], {}, budget)
     ends = grid.xy(start), grid.xy(goal)
     plain = World(grid, start, goal, SPECS_BY_KEY, budget=budget, trials=2)
     alone = plain.add(AgentConfig(key))
@@ -78,7 +78,7 @@ def test_cheapest_cost_matches_naive_distances(problem: Problem, a: int, b: int)
 def test_random_placing_includes_both_corners_of_a_zone(corners: tuple[tuple[int, int], tuple[int, int]]) -> None:
     """All of its cells are drawn, the last column and row included, and no others."""
     placing = RandomPlacing(seed=1, start_zone=corners, goal_zone=((0, 5), (11, 5)))
-    agents = place_group(AgentConfig("tba", "units"), 400, placing, Grid.from_text_rows(["." * 12] * 6))
+    agents = place_group_members(AgentConfig("tba", "units"), 400, placing, Grid.from_text_rows(["." * 12] * 6))
     assert {config.start for config in agents} == {(x, y) for x in range(2, 6) for y in range(1, 4)}
     assert {config.goal for config in agents} == {(x, 5) for x in range(12)}
 
@@ -90,7 +90,7 @@ def test_own_goal_is_unaffected_by_a_moved_world_goal() -> None:
     world.submit(MoveGoal(grid.cell(5, 1)))
     world.advance(200)
     assert grid.xy(shared.position) == (5, 1) and grid.xy(own.position) == (5, 3)
-    assert world.goal_of(own) == grid.cell(5, 3) and shared.has_arrived and own.has_arrived
+    assert world.goal_of_walker(own) == grid.cell(5, 3) and shared.has_arrived and own.has_arrived
 
 
 def test_random_pairs_are_reproducible_and_respect_min_cost() -> None:
@@ -138,7 +138,7 @@ def test_world_start_and_goal_are_optional_if_every_agent_has_its_own() -> None:
 def test_impossible_placing_stops_after_a_limited_number_of_tries() -> None:
     """Each try may search the whole map: five hundred agents would be 100,000 of them."""
     with pytest.raises(ConfigError, match="found 0 in 2,000 tries"):
-        place_group(AgentConfig("tba"), 500, RandomPlacing(min_cost=900.0), Grid.from_text_rows(ROWS))
+        place_group_members(AgentConfig("tba"), 500, RandomPlacing(min_cost=900.0), Grid.from_text_rows(ROWS))
 
 
 def test_every_placing_error_is_reported_once() -> None:
@@ -210,7 +210,7 @@ def test_crowd_round_trips_through_a_scenario_file(tmp_path: Path) -> None:
     one, other = build_world(made, SPECS_BY_KEY), build_world(again, SPECS_BY_KEY)
     one.advance(50)
     other.advance(50)
-    assert one.digest() == other.digest()
+    assert one.compute_digest() == other.compute_digest()
 
 
 def test_agents_added_by_edits_may_have_own_ends_but_no_count() -> None:
@@ -246,12 +246,12 @@ def test_group_times_count_only_the_work_of_the_group() -> None:
     strikes = itertools.count()
     world.clock = lambda: float(next(strikes))
     world.advance(1)
-    taken = group_milliseconds(world)
+    taken = milliseconds_by_group(world)
     crew = 1000.0 if JIT_ON else 20_000.0
     assert sorted(taken.values()) == sorted([crew, 1000.0, 1000.0, 2000.0])
     assert taken["units", "tb-wa"] == crew and taken["few", "lrta"] == 2000.0
     world.advance(1)
-    assert group_milliseconds(world) == taken, "of the last advance"
+    assert milliseconds_by_group(world) == taken, "of the last advance"
 
 
 def test_group_times_exclude_ticks_without_planning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -283,7 +283,9 @@ def test_random_placing_can_be_cancelled() -> None:
 
 def test_on_other_map_places_crowds_anew_and_resets_single_agents() -> None:
     here, there = (Grid.from_text_rows(random_map_rows(seed, 20, 20, 0.2)) for seed in (1, 2))
-    lazy, eager = (place_group(AgentConfig("rtb-wa", name), 30, RandomPlacing(7), here) for name in ("lazy", "eager"))
+    lazy, eager = (
+        place_group_members(AgentConfig("rtb-wa", name), 30, RandomPlacing(7), here) for name in ("lazy", "eager")
+    )
     lone = AgentConfig("tba", start=here.xy(int(here.free.nonzero()[0][0])))
     moved = adapt_agents_to_map([*lazy, lone, *eager], there, seed=3)
     assert moved == adapt_agents_to_map([*lazy, lone, *eager], there, seed=3)
@@ -331,7 +333,7 @@ def test_optimal_path_outside_may_have_changed_is_unchanged(seed: int, movement:
     cells = np.array([cell for cell in set(flips) if cell not in ends], np.int32)
     change = grid.block_and_free(cells[grid.free[cells]], cells[~grid.free[cells]])
     starts, goals = zip(*pairs, strict=True)
-    are_near = paths_may_have_changed(grid, starts, goals, [cost for cost, _ in ways], change.cells)
+    are_near = possibly_changed_path_mask(grid, starts, goals, [cost for cost, _ in ways], change.cells)
     for pair, way, is_near in zip(pairs, ways, are_near.tolist(), strict=True):
         assert is_near or cheapest_cost_and_moves(grid, *pair) == way
 
@@ -342,4 +344,4 @@ def test_distant_wall_does_not_trigger_a_new_optimal_path_search() -> None:
     starts, goals = zip(near, far, strict=True)
     costs = [cheapest_path_cost(grid, *pair) for pair in (near, far)]
     change = grid.block_and_free(np.array([2, 62, 122], np.int32), np.empty(0, np.int32))
-    assert paths_may_have_changed(grid, starts, goals, costs, change.cells).tolist() == [True, False]
+    assert possibly_changed_path_mask(grid, starts, goals, costs, change.cells).tolist() == [True, False]

@@ -25,7 +25,7 @@ from ui.dialogs.progress_dialog import ProgressDialog
 from ui.model import branching, painting
 from ui.model import job as job_module
 from ui.model.job import BackgroundJob, JobCancelledError
-from ui.model.posthoc import posthoc_writer
+from ui.model.posthoc import posthoc_trace_writer
 from ui.model.session import Session
 
 from .conftest import ROOT, random_map_rows, yaml_of
@@ -46,7 +46,7 @@ def run_traced(
         for _ in range(ticks):
             if not world.advance(1):
                 break
-            trace.write()
+            trace.write_tick()
     return world, walker
 
 
@@ -88,7 +88,7 @@ def test_trace_has_the_expansions_and_moves_of_the_run(tmp_path: Path, kind: str
     assert kinds.count("expanding") == metrics.expansions
     assert kinds.count("move") + kinds.count("back") == metrics.moves
     assert kinds.count("back") == metrics.back_moves
-    assert events[-1]["type"] == "end" and events[-1]["outcome"] == walker.state_word == "arrived"
+    assert events[-1]["type"] == "end" and events[-1]["outcome"] == walker.state_text == "arrived"
     at = {"x": 0.5, "y": 0.5}
     for event in events:
         if event["type"] in ("move", "back"):
@@ -167,7 +167,7 @@ def test_trace_shows_the_own_goal_of_the_agent(tmp_path: Path) -> None:
     world.submit(MoveGoal(world.grid.cell(4, 4)), 3)
     with open_posthoc_trace(path, world, walker) as trace:
         while world.advance(1):
-            trace.write()
+            trace.write_tick()
     events = events_of(path)
     assert [(e["x"], e["y"]) for e in events if e["type"] == "destination"] == [(0, 4), (0, 3)]
     first = next(e for e in events if e["type"] == "expanding")
@@ -183,14 +183,14 @@ def test_crowd_member_is_traced_like_a_single_agent(tmp_path: Path) -> None:
     with open_posthoc_trace(tmp_path / "a.trace.json", world, walker) as trace:
         for _ in range(25):
             world.advance(1)
-            trace.write()
+            trace.write_tick()
     kinds = [event["type"] for event in events_of(tmp_path / "a.trace.json")]
     assert kinds.count("expanding") == world.metrics_of_walker(walker).expansions > 100
     plain.advance(25)
-    assert plain.digest() == world.digest()
+    assert plain.compute_digest() == world.compute_digest()
     session = Session(scenario)
     session.advance(25)
-    posthoc_writer(session.run.timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
+    posthoc_trace_writer(session.run.timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
     assert [event["type"] for event in events_of(tmp_path / "b.trace.json")] == kinds
 
 
@@ -225,7 +225,7 @@ def test_aborted_trace_keeps_the_previous_file(tmp_path: Path) -> None:
     world, walker = run_traced(path, "astar")
     before = path.read_bytes()
     with pytest.raises(KeyError), open_posthoc_trace(path, world, walker) as trace:
-        trace.write()
+        trace.write_tick()
         raise KeyError
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == [path.name]
 
@@ -240,7 +240,7 @@ def test_window_exports_a_trace_of_the_focused_agent_and_branch(tmp_path: Path) 
     free = [cell for cell in (45, 46, 47, 48) if session.run.world.grid.is_free(cell)]
     painting.block_or_free_cells(session, free, block=True)
     session.advance(5)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.advance(12)
     session.focus(session.run.panels[-1].key)
     press_combination(app, "Ctrl+Alt+E")
@@ -271,7 +271,7 @@ def test_long_job_shows_progress_and_can_be_cancelled(monkeypatch: pytest.Monkey
         return "made"
 
     made: list[str] = []
-    app.window.dialogs.finish_job("Working on it", BackgroundJob(work), made.append)
+    app.window.dialogs.call_when_job_done("Working on it", BackgroundJob(work), made.append)
     assert isinstance(app.window.dialogs.open_one, ProgressDialog)
     app.frame(0.1)
     assert app.window.dialogs.open_one.text.text.startswith("40%")
@@ -279,7 +279,7 @@ def test_long_job_shows_progress_and_can_be_cancelled(monkeypatch: pytest.Monkey
     assert app.window.dialogs.open_one is None
     may_go_on.set()
     assert was_stopped.wait(30)
-    app.window.dialogs.finish_job("Working on it", BackgroundJob(work), made.append)
+    app.window.dialogs.call_when_job_done("Working on it", BackgroundJob(work), made.append)
     while app.window.dialogs.open_one is not None:
         app.frame(0.1)
     assert made == ["made"], "only what was waited for"
@@ -289,7 +289,7 @@ def test_error_in_a_long_job_opens_a_message_box(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(job_module, "PROGRESS_DELAY_S", 0.0)
     app = make_app(make_scenario())
     (tmp_path / "wrong.map").write_text("nonsense")
-    app.window.documents.open_path(tmp_path / "wrong.map")
+    app.window.document_opener.open_path(tmp_path / "wrong.map")
     while isinstance(app.window.dialogs.open_one, ProgressDialog):
         app.frame(0.1)
     assert isinstance(app.window.dialogs.open_one, MessageBox) and "wrong.map" in app.window.dialogs.open_one.title

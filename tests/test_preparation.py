@@ -20,7 +20,7 @@ from ui import preparation, start, subprocesses, warmup
 from ui.model import files
 from ui.model.settings import Settings
 from ui.preparation import KernelPreparation
-from ui.warmup import all_kernel_parts, compile_in_background, first_frame_parts
+from ui.warmup import all_kernel_sets, compile_kernels_in_background, first_frame_kernel_sets
 
 from .conftest import ROOT, run_python
 
@@ -32,17 +32,17 @@ from ui import start
 from ui.app import App
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.warmup import first_frame_parts
+from ui.warmup import first_frame_kernel_sets
 def used():
     kernels = [k for k in gc.get_objects() if isinstance(k, Kernel)]
     return {(k.py_func.__name__, str(types)) for k in kernels for types in k.overloads}
 window = start.open_window(Settings())
 opened = start.open_first_file(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
-for part in first_frame_parts(start.agent_kinds_of(opened)):
+for part in first_frame_kernel_sets(start.agent_kinds_of_file(opened)):
     part.compile_kernels()
 prepared = used()
 app = App(Session(opened.scenario), Settings(), window)
-app.window.documents.apply_opened_parts(opened)
+app.window.document_opener.apply_opened_parts(opened)
 app.window.player.play()
 for _ in range(40):
     app.frame(0.05)
@@ -63,24 +63,25 @@ def test_background_compilation_covers_all_drawing_kernels(kind: str, tmp_path: 
     """By a process that runs the simulation as Python code: afterwards no kernel that draws is compiled."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "SDL_VIDEODRIVER": "dummy"}
     run_python(
-        f"import io; from ui.warmup import *; compile_pictures(io.StringIO({kind + chr(10)!r}))",
+        f"import io; from ui.warmup import *; compile_picture_kernels(io.StringIO({kind + chr(10)!r}))",
         BACKMOVE_DRAWS_ONLY="1",
         **environment,
     )
     made = set(tmp_path.rglob("*.nbc"))
     assert made and all(path.parent.name.startswith("ui.draw.kernels.") for path in made)
     run_python(
-        f"from ui.warmup import *; [part.compile_kernels() for part in first_frame_parts([{kind!r}])]", **environment
+        f"from ui.warmup import *; [part.compile_kernels() for part in first_frame_kernel_sets([{kind!r}])]",
+        **environment,
     )
     later = set(tmp_path.rglob("*.nbc")) - made
     assert later and all(path.parent.name.startswith("sim.kernels.") for path in later)
 
 
 def test_first_parts_contain_only_agents_of_the_run() -> None:
-    keys = [part.key for part in first_frame_parts(["tb-wa", "astar", "tb-wa"])]
+    keys = [part.key for part in first_frame_kernel_sets(["tb-wa", "astar", "tb-wa"])]
     assert keys == ["world", "time", "tb-wa-watched", "astar-watched", "first-picture"]
-    assert "first-picture-learning" in [part.key for part in first_frame_parts(["lrta"])]
-    everything = [part.key for part in all_kernel_parts()]
+    assert "first-picture-learning" in [part.key for part in first_frame_kernel_sets(["lrta"])]
+    everything = [part.key for part in all_kernel_sets()]
     assert len(set(everything)) == len(everything) and set(keys) <= set(everything)
     assert {kernel_set_key(spec.key, watched=True) for spec in SPECS} <= set(everything)
 
@@ -91,7 +92,7 @@ def test_kinds_of_includes_agents_added_by_the_script(tmp_path: Path) -> None:
         "format: backmove-scenario\nversion: 1\nmap: {rows: ['....', '....']}\nstart: [0, 0]\ngoal: [3, 1]\n"
         "agents: [{kind: astar}]\nedits: [{tick: 2, add: {kind: ribs}}]\n"
     )
-    assert start.agent_kinds_of(files.open_any_file(path)) == ["astar", "ribs"]
+    assert start.agent_kinds_of_file(files.open_any_file(path)) == ["astar", "ribs"]
 
 
 class FakeChildProcess:
@@ -112,7 +113,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeChildProc
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
     found: list[FakeChildProcess] = []
     monkeypatch.setattr(
-        subprocesses, "start_module", lambda *words, **_: found.append(FakeChildProcess(*words)) or found[-1]
+        subprocesses, "start_detached_module", lambda *words, **_: found.append(FakeChildProcess(*words)) or found[-1]
     )
     return found
 
@@ -121,20 +122,20 @@ def test_painter_starts_its_own_process_immediately(begun: list[FakeChildProcess
     """Before anybody has read what is to be opened; which agents there are it is told when that is known."""
     painter = warmup.PictureCompiler()
     assert [one.words for one in begun] == [("ui.warmup", "pictures")]
-    painter.request_kinds(["tb-wa", "lrta"])
+    painter.request_agent_kinds(["tb-wa", "lrta"])
     assert begun[0].told == b"tb-wa lrta\n" and len(begun) == 1
-    painter.end()
+    painter.stop_process()
     assert not begun[0].is_alive
 
 
 def test_painter_starts_no_process_if_all_is_compiled(begun: list[FakeChildProcess]) -> None:
-    for part in first_frame_parts(["tb-wa"]):
+    for part in first_frame_kernel_sets(["tb-wa"]):
         if not part.key.startswith("first-picture"):
-            ready._note_path(part.key).write_bytes(b"ready")
+            ready._note_file_path(part.key).write_bytes(b"ready")
     painter = warmup.PictureCompiler()
-    painter.request_kinds(["tb-wa"])
+    painter.request_agent_kinds(["tb-wa"])
     assert not begun
-    painter.request_kinds(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
+    painter.request_agent_kinds(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
     assert len(begun) == 1 and begun[0].told == b"lrta\n"
 
 
@@ -157,7 +158,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     made = [KernelSet(key, key, lambda key=key: done.append(key)) for key in "abc"]  # type: ignore[misc]
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(warmup, "all_kernel_parts", lambda: made)
+    monkeypatch.setattr(warmup, "all_kernel_sets", lambda: made)
     return done
 
 
@@ -168,7 +169,7 @@ def test_requested_parts_are_compiled_first(parts: list[str], monkeypatch: pytes
     monkeypatch.setattr(warmup, "SimpleQueue", lambda: asked)
     for key in ("c", "nothing"):
         asked.put(key)
-    compile_in_background(io.StringIO())
+    compile_kernels_in_background(io.StringIO())
     assert parts == ["c", "a", "b"]
 
 
@@ -176,13 +177,15 @@ def test_background_compilation_ends_when_the_window_closes(parts: list[str], mo
     asked = warmup.SimpleQueue()
     asked.put(None)
     monkeypatch.setattr(warmup, "SimpleQueue", lambda: asked)
-    compile_in_background(io.StringIO())
+    compile_kernels_in_background(io.StringIO())
     assert not parts
 
 
 def test_background_process_compiles_all_and_exits(tmp_path: Path) -> None:
     """On the full cache of the tests there is nothing to do; it must start, look, and end."""
-    process = subprocesses.start_module("ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process = subprocesses.start_detached_module(
+        "ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
     assert process.stdin and process.wait(timeout=300) == 0
     process.stdin.close()
 
@@ -204,19 +207,19 @@ class FakeCompileProcess:
 @pytest.fixture
 def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCompileProcess:
     made = FakeCompileProcess()
-    monkeypatch.setattr(subprocesses, "start_module", lambda *_, **__: made)
+    monkeypatch.setattr(subprocesses, "start_detached_module", lambda *_, **__: made)
     monkeypatch.setattr(ready, "CACHE_FOLDER", tmp_path)
     return made
 
 
 def mark_as_ready(folder: Path, kind: str) -> None:
-    ready._note_path(kernel_set_key(kind, watched=True)).write_bytes(b"ready")
+    ready._note_file_path(kernel_set_key(kind, watched=True)).write_bytes(b"ready")
 
 
 def test_preparation_reports_agents_until_they_are_ready(helper: FakeCompileProcess, tmp_path: Path) -> None:
     waiting = KernelPreparation()
     assert not waiting.missing_kinds(["ribs"])
-    waiting.start_process()
+    waiting.start_compiling_process()
     mark_as_ready(tmp_path, "astar")
     assert waiting.missing_kinds(["astar", "ribs", "ribs"]) == ["ribs"] == waiting.missing_kinds(["ribs"])
     assert helper.stdin.getvalue() == b"ribs-watched\n"
@@ -229,7 +232,7 @@ def test_preparation_reports_agents_until_they_are_ready(helper: FakeCompileProc
 def test_run_waits_for_agents_in_preparation_and_panel_shows_it(helper: FakeCompileProcess, tmp_path: Path) -> None:
     opened = files.open_any_file(files.example_files()[0])
     app = make_app(opened.scenario)
-    app.kernel_preparation.start_process()
+    app.kernel_preparation.start_compiling_process()
     app.window.player.play()
     app.frame(0.5)
     assert app.session.tick == 0
@@ -238,7 +241,7 @@ def test_run_waits_for_agents_in_preparation_and_panel_shows_it(helper: FakeComp
     spots = [spot for spot in app.window.canvas.hit_regions if spot.id.startswith("state:")]
     assert spots and all("being compiled" in (spot.tip or "") for spot in spots)
     press(app, pygame.K_PERIOD, unicode=".")
-    assert app.session.tick == 0 and "prepared" in app.window.state.messages.queued_texts()[-1]
+    assert app.session.tick == 0 and "prepared" in app.window.state.messages.queued_message_texts()[-1]
     for kind in kinds:
         mark_as_ready(tmp_path, kind)
     app.window.player.play()
@@ -251,7 +254,7 @@ def test_preparation_starts_no_process_if_all_is_ready(
 ) -> None:
     monkeypatch.setattr(preparation, "is_everything_compiled", lambda: True)
     waiting = KernelPreparation()
-    waiting.start_process()
+    waiting.start_compiling_process()
     helper.code = None
     assert not waiting.missing_kinds(["ribs"]) and not helper.stdin.getvalue()
 
@@ -282,10 +285,10 @@ def test_files_are_opened_in_binary_mode_on_windows() -> None:
 
 def test_background_processes_are_detached_from_ctrl_c() -> None:
     assert (
-        subprocesses.detached_options("linux")
-        == subprocesses.detached_options("darwin", is_idle=True)
+        subprocesses.detached_popen_options("linux")
+        == subprocesses.detached_popen_options("darwin", is_idle=True)
         == {"start_new_session": True}
     )
-    flags = subprocesses.detached_options("win32")["creationflags"]
+    flags = subprocesses.detached_popen_options("win32")["creationflags"]
     assert flags == 0x200 | 0x08000000  # a process group of its own, no console window
-    assert subprocesses.detached_options("win32", is_idle=True)["creationflags"] == flags | 0x40
+    assert subprocesses.detached_popen_options("win32", is_idle=True)["creationflags"] == flags | 0x40

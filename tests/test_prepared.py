@@ -15,7 +15,7 @@ import pytest
 
 from agents.registry import SPECS_BY_KEY
 from sim import prepared
-from sim.agent_preparation import iter_preparation
+from sim.agent_preparation import iter_data_preparation
 from sim.commands import AgentConfig, EditCells
 from sim.files.map_source import MapRecipe
 from sim.files.scenario import Scenario
@@ -25,7 +25,7 @@ from sim.movement import CUT, FOUR, SQUEEZE, Movement
 from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedCache
 from ui import start
 from ui.model.job import BackgroundJob, JobCancelledError
-from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_scenario
+from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_data_of_scenario
 from ui.model.session import Session
 from ui.model.settings import Settings
 
@@ -102,7 +102,7 @@ def test_cache_key_includes_map_parameter_and_version(prepared_cache: PreparedCa
 
 def test_cleared_cache_is_reloaded_from_disk(prepared_cache: PreparedCache) -> None:
     kitchen, clock = CountingBuilder(), iter([10.0, 10.25])
-    making = prepared.iter_fetch(kitchen.recipe(), grid(), lambda: next(clock))
+    making = prepared.iter_fetch_data(kitchen.recipe(), grid(), lambda: next(clock))
     assert [step.share for step in making] == [0.0, 0.25, 0.5, 0.75]
     first = prepared.fetch_data(kitchen.recipe(), grid())
     assert first.build_ms == 250.0 and first.disk_bytes == files(prepared_cache)[0].stat().st_size
@@ -139,7 +139,7 @@ def test_unwritable_cache_folder_skips_only_the_file(prepared_cache: PreparedCac
 
 def test_closing_the_build_generator_cancels_the_build(prepared_cache: PreparedCache) -> None:
     kitchen = CountingBuilder()
-    making = prepared.iter_fetch(kitchen.recipe(), grid())
+    making = prepared.iter_fetch_data(kitchen.recipe(), grid())
     next(making)
     making.close()
     assert kitchen.made == 0 and not prepared_cache.held
@@ -195,7 +195,7 @@ def test_session_uses_data_prepared_in_a_job(prepared_cache: PreparedCache) -> N
         agents_of_scenario(scenario_of("lrta", "tb-wa"))
     )
     shares: list[float] = []
-    prepare_scenario(scenario, shares.append)
+    prepare_data_of_scenario(scenario, shares.append)
     assert len(shares) > 5 and all(0.0 <= share <= 1.0 for share in shares)
     before = list(prepared_cache.held)
     session = Session(scenario)
@@ -214,7 +214,7 @@ def test_cancelled_preparation_stops_without_caching_data(prepared_cache: Prepar
         job.report_progress(share)
 
     stop = threading.Event()
-    job = BackgroundJob(lambda job: prepare_scenario(scenario, lambda share: told(job, share)))
+    job = BackgroundJob(lambda job: prepare_data_of_scenario(scenario, lambda share: told(job, share)))
     assert began.wait(30)
     job.cancel()
     stop.set()
@@ -235,7 +235,7 @@ def test_splash_shows_preparation_progress_and_can_be_closed(
     pygame.event.clear()
     assert start.prepare_agent_data(window, Settings(), scenario_of("lrta")) and not shares and not prepared_cache.held
     slow = threading.Event()
-    made = prepared.iter_fetch
+    made = prepared.iter_fetch_data
 
     def obtain(*given: Any) -> Any:
         making = made(*given)
@@ -246,7 +246,7 @@ def test_splash_shows_preparation_progress_and_can_be_closed(
                 return end.value
             slow.wait(0.1)
 
-    monkeypatch.setattr("agents.prepared_data.iter_fetch", obtain)
+    monkeypatch.setattr("agents.prepared_data.iter_fetch_data", obtain)
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE))
     assert not start.prepare_agent_data(window, Settings(), scenario_of("pra")) and not prepared_cache.held, (
         "Esc has stopped it"
@@ -263,7 +263,7 @@ def test_splash_shows_preparation_progress_and_can_be_closed(
 def test_preparation_steps_name_agent_and_phase(prepared_cache: PreparedCache) -> None:
     scenario = scenario_of("d-lrta")
     ends = scenario.start_cell, scenario.goal_cell
-    steps = list(iter_preparation(scenario.agents, SPECS_BY_KEY, scenario.grid, ends, lambda: 0.0))
+    steps = list(iter_data_preparation(scenario.agents, SPECS_BY_KEY, scenario.grid, ends, lambda: 0.0))
     assert {step.text for step in steps} == {"D LRTA*: abstraction", "D LRTA*: subgoals", "D LRTA*: depths"}
     assert [data.build_ms for data in prepared_cache.held.values()] == [0.0, 0.0]
 
@@ -285,7 +285,7 @@ def test_instrumented_world_prefetches_rebuilt_data(prepared_cache: PreparedCach
             made = dict(prepared_cache.held)
         world.advance(100_000)
         assert watched is False or all(prepared_cache.held[key] is data for key, data in made.items())
-        digests.append(world.digest())
+        digests.append(world.compute_digest())
     assert digests[0] == digests[1]
 
 
@@ -302,7 +302,7 @@ def test_only_the_latest_prefetch_of_an_owner_is_finished(prepared_cache: Prepar
         yield BuildProgress("", 1.0)
 
     for number in (1, 2, 3):
-        prepared.prefetch(7, steps(number))
+        prepared.prefetch_data(7, steps(number))
     gate.set()
     prepared._PREFETCH_EXECUTOR.submit(lambda: None).result(30)
     assert begun[-2:] == [3, -3] and 2 not in begun and -1 not in begun

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agents.dt_lrta import DtLrta
 from sim.agent_api import Status
 from sim.commands import EditCells, MoveGoal
-from sim.depth_tree import standard_tree
+from sim.depth_tree import shipped_tree
 from sim.params import Value
 from sim.walker import WalkerView
 from sim.world import World
@@ -149,7 +149,7 @@ def depth_from_oracle(naive: NotingChooser) -> tuple[int, int]:
 
 
 def depth_from_tree(naive: NotingChooser) -> tuple[int, int]:
-    return 2, naive.first_move(standard_tree().q)[2]
+    return 2, naive.first_move(shipped_tree().q)[2]
 
 
 @pytest.mark.parametrize("kind, depth_of", [("oracle-lrta", depth_from_oracle), ("dt-lrta", depth_from_tree)])
@@ -160,7 +160,7 @@ def test_pseudocode_of_depth_choosers_asks_for_the_depth_first(
 ) -> None:
     run = ChangingRun(problem, kind, 1, seed, dmax=dmax, on_unblock=unblock)
     if isinstance(run.walker.agent, DtLrta):  # a tree that always says 2
-        run.walker.agent.tree = replace(standard_tree(), tree=make_leaf_tree(2))
+        run.walker.agent.tree = replace(shipped_tree(), tree=make_leaf_tree(2))
     naive = NotingChooser(run.board, run.board.at(run.world.start), run.board.at(run.world.goal), dmax, 1)
     naive.resets, naive.depth_of = unblock == "reset", depth_of
     asked = {"probe", "ask"} if kind == "dt-lrta" else {"ask"}

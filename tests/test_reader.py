@@ -59,7 +59,7 @@ def test_let_go_restores_affinity_of_window_and_reader(reader: KeyframeReader) -
     """On a busy machine the reader has but the processor on which the window rests."""
     before, reading = os.sched_getaffinity(0), PendingRead(reader)
     assert os.sched_getaffinity(0) != before
-    reader.end_separation()
+    reader.end_thread_separation()
     assert os.sched_getaffinity(0) == before
     assert reading.end() == before
 
@@ -83,13 +83,13 @@ def test_late_release_of_earlier_read_restores_affinity(
 
     def delayed_setaffinity(thread: int, processors: set[int]) -> None:
         monkeypatch.setattr(os, "sched_setaffinity", choose)
-        reader.end_separation()
+        reader.end_thread_separation()
         choose(thread, processors)
 
     monkeypatch.setattr(os, "sched_setaffinity", delayed_setaffinity)
     reading = PendingRead(reader)
     reading.end()
-    reader.end_separation()
+    reader.end_thread_separation()
     assert os.sched_getaffinity(0) == before
 
 

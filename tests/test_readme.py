@@ -8,7 +8,7 @@ import pytest
 
 import main
 from agents.registry import SPECS
-from cli.readme import PAGES, README, agent_file, updated_page
+from cli.readme import PAGES, README, agent_source_path, page_with_updated_tables
 from sim.files.shipped_files import MAPS, resolve_shipped_file
 
 from .conftest import ROOT
@@ -18,7 +18,7 @@ TEXT = README.read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_generated_tables_are_up_to_date(page: Path) -> None:
-    assert updated_page(page) == page.read_text(encoding="utf-8"), "the code has gone on: run `make readme`"
+    assert page_with_updated_tables(page) == page.read_text(encoding="utf-8"), "the code has gone on: run `make readme`"
 
 
 def test_readme_example_passes_doctest() -> None:
@@ -28,7 +28,7 @@ def test_readme_example_passes_doctest() -> None:
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
 def test_agent_table_names_the_right_files(spec: object) -> None:
-    text = (ROOT / agent_file(spec)).read_text(encoding="utf-8")
+    text = (ROOT / agent_source_path(spec)).read_text(encoding="utf-8")
     assert f'key="{spec.key}"' in text  # type: ignore[attr-defined]
 
 
@@ -61,7 +61,7 @@ def test_agents_referring_to_deviations_have_a_section() -> None:
     named = {name.strip() for heading in headings for name in heading.replace("\\", "").split(",")}
     names = {"RTB-WA*": "Repeated TB-WA*", "RTB-GBFS": "Repeated TB-GBFS"}
     for spec in SPECS:
-        if "docs/deviations.md" in (ROOT / agent_file(spec)).read_text(encoding="utf-8"):
+        if "docs/deviations.md" in (ROOT / agent_source_path(spec)).read_text(encoding="utf-8"):
             assert names.get(spec.name, spec.name) in named, spec.name
 
 

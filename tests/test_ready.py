@@ -19,7 +19,7 @@ from sim.commands import AgentConfig
 from sim.kernels import batch, cache, jit, ready, sources
 from sim.kernels.jit import JIT_ON
 from sim.kernels.numba_version import IS_NUMBA_SUPPORTED
-from sim.kernels.ready import KernelSet, compile_missing, is_compiled
+from sim.kernels.ready import KernelSet, compile_missing_sets, is_kernel_set_compiled
 
 from .conftest import ROOT, run_python
 
@@ -39,10 +39,10 @@ def make_parts(done: list[str], *keys: str) -> list[KernelSet]:
 def test_each_part_is_compiled_once(cache_folder: Path) -> None:
     done: list[str] = []
     told: list[tuple[str, int, int]] = []
-    compile_missing(make_parts(done, "a", "b"), lambda part, i, n: told.append((part.title, i, n)))
-    compile_missing(make_parts(done, "b", "c"))
+    compile_missing_sets(make_parts(done, "a", "b"), lambda part, i, n: told.append((part.title, i, n)))
+    compile_missing_sets(make_parts(done, "b", "c"))
     assert done == ["a", "b", "c"] and told == [("A", 0, 2), ("B", 1, 2)]
-    assert is_compiled("a") and not is_compiled("d")
+    assert is_kernel_set_compiled("a") and not is_kernel_set_compiled("d")
 
 
 @compiles
@@ -52,8 +52,8 @@ def test_loader_preloads_compiled_kernels() -> None:
     told = run_python(
         "import agents.registry; from sim.kernels.loading import KernelLoader; from sim.kernels.jit import KERNELS\n"
         "loader = KernelLoader('sim.kernels.tba')\n"
-        "first = loader.load_next() and [k.__module__ for k in KERNELS if k.overloads]\n"
-        "while loader.load_next(): pass\n"
+        "first = loader.load_next_overload() and [k.__module__ for k in KERNELS if k.overloads]\n"
+        "while loader.load_next_overload(): pass\n"
         "def count(): return sum(len(k.overloads) for k in KERNELS)\n"
         f"before = count(); {walked}; print(first, before > 10, count() - before)"
     )
@@ -89,11 +89,11 @@ def test_failed_part_is_not_ready(cache_folder: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compile_missing([KernelSet("a", "A", fail)])
-    assert not is_compiled("a")
+        compile_missing_sets([KernelSet("a", "A", fail)])
+    assert not is_kernel_set_compiled("a")
     done: list[str] = []
-    compile_missing(make_parts(done, "a"))
-    assert done == ["a"] and is_compiled("a")
+    compile_missing_sets(make_parts(done, "a"))
+    assert done == ["a"] and is_kernel_set_compiled("a")
 
 
 def test_part_locked_by_another_process_is_compiled_last(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,15 +106,15 @@ def test_part_locked_by_another_process_is_compiled_last(cache_folder: Path, mon
         return waits or len(asked) > 1
 
     monkeypatch.setattr(ready, "lock_descriptor", lock)
-    compile_missing(make_parts(done, "a", "b"))
+    compile_missing_sets(make_parts(done, "a", "b"))
     assert done == ["b", "a"] and asked == [False, False, True]
 
 
 def test_all_parts_are_compiled_without_writable_cache(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ready, "CACHE_FOLDER", cache_folder / "no such folder")
     done: list[str] = []
-    compile_missing(make_parts(done, "a", "b"))
-    assert done == ["a", "b"] and not is_compiled("a")
+    compile_missing_sets(make_parts(done, "a", "b"))
+    assert done == ["a", "b"] and not is_kernel_set_compiled("a")
 
 
 # --- the files --------------------------------------------------------------------------------------------
@@ -310,8 +310,8 @@ def test_imported_files_match_syntax_tree() -> None:
 
 ALL_PARTS = """
 from agents.warm_up import all_agent_kernel_sets, world_kernel_set
-from sim.kernels.ready import compile_missing
-compile_missing([world_kernel_set(), *all_agent_kernel_sets(watched=False)][:3])
+from sim.kernels.ready import compile_missing_sets
+compile_missing_sets([world_kernel_set(), *all_agent_kernel_sets(watched=False)][:3])
 """
 
 
@@ -322,15 +322,15 @@ def test_two_concurrent_starts_share_the_cache(tmp_path: Path) -> None:
     both = [subprocess.Popen([sys.executable, "-W", "error", "-c", ALL_PARTS], cwd=ROOT, env=environment) for _ in "ab"]
     assert [process.wait(timeout=300) for process in both] == [0, 0]
     assert len(list(tmp_path.rglob("*.ready"))) == 3
-    assert all(cache._without_checksum(file.read_bytes()) is not None for file in tmp_path.rglob("*.nb[ci]"))
+    assert all(cache._strip_checksum(file.read_bytes()) is not None for file in tmp_path.rglob("*.nb[ci]"))
 
 
 EVERY_EXAMPLE = """
 import json
 from sim.kernels.jit import KERNELS
-from sim.kernels.ready import compile_missing
-from ui.warmup import all_kernel_parts
-compile_missing(all_kernel_parts())
+from sim.kernels.ready import compile_missing_sets
+from ui.warmup import all_kernel_sets
+compile_missing_sets(all_kernel_sets())
 def compiled():
     return {f"{k.__module__}.{k.__name__}": sum(k.stats.cache_misses.values()) for k in KERNELS}
 before = compiled()
@@ -373,7 +373,9 @@ def test_batch_warm_up_calls_every_batch_kernel(monkeypatch: pytest.MonkeyPatch)
     def recording(serve: Any, kernel_of: Any) -> Any:
         return lambda self, *given: (called.add(kernel_of(self)), serve(self, *given))[1]
 
-    monkeypatch.setattr(AgentBatch, "run_slots", recording(AgentBatch.run_slots, lambda it: it.kernel))
+    monkeypatch.setattr(
+        AgentBatch, "run_agents_in_slots", recording(AgentBatch.run_agents_in_slots, lambda it: it.kernel)
+    )
     monkeypatch.setattr(AgentBatch, "notify_map_change", recording(AgentBatch.notify_map_change, lambda it: it._change))
     warm_up_batches()
     missed = [name for name, it in vars(batch).items() if name.startswith(("run_", "change_")) and it not in called]
@@ -397,7 +399,7 @@ from sim.world import World
 world = World(Grid.from_text_rows(["....", ".@@.", ".@..", "...."]), 0, 15, SPECS_BY_KEY, budget=2)
 world.add(AgentConfig("lrta"))
 world.advance(30)
-print(numba_version.IS_NUMBA_SUPPORTED, hasattr(jit, "Kernel"), world.digest())
+print(numba_version.IS_NUMBA_SUPPORTED, hasattr(jit, "Kernel"), world.compute_digest())
 """
 
 

@@ -16,7 +16,7 @@ from tests.filming import read, replay, shown, stage_of
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film import recording_files
 from ui.film.options import WindowPart
-from ui.film.replay import ReplaySpec, replay_spec_of
+from ui.film.replay import ReplaySpec, replay_spec_of_run
 from ui.model import branching, files, session_saving
 from ui.model.appearance import appearance_from_view
 from ui.model.session import Session
@@ -101,9 +101,9 @@ def test_record_writes_videos_of_the_requested_size_and_rate(
 def test_record_reports_the_last_tick_and_digest(run: Any, scenario: Path, tmp_path: Path) -> None:
     _, out, _ = run(scenario, "-o", tmp_path / "a.mkv", *SIZE, "--ticks-per-frame", 4)
     session = ReplaySpec(files.open_any_file(scenario).scenario).start_rerun()
-    last = session.seek_to(10_000)
+    last = session.seek_to_tick(10_000)
     said = line(out)
-    assert said["ticks"] == [0, last] and said["digest"] == session.run.world.digest()
+    assert said["ticks"] == [0, last] and said["digest"] == session.run.world.compute_digest()
     assert said["frames"] == last // 4 + 1 + (last % 4 > 0)
 
 
@@ -112,7 +112,7 @@ def test_record_uses_the_view_of_the_scenario(run: Any, scenario: Path, tmp_path
     assert line(out)["ticks"] == [0, 7] and line(out)["frames"] == 1
     opened = files.open_any_file(scenario)
     session = ReplaySpec(opened.scenario).start_rerun()
-    session.seek_to(7)
+    session.seek_to_tick(7)
     look = appearance_from_view(opened.scenario.view, LAYER_BY_KEY)
     stage = stage_of(session, (320, 200), look, part=WindowPart("panel", 2), has_legend=False)
     there = pygame.surfarray.array3d(pygame.image.load(tmp_path / "a.png"))
@@ -120,7 +120,7 @@ def test_record_uses_the_view_of_the_scenario(run: Any, scenario: Path, tmp_path
     packed = there[..., 0].astype("u4") << 16 | there[..., 1].astype("u4") << 8 | there[..., 2]
     assert (expected == packed.T).all()
     texts = png_texts((tmp_path / "a.png").read_bytes())
-    assert (texts["Title"], texts["Tick"], texts["Digest"]) == ("Box", "7", session.run.world.digest())
+    assert (texts["Title"], texts["Tick"], texts["Digest"]) == ("Box", "7", session.run.world.compute_digest())
 
 
 def test_record_is_reproducible(run: Any, scenario: Path, tmp_path: Path) -> None:
@@ -146,15 +146,15 @@ def test_record_shows_branches_of_a_session_file(run: Any, scenario: Path, tmp_p
     session = Session(files.open_any_file(scenario).scenario)
     session.advance(3)
     session.do(commands.SetBudget(7))
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.do(commands.SetSwitch("gate", True))
     session.advance(3)
     path = session_saving.save_session(session, tmp_path / "session.yaml")
     _, out, _ = run(path, "-o", tmp_path / "both.png", *SIZE, "--ticks", ":7")
     _, other, _ = run(path, "-o", tmp_path / "branch.png", *SIZE, "--ticks", ":7", "--branch", "branch 1")
-    again = replay_spec_of(session.run).start_rerun()
-    again.seek_to(6)
-    assert [line(text)["digest"] for text in (out, other)] == list(again.run.digests())
+    again = replay_spec_of_run(session.run).start_rerun()
+    again.seek_to_tick(6)
+    assert [line(text)["digest"] for text in (out, other)] == list(again.run.world_digests())
     assert "run " in png_texts((tmp_path / "both.png").read_bytes())["Branches"]
     code, _, err = run(path, "-o", tmp_path / "c.png", *SIZE, "--branch", "brunch 1")
     assert code == 2 and "did you mean 'branch 1'" in err
@@ -169,7 +169,7 @@ def test_record_warns_when_a_session_does_not_match_its_digest(
     path = session_saving.save_session(session, tmp_path / "session.yaml")
     again = (path, "-o", tmp_path / target, *SIZE, "--ticks", ":9")
     assert run(*again)[2] == ""
-    digest = session.run.world.digest()
+    digest = session.run.world.compute_digest()
     path.write_text(path.read_text().replace(digest, "f" * 16))
     code, out, err = run(*again)
     assert code == 0 and line(out)["ticks"] == [0, 8]

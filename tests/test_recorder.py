@@ -31,7 +31,7 @@ from ui.film.messages import WorkerReport
 from ui.film.options import FilmOptions, WindowPart, output_kind_of
 from ui.film.recorder import Recorder, interrupted_recordings, recover_recording
 from ui.film.recording import file_size_text, indicator_text
-from ui.film.replay import replay_spec_of
+from ui.film.replay import replay_spec_of_run
 from ui.film.worker_handle import WorkerHandle
 from ui.model import branching
 from ui.model.adjust import toggle_switch
@@ -237,19 +237,19 @@ def test_name_taken_during_recording_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_default_names_contain_agents_and_tick() -> None:
-    assert recording_files.recording_name(["lazy", "eager"], 66) == "lazy-vs-eager-tick-66.mp4"
-    assert recording_files.recording_name(["TB-WA*", "w = 1.4"], 0, ".gif") == "TB-WA-vs-w-1.4-tick-0.gif"
-    assert recording_files.recording_name([], 3, ".png") == "run-tick-3.png"
-    assert recording_files.recording_name(["../../etc"], 1, ".png") == "etc-tick-1.png"
-    assert output_kind_of(recording_files.recording_name(["w = 1.4"], 7, "")) == "folder"
-    assert recording_files.recording_name(["a"], 10, ".gif", 30) == "a-ticks-10-30.gif"
-    assert len(recording_files.recording_name(["x" * 300], 1)) < 120
-    assert recording_files.recording_name(["\u65e5" * 90], 1) == "\u65e5" * 26 + "-tick-1.mp4", (
+    assert recording_files.recording_file_name(["lazy", "eager"], 66) == "lazy-vs-eager-tick-66.mp4"
+    assert recording_files.recording_file_name(["TB-WA*", "w = 1.4"], 0, ".gif") == "TB-WA-vs-w-1.4-tick-0.gif"
+    assert recording_files.recording_file_name([], 3, ".png") == "run-tick-3.png"
+    assert recording_files.recording_file_name(["../../etc"], 1, ".png") == "etc-tick-1.png"
+    assert output_kind_of(recording_files.recording_file_name(["w = 1.4"], 7, "")) == "folder"
+    assert recording_files.recording_file_name(["a"], 10, ".gif", 30) == "a-ticks-10-30.gif"
+    assert len(recording_files.recording_file_name(["x" * 300], 1)) < 120
+    assert recording_files.recording_file_name(["\u65e5" * 90], 1) == "\u65e5" * 26 + "-tick-1.mp4", (
         "255 bytes are the most on a disk"
     )
-    assert recording_files.recording_name(["x" * 40, "y" * 34, "z"], 1) == f"{'x' * 40}-vs-{'y' * 34}-tick-1.mp4", (
-        "no -vs- of nobody"
-    )
+    assert (
+        recording_files.recording_file_name(["x" * 40, "y" * 34, "z"], 1) == f"{'x' * 40}-vs-{'y' * 34}-tick-1.mp4"
+    ), "no -vs- of nobody"
 
 
 def test_target_kind_follows_the_file_extension(tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def play_window_until(app: App, studio: WorkerHandle, until_tick: int) -> None:
     paces = [0.001, 0.016, 0.05, 0.2, 0.016]
     for i in range(400):
         app.frame(paces[i % len(paces)])
-        studio.send_changes(app.session, app.window.view_overrides.current_look())
+        studio.send_window_changes(app.session, app.window.view_overrides.current_appearance())
         if app.session.tick >= until_tick:
             break
     app.window.player.pause()
@@ -432,7 +432,7 @@ def test_window_recording_equals_headless_recording(tmp_path: Path) -> None:
     options = FilmOptions(SMALL, 25, Fraction(1, 2), WindowPart("window"), has_captions=True, hold_s=0.08)
     app.session.advance(3)
     made = WorkerHandle.start_recording(
-        tmp_path / "window/", app.session, options, app.window.view_overrides.current_look()
+        tmp_path / "window/", app.session, options, app.window.view_overrides.current_appearance()
     )
     play_window_until(app, made, 8)
     tick = app.session.tick
@@ -443,11 +443,11 @@ def test_window_recording_equals_headless_recording(tmp_path: Path) -> None:
     assert report.is_done and not report.problem, report
     last = app.session.tick
     done = export_video(
-        replay_spec_of(app.session.run),
+        replay_spec_of_run(app.session.run),
         tmp_path / "headless/",
         (3, last + 1),
         options,
-        app.window.view_overrides.current_look(),
+        app.window.view_overrides.current_appearance(),
     )
     own, other = read_frame_files(tmp_path / "window"), read_frame_files(tmp_path / "headless")
     assert len(own) == len(other) == report.frames == done.frames > 2 * (last - 3)
@@ -459,20 +459,23 @@ def test_recording_continues_after_seeks_branches_and_resets(tmp_path: Path, mon
     monkeypatch.setattr(worker_handle, "MAX_FRAMES_BEHIND", 5)
     app = make_app(setup())
     made = WorkerHandle.start_recording(
-        tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), app.window.view_overrides.current_look()
+        tmp_path / "a.mkv",
+        app.session,
+        replace(OPTIONS, exact_colours=True),
+        app.window.view_overrides.current_appearance(),
     )
     play_window_until(app, made, 12)
-    assert made.must_wait or made.report.tick >= 6
-    wait_until(lambda: not made.must_wait)
+    assert made.must_simulation_wait or made.report.tick >= 6
+    wait_until(lambda: not made.must_simulation_wait)
     app.session.seek(4)
-    made.send_changes(app.session, app.window.view_overrides.current_look())
+    made.send_window_changes(app.session, app.window.view_overrides.current_appearance())
     app.session.do(commands.SetBudget(9))
     app.window.set_theme("light")
     play_window_until(app, made, 7)
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     play_window_until(app, made, 10)
     app.session.start_over(keeps_map=True)
-    made.send_changes(app.session, app.window.view_overrides.current_look())
+    made.send_window_changes(app.session, app.window.view_overrides.current_appearance())
     play_window_until(app, made, 3)
     made.stop_recording()
     report = made.wait(PATIENCE_S)
@@ -488,9 +491,9 @@ from tests.filming import setup, OPTIONS
 from tests.window import make_app
 from ui.film.worker_handle import WorkerHandle
 app = make_app(setup(script=()))
-studio = WorkerHandle.start_recording(sys.argv[1], app.session, OPTIONS, app.window.view_overrides.current_look())
+studio = WorkerHandle.start_recording(sys.argv[1], app.session, OPTIONS, app.window.view_overrides.current_appearance())
 app.session.advance(12)
-studio.send_changes(app.session, app.window.view_overrides.current_look())
+studio.send_window_changes(app.session, app.window.view_overrides.current_appearance())
 while studio.report.tick < 11:
     time.sleep(0.02)
 print("filmed", flush=True)
@@ -511,33 +514,33 @@ def test_recording_is_finished_when_the_window_is_killed(tmp_path: Path) -> None
 def test_studio_reports_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = make_app(setup())
     bad = WorkerHandle.start_recording(
-        tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, app.window.view_overrides.current_look()
+        tmp_path / "nowhere" / "a.mp4", app.session, OPTIONS, app.window.view_overrides.current_appearance()
     )
     dead = WorkerHandle.start_recording(
-        tmp_path / "b.mp4", app.session, OPTIONS, app.window.view_overrides.current_look()
+        tmp_path / "b.mp4", app.session, OPTIONS, app.window.view_overrides.current_appearance()
     )
     dead._process.kill()
     report = bad.wait(PATIENCE_S)
     assert report.is_done and "cannot be written" in report.problem
     report = dead.wait(PATIENCE_S)
     assert report.is_done and "ended unexpectedly" in report.problem
-    assert not dead.must_wait and not bad.must_wait
+    assert not dead.must_simulation_wait and not bad.must_simulation_wait
 
 
 def test_export_reports_progress_and_can_be_cancelled(tmp_path: Path) -> None:
     app = make_app(setup())
     app.session.advance(8)
-    branching.create_branch_here(app.session)
-    run = replay_spec_of(app.session.run)
+    branching.create_branch_at_current_tick(app.session)
+    run = replay_spec_of_run(app.session.run)
     made = WorkerHandle.start_export(
-        tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.view_overrides.current_look()
+        tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.view_overrides.current_appearance()
     )
     endless = WorkerHandle.start_export(
         tmp_path / "b.mp4",
         run,
         (0, 100_000),
         replace(OPTIONS, hold_s=60.0, fps=240),
-        app.window.view_overrides.current_look(),
+        app.window.view_overrides.current_appearance(),
     )
     report = made.wait(PATIENCE_S)
     assert report.frames == 20 and report.share == 1.0 and Path(report.path).name == "a.gif", report
@@ -565,7 +568,7 @@ def test_f9_records_and_reports_the_result(tmp_path: Path) -> None:
 
     def is_message_shown() -> bool:
         app.frame(0.0)
-        done[:] = [text for text in app.window.state.messages.queued_texts() if text.startswith("Recorded ")]
+        done[:] = [text for text in app.window.state.messages.queued_message_texts() if text.startswith("Recorded ")]
         return bool(done)
 
     wait_until(is_message_shown)
@@ -610,7 +613,7 @@ def told(app: App, beginning: str) -> str:
 
     def is_message_shown() -> bool:
         app.frame(0.0)
-        found[:] = [text for text in app.window.state.messages.queued_texts() if text.startswith(beginning)]
+        found[:] = [text for text in app.window.state.messages.queued_message_texts() if text.startswith(beginning)]
         return bool(found)
 
     wait_until(is_message_shown)
@@ -653,7 +656,7 @@ def test_export_to_taken_name_reports_the_numbered_name(tmp_path: Path) -> None:
         app.window.recording.start_export(usual(from_tick=1, to_tick=2))
     names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
     assert [
-        text.removeprefix("Exporting ticks 1 to 2 to ") for text in app.window.state.messages.queued_texts()
+        text.removeprefix("Exporting ticks 1 to 2 to ") for text in app.window.state.messages.queued_message_texts()
     ] == names
     for name in names:
         assert told(app, f"Recorded {folder / name}").endswith("kB")
@@ -735,7 +738,7 @@ def test_leftover_recording_is_offered_at_start(tmp_path: Path) -> None:
     made = Recorder(folder / "lost.mp4", SMALL, 30)
     for i in range(30):
         made.add(board(i))
-    made.stop_unfinished()
+    made.stop_without_finishing()
     app = make_app(setup())
     app.window.recording.offer_interrupted_recordings(is_busy=False)
     assert (

@@ -31,7 +31,9 @@ def record_of(grid: Grid, start: int, goal: int) -> tuple[list[int], list[int]]:
 
 
 def make_records(grid: Grid, count: int, seed: int = 1) -> kernels.ProblemRecords:
-    tables: kernels.ProblemRecords = fetch_data(records.records_recipe({"records": count, "seed": seed}), grid).tables
+    tables: kernels.ProblemRecords = fetch_data(
+        records.problem_records_recipe({"records": count, "seed": seed}), grid
+    ).tables
     return tables
 
 
@@ -105,7 +107,7 @@ def test_records_depend_on_the_seed_but_not_on_core_count(monkeypatch: pytest.Mo
 
 def test_record_problems_are_drawn_from_the_largest_component() -> None:
     grid = Grid.from_text_rows(["..@.....", "..@.....", "@@@....."])
-    pairs = records.draw_problem_pairs(grid, 300, 1)
+    pairs = records.random_problem_pairs(grid, 300, 1)
     drawn_cells = {cell for pair in pairs for cell in pair}
     assert drawn_cells == {cell for cell in range(grid.cells) if grid.xy(cell)[0] > 2}
     assert all(a != b for a, b in pairs)

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
 from sim import commands
-from sim.abstraction import fetch_abstraction, region_map, top_level_of
+from sim.abstraction import fetch_abstraction, region_map, top_level_number
 from sim.commands import AgentConfig
 from sim.generate import generate_map
 from sim.grid import Grid
@@ -35,19 +35,19 @@ from sim.kernels.search import begin_search, expand_best_cells, new_search
 from sim.world import World
 from ui.draw import marks
 from ui.draw.cells import CellFlags, PanelContent, update_all_panels
-from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.heat import HeatScale, heat_scale_for_peak
 from ui.draw.kernels import cell_flags as bits
 from ui.draw.layers import LAYERS, contours
 from ui.draw.legend import draw_colour_bar, draw_layer_swatch
 from ui.draw.map_colours import (
     detour_colour,
-    fill_colour_table,
     group_colours,
     heat_cell_colour,
     heat_dot_colour,
     heat_edge_colour,
     heat_pixel_colour,
     region_colours,
+    table_of_fill_colours,
 )
 from ui.draw.map_painter import RECENT_TICKS, ToolPreview
 from ui.draw.renderer import MapRenderer
@@ -162,7 +162,7 @@ def is_passable(grid: Grid, x: int, y: int) -> bool:
 def is_deep_wall(grid: Grid, x: int, y: int) -> bool:
     """A wall without any passable cell around it, which is painted as rock."""
     near = [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-    return letter_at(grid, x, y) in "@O" and not any(grid.contains(*n) and is_passable(grid, *n) for n in near)
+    return letter_at(grid, x, y) in "@O" and not any(grid.contains_point(*n) and is_passable(grid, *n) for n in near)
 
 
 def is_closed_in(search, cell: int) -> bool:
@@ -220,7 +220,7 @@ def heat_values(walker, kind: str, grid: Grid | None = None) -> list[float]:
         return walker.visits.tolist()
     if kind == "expansions":
         return walker.agent.search.heat.tolist()
-    return [learned.h_excess(walker.agent.learned, cell) for cell in range(walker.visits.size)]
+    return [learned.learned_h_excess(walker.agent.learned, cell) for cell in range(walker.visits.size)]
 
 
 def expected_cell_fill(
@@ -255,7 +255,7 @@ class Expected:
 
     def colour(self, x: int, y: int, has_ring: bool = False) -> Colour:
         grid = self.grid
-        if not grid.contains(x, y):
+        if not grid.contains_point(x, y):
             return self.palette.outside
         if is_deep_wall(grid, x, y):
             return self.palette.outside
@@ -280,11 +280,12 @@ class Expected:
             return False
         looks = "@O" if "terrain" in self.shown else "@OT"
         here = cell_of_pixel(camera, px, py)
-        if here is None or not self.grid.contains(*here) or letter_at(self.grid, *here) not in looks:
+        if here is None or not self.grid.contains_point(*here) or letter_at(self.grid, *here) not in looks:
             return False
         around = [cells_near_pixel(camera, px + dx, py + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
         told = [
-            {self.grid.contains(*place) and is_passable(self.grid, *place) for place in places} for places in around
+            {self.grid.contains_point(*place) and is_passable(self.grid, *place) for place in places}
+            for places in around
         ]
         if {True} in told:
             return True
@@ -328,7 +329,7 @@ def test_cell_flags_and_bands_match_naive_version_after_random_actions(seed):
             continue  # the window does not look after every tick
         scale = stage.refresh(heat)
         for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
-            assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
+            assert cells.flags.tolist() == naive_words(stage.grid, walker.agent)
             if heat.kind != "off":
                 assert cells.heat_bands.tolist() == [
                     naive_band(v, scale) for v in heat_values(walker, heat.kind, stage.grid)
@@ -375,7 +376,7 @@ def test_cell_flags_follow_a_replaced_agent():
     other.run(3)
     stage.world, stage.trails = other.world, other.trails
     stage.refresh()
-    assert stage.cells[0].words.tolist() == naive_words(stage.grid, stage.world.snapshot().walkers[0].agent)
+    assert stage.cells[0].flags.tolist() == naive_words(stage.grid, stage.world.snapshot().walkers[0].agent)
 
 
 @pytest.mark.parametrize("kind", ["visits", "expansions", "g"])
@@ -387,7 +388,7 @@ def test_cell_flags_are_right_when_a_panel_switches_agents(kind):
         snapshot, shown = stage.world.snapshot(), tick // 2 % 2
         walker = snapshot.walkers[shown]
         scale = update_all_panels([PanelContent(cells, snapshot, walker, stage.trails[shown])], heat)
-        assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
+        assert cells.flags.tolist() == naive_words(stage.grid, walker.agent)
         assert cells.heat_bands.tolist() == [
             naive_band(value, scale) for value in heat_values(walker, kind, stage.grid)
         ]
@@ -404,7 +405,7 @@ def test_panels_updated_at_different_times_see_every_edit():
         snapshot = stage.world.snapshot()
         shown = PanelContent(stage.cells[panel], snapshot, snapshot.walkers[panel], stage.trails[panel])
         update_all_panels([shown], HeatSetting())
-        assert stage.cells[panel].words.tolist() == naive_words(stage.grid, snapshot.walkers[panel].agent)
+        assert stage.cells[panel].flags.tolist() == naive_words(stage.grid, snapshot.walkers[panel].agent)
 
 
 def test_shortcut_search_is_shown_and_survives_edits():
@@ -420,7 +421,7 @@ def test_shortcut_search_is_shown_and_survives_edits():
         stage.refresh()
         if tick % 7 == 0:
             assert_flags_match_naive(stage)
-    words = stage.cells[0].words
+    words = stage.cells[0].flags
     only_there = np.flatnonzero((words & bits.DETOUR != 0) & (words & bits.KNOWN == 0)).tolist()
     assert len(only_there) > 20
     for cell in only_there[::7]:
@@ -432,7 +433,7 @@ def test_shortcut_search_is_shown_and_survives_edits():
 
 def assert_flags_match_naive(stage: Stage) -> None:
     for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
-        assert cells.words.tolist() == naive_words(stage.grid, walker.agent)
+        assert cells.flags.tolist() == naive_words(stage.grid, walker.agent)
 
 
 @pytest.mark.parametrize("is_log", [True, False])
@@ -461,8 +462,8 @@ def test_difference_heat_is_visits_of_a_minus_b(is_log, compared):
 @pytest.mark.parametrize("kind", ["visits", "expansions", "difference"])
 def test_fill_table_has_the_colour_of_every_flag_combination(kind: str, palette: Palette) -> None:
     """It is made from one word of each kind."""
-    scale = heat_scale_for(HeatSetting(kind), 9.0)
-    table = fill_colour_table(palette, 0, scale).reshape(-1, 256)
+    scale = heat_scale_for_peak(HeatSetting(kind), 9.0)
+    table = table_of_fill_colours(palette, 0, scale).reshape(-1, 256)
     for band, row in enumerate(table):
         floor = heat_cell_colour(palette, scale, band, has_dots=False)
         assert row.tolist() == [pack_colour(heat_pixel_colour(palette, word, band, floor)) for word in range(256)]
@@ -474,7 +475,7 @@ def test_linear_scale_is_shared_and_reaches_the_maximum():
     scale = stage.refresh(HeatSetting("visits", is_log=False))
     peak = max(int(w.visits.max()) for w in stage.world.walkers)
     assert scale.limits[1] * 8 >= peak
-    assert scale == heat_scale_for(scale.setting, peak)
+    assert scale == heat_scale_for_peak(scale.setting, peak)
     for cells, walker in zip(stage.cells, stage.world.walkers, strict=True):
         assert cells.heat_bands.tolist() == [naive_band(v, scale) for v in walker.visits.tolist()]
 
@@ -483,7 +484,7 @@ def test_linear_scale_is_shared_and_reaches_the_maximum():
 @pytest.mark.parametrize("peak", [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 41, 127.5, 1000, 10**5, 10**8])
 def test_logarithmic_scale_ends_at_the_maximum(kind: str, peak: float) -> None:
     """The lowest band is one, the others are as even on a logarithmic scale as whole numbers allow."""
-    scale = heat_scale_for(HeatSetting(kind), peak)
+    scale = heat_scale_for_peak(HeatSetting(kind), peak)
     assert scale.limits[:2] == (0.0, 1.0) and all(limit == int(limit) for limit in scale.limits)
     assert all(b > a for a, b in pairwise(scale.limits))
     assert peak <= scale.upper_end <= max(1.0, ceil(peak) * 1.13), "at most an eighth of a doubling above it"
@@ -494,11 +495,20 @@ def test_logarithmic_scale_ends_at_the_maximum(kind: str, peak: float) -> None:
 
 
 def test_scale_labels_end_at_the_maximum() -> None:
-    assert heat_scale_for(HeatSetting("scrub"), 41).labels == ("1", "2", "3", "4-5", "6-9", "10-15", "16-26", "27-41")
-    assert heat_scale_for(HeatSetting("scrub"), 40.0).highest.endswith("-40")
-    assert heat_scale_for(HeatSetting("visits"), 3).labels == ("1", "2", "3")
-    assert heat_scale_for(HeatSetting("visits", is_log=False), 3).labels == ("1", "2", "3")
-    assert heat_scale_for(HeatSetting("difference"), 9).labels == (
+    assert heat_scale_for_peak(HeatSetting("scrub"), 41).band_labels == (
+        "1",
+        "2",
+        "3",
+        "4-5",
+        "6-9",
+        "10-15",
+        "16-26",
+        "27-41",
+    )
+    assert heat_scale_for_peak(HeatSetting("scrub"), 40.0).highest_label.endswith("-40")
+    assert heat_scale_for_peak(HeatSetting("visits"), 3).band_labels == ("1", "2", "3")
+    assert heat_scale_for_peak(HeatSetting("visits", is_log=False), 3).band_labels == ("1", "2", "3")
+    assert heat_scale_for_peak(HeatSetting("difference"), 9).band_labels == (
         "-5-9",
         "-3-4",
         "-2",
@@ -521,7 +531,7 @@ def test_heat_scale_covers_the_maximum_of_all_panels(kind):
     heat = HeatSetting(kind)
     before = update_all_panels([dataclasses.replace(shown[0], cells=CellFlags())] * 2, heat)
     scale = update_all_panels(shown, heat)
-    assert before.upper_end < 128.0 and scale == heat_scale_for(heat, 3**8)
+    assert before.upper_end < 128.0 and scale == heat_scale_for_peak(heat, 3**8)
     if kind == "visits":
         for cells, walker in zip(stage.cells, (few, many), strict=True):
             assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in walker.visits.tolist()]
@@ -771,7 +781,7 @@ def test_single_cell_is_visible_at_every_zoom(zoom, flag):
         cells = CellFlags()
         update_all_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
         x, y = int(generator.integers(64)), int(generator.integers(48))
-        cells.words[y * 64 + x] = flag if flag == bits.WALL else flag | bits.FREE
+        cells.flags[y * 64 + x] = flag if flag == bits.WALL else flag | bits.FREE
         surface = pygame.Surface((64 * 3 + 20, 48 * 3 + 20), 0, 32)
         camera = Camera(zoom, *(generator.random(2) * -5))
         rect = (0, 0, *surface.get_size())
@@ -954,7 +964,7 @@ def test_every_back_move_is_drawn_next_to_the_trail(zoom):
 def test_back_move_arrow_is_right_of_and_along_its_direction(way, zoom):
     dx, dy = int(octile.DX[way]), int(octile.DY[way])
     stage = Stage(Grid.from_text_rows(["." * 7] * 7), 24, 24, [("astar", {})])
-    rows = log.new_log(1)
+    rows = log.new_tick_log(1)
     rows[0].cell, rows[0].marks = 24 + dx + 7 * dy, log.BACK_MOVE
     stage.trails[0].append(rows)
     size = int(7 * zoom)
@@ -974,11 +984,11 @@ def test_back_move_arrow_is_right_of_and_along_its_direction(way, zoom):
 def test_single_back_move_is_never_hidden_by_a_dash_gap(zoom):
     for start in range(40, 60):
         stage = Stage(Grid.from_text_rows(["." * 80] * 5), 2 * 80 + start, 0, [("astar", {})])
-        rows = log.new_log(1)
+        rows = log.new_tick_log(1)
         rows[0].cell, rows[0].marks = 2 * 80 + start - 1, log.BACK_MOVE
         stage.trails[0].append(rows)
         stage.refresh()  # the move counts as old: only the list of all moves may show it
-        stage.trails[0].append(log.new_log(RECENT_TICKS + 5))
+        stage.trails[0].append(log.new_tick_log(RECENT_TICKS + 5))
         stage.trails[0].cells[2:] = 0
         surface, _ = stage.draw(Camera(zoom), (int(80 * zoom), 12), layers_with("back_moves"))
         assert pack_colour(DARK.back_move) in pygame.surfarray.array2d(surface), start
@@ -1076,7 +1086,7 @@ def test_region_colours_suffice_for_adjacent_regions():
     for kind in ("caves", "rooms", "random"):
         grid = generate_map(kind, {"width": 128, "height": 128, "seed": 4}).grid
         prepared = fetch_abstraction(grid)
-        for level in range(1, top_level_of(prepared.tables) + 1):
+        for level in range(1, top_level_number(prepared.tables) + 1):
             assert len(region_map(prepared, level).cells) <= len(region_colours(DARK))
 
 
@@ -1330,18 +1340,18 @@ def test_slow_motion_shows_the_search_after_any_expansion_count(seed, ticks, age
     walker = stage.world.snapshot().walkers[0]
     control = walker.agent.search.control[0]
     in_tick = int(walker.rows[-1].expanded) if walker.rows.size else 0
-    before = cells.words.copy()
+    before = cells.flags.copy()
     assert CellFlags.expansions_of_last_tick(walker).size == in_tick
     for shown in range(in_tick + 1):
         again = new_search(grid.cells, control.wg, control.wh)
         begin_search(grid.ground, again, int(control.root), int(control.goal), int(control.goal))
         expand_best_cells(grid.ground, again, int(control.expansions) - in_tick + shown)
-        late = cells.hide_expansions(grid, walker, shown)
+        late = cells.hide_late_expansions(grid, walker, shown)
         stopped = copy.copy(walker.agent)
         object.__setattr__(stopped, "search", again)
-        assert cells.words.tolist() == naive_words(grid, stopped)
-        cells.show_expansions(grid, walker, late)
-        assert np.array_equal(cells.words, before)
+        assert cells.flags.tolist() == naive_words(grid, stopped)
+        cells.show_late_expansions(grid, walker, late)
+        assert np.array_equal(cells.flags, before)
 
 
 def test_slow_motion_marks_the_last_shown_expansion():
@@ -1363,8 +1373,8 @@ def test_slow_motion_marks_the_last_shown_expansion():
 
 COUNT_KERNELS = """
 from ui.draw.kernels import cell_flags, paint, strokes
-from ui.draw.warm_pictures import warm_all_pictures
-warm_all_pictures()
+from ui.draw.warm_pictures import compile_all_picture_kernels
+compile_all_picture_kernels()
 modules = {{"cell_flags": cell_flags, "paint": paint, "strokes": strokes}}
 for name in "{names}".split():
     kernel = getattr(modules[name.split(".")[0]], name.split(".")[1], None)
@@ -1401,7 +1411,7 @@ def test_every_layer_has_a_distinct_swatch(palette, scale):
 def test_colour_bar_shows_all_bands():
     surface = pygame.Surface((80, 10), 0, 32)
     for kind in ("visits", "difference"):
-        scale = heat_scale_for(HeatSetting(kind), 50)
+        scale = heat_scale_for_peak(HeatSetting(kind), 50)
         draw_colour_bar(surface, (0, 0, 80, 10), scale, DARK)
         assert [colour_at(surface, 10 * i + 4, 5) for i in range(8)] == list(scale.band_colours(DARK))
 

@@ -25,17 +25,17 @@ from sim.experiments.report_charts import (
     ChartSeries,
     chart_of_figure,
     clip_chart,
-    growth_chart,
+    expansions_growth_chart,
     measure_label,
     pareto_chart,
 )
 from sim.experiments.report_layout import read_figures, read_tables
-from sim.experiments.report_tables import comparison_table, grouping_table, settings_table
+from sim.experiments.report_tables import comparison_table, create_specified_table, settings_table
 from sim.experiments.result_frame import (
     SUMMARY_FUNCTIONS,
     ResultFrame,
     ResultMeasure,
-    create_frame,
+    create_result_frame,
     parse_measure,
     setting_names,
 )
@@ -43,13 +43,13 @@ from sim.experiments.statistics import (
     SettingScore,
     bin_edges,
     bootstrap_mean,
-    compare_paired,
+    compare_paired_values,
     fit_power_law,
     pareto_indices,
     pareto_settings,
     wilcoxon_p_value,
 )
-from sim.experiments.store import open_for_reading, open_for_writing
+from sim.experiments.store import open_store_for_reading, open_store_for_writing
 from sim.experiments.table_formats import (
     MeasuredCell,
     ReportTable,
@@ -114,7 +114,7 @@ def test_wilcoxon_agrees_with_scipy(values: list[int]) -> None:
 
 def test_comparisons_are_paired() -> None:
     a, b = np.array([1.0, 2.0, np.nan, 4.0, 5.0]), np.array([2.0, 2.0, 3.0, 3.0, 9.0])
-    found = compare_paired(a, b)
+    found = compare_paired_values(a, b)
     assert (found.count, found.wins, found.losses) == (4, 2, 1)
     assert found.difference.mean == pytest.approx((-1 + 0 + 1 - 4) / 4)
     assert wilcoxon_p_value(np.zeros(5)) == 1.0
@@ -163,7 +163,7 @@ def make_frame(rows: Sequence[dict[str, Any]]) -> ResultFrame:
         "moves": 10, "max_expansions": 1, "expansions": 10, "back_moves": 0, "planning_ms": 0.0, "changes_ms": 0.0,
     }  # fmt: skip
     lines = [[{**usual_cells, "row": n, **row}.get(name) for name in columns] for n, row in enumerate(rows)]
-    frame = create_frame(columns, lines)
+    frame = create_result_frame(columns, lines)
     frame.columns["disqualified"] = np.zeros(len(rows))
     return frame
 
@@ -171,18 +171,20 @@ def make_frame(rows: Sequence[dict[str, Any]]) -> ResultFrame:
 def test_measures_are_means_ratios_maxima_and_medians() -> None:
     frame = make_frame([{"cost": 10.0, "expansions": 5, "moves": 10}, {"cost": 30.0, "expansions": 95, "moves": 40}])
     values = [
-        m.compute(frame) for text in ("cost", "expansions/moves", "most cost", "median cost") if (m := measured(text))
+        m.compute_value(frame)
+        for text in ("cost", "expansions/moves", "most cost", "median cost")
+        if (m := measured(text))
     ]
     assert values == [20.0, 2.0, 30.0, 20.0]
-    assert np.isnan(measured("h_changes").compute(frame)) and np.isnan(
-        measured("cost").compute(frame.filter_rows({"agent": "x"}))
+    assert np.isnan(measured("h_changes").compute_value(frame)) and np.isnan(
+        measured("cost").compute_value(frame.filter_rows({"agent": "x"}))
     )
     assert parse_measure("cost/foo") == "foo" and parse_measure("agent") == "agent"
 
 
 def test_ratio_of_sums_uses_runs_with_both_values() -> None:
     frame = make_frame([{"no_path_tick": 10, "expansions": 20}, {"expansions": 1000}])
-    assert measured("no_path_tick/expansions").compute(frame) == 0.5
+    assert measured("no_path_tick/expansions").compute_value(frame) == 0.5
 
 
 def measured(text: str) -> ResultMeasure:
@@ -194,9 +196,9 @@ def measured(text: str) -> ResultMeasure:
 def test_statistic_words_before_a_column_are_applied() -> None:
     values = [3.0, 1.0, 7.0, 5.0, 9.0]
     frame = make_frame([{"cost": value, "optimal": 1.0} for value in values])
-    found = [measured(f"{word} cost").compute(frame) for word in ("least", "most", "median", "sd", "error")]
+    found = [measured(f"{word} cost").compute_value(frame) for word in ("least", "most", "median", "sd", "error")]
     assert found == pytest.approx([1.0, 9.0, 5.0, np.std(values, ddof=1), stats.sem(values)])
-    assert measured("sd cost").compute(make_frame([{"cost": 3.0}])) == 0.0
+    assert measured("sd cost").compute_value(make_frame([{"cost": 3.0}])) == 0.0
     assert parse_measure("worst cost") == "worst cost"
 
 
@@ -205,7 +207,7 @@ def test_derived_columns_are_computed() -> None:
     weighted = {"params": '{"weight": 2.0}', "expansions": 101, "budget": 10, "cost": 30.0, "build_ms": 1500.0}
     frame = make_frame([row, weighted])
     assert [
-        measured(text).compute(frame.select_rows(np.array([True, False])))
+        measured(text).compute_value(frame.select_rows(np.array([True, False])))
         for text in ("us_per_move", "suboptimality_percent")
     ] == [100.0, 25.0]
     assert [frame.numeric_column(name).tolist()[0] for name in ("memory_kb", "database_kb", "cumulative_kb")] == [
@@ -233,8 +235,8 @@ def test_settings_with_the_same_label_get_distinct_names() -> None:
 def test_frame_groups_by_columns_and_parameters() -> None:
     rows = [{"params": f'{{"weight": {w}}}', "budget": k, "cost": w * k} for w in (3.0, 1.0) for k in (1, 16)]
     frame = make_frame([*rows, {"agent": "lrta", "cost": 5.0}])
-    assert [(key, len(part)) for key, part in frame.groups(["weight"])] == [((3,), 2), ((1,), 2), ((None,), 1)]
-    assert [key for key, _ in frame.groups(["agent", "budget"])] == [("tba", 1), ("tba", 16), ("lrta", 1)]
+    assert [(key, len(part)) for key, part in frame.iter_groups(["weight"])] == [((3,), 2), ((1,), 2), ((None,), 1)]
+    assert [key for key, _ in frame.iter_groups(["agent", "budget"])] == [("tba", 1), ("tba", 16), ("lrta", 1)]
     assert (
         len(frame.filter_rows({"weight": [1.0, 3]})) == 4 and len(frame.filter_rows({"weight": 3.0, "budget": 16})) == 1
     )
@@ -248,7 +250,7 @@ def test_frame_groups_by_columns_and_parameters() -> None:
 def verdict_of(text: str, frame: ResultFrame) -> tuple[bool | None, str]:
     problems = DocumentProblems(read_yaml(text, "x.yaml"))
     (claim,) = read_claims(DocumentField(problems, (), problems.document.data))
-    problems.raise_any()
+    problems.raise_if_any()
     found = check_claim(claim, frame)
     return found.holds, found.measured
 
@@ -325,7 +327,7 @@ claims: [{claim: "x | *y*", value: cost, between: [0, 1], why: "`because`"}]
 """
     )
     run_all(text, tmp_path)
-    with open_for_reading(tmp_path) as store:
+    with open_store_for_reading(tmp_path) as store:
         said = report_section(create_report(store, is_short=True))
     for words in (
         r"## \# \*one\* \| \<two\>",
@@ -352,8 +354,8 @@ def test_printed_values_are_shown_next_to_measured_values() -> None:
 def table_of(text: str, frame: ResultFrame) -> ReportTable:
     problems = DocumentProblems(read_yaml(text, "x.yaml"))
     (grouping,) = read_tables(DocumentField(problems, (), problems.document.data))
-    problems.raise_any()
-    return grouping_table(1, grouping, frame, {"tba": "TBA*"})
+    problems.raise_if_any()
+    return create_specified_table(1, grouping, frame, {"tba": "TBA*"})
 
 
 def plain(cell: TableCell) -> TableCell:
@@ -432,7 +434,7 @@ def test_settings_with_unfinished_runs_are_marked() -> None:
     legend = figures.draw_chart(lines).axes[0].get_legend()
     assert [text.get_text() for text in legend.get_texts()].count("crossed: some runs unfinished") == 1
     assert not any(sum(s.is_unfinished) for s in clip_chart(lines, {"x": (0.0, 2.0)}).series)
-    assert [sum(s.is_unfinished) for s in growth_chart(frame, {}).series] == [0, 0, 0, 1, 0, 0, 0, 1]
+    assert [sum(s.is_unfinished) for s in expansions_growth_chart(frame, {}).series] == [0, 0, 0, 1, 0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("zero", [0.0, -1.0])
@@ -548,19 +550,19 @@ ticks: 30
 """
     )
     run_all(text, tmp_path)
-    with open_for_reading(tmp_path) as store:
+    with open_store_for_reading(tmp_path) as store:
         frame = store.frame()
         kept = list(store.rows(("agent", "outcome", "suboptimality", "game_time")))
     assert {outcome for agent, outcome, *_ in kept if agent == "astar"} == {"reached", "stuck"}
     assert any(ratio < 1 for _, outcome, ratio, _ in kept if outcome == "stuck")
     for place, name in ((2, "suboptimality"), (3, "game_time")):
         of_arrived = [row[place] for row in kept if row[0] == "astar" and row[1] == "reached"]
-        assert measured(name).compute(frame.filter_rows({"agent": "astar"})) == pytest.approx(np.mean(of_arrived))
+        assert measured(name).compute_value(frame.filter_rows({"agent": "astar"})) == pytest.approx(np.mean(of_arrived))
     lines = {row[0]: row for row in settings_table(frame, {}).rows}
     assert [lines[name][2] for name in ("astar", "tb-gbfs")] == [MeasuredCell(3, unfinished_count=3), 6]
     assert [lines[name][-1] for name in ("astar", "tb-gbfs")] == ["", "*"]
     assert pareto_chart(frame, {}).series[-1].points == tuple(
-        (measured("expansions/moves").compute(runs), measured("suboptimality").compute(runs))
+        (measured("expansions/moves").compute_value(runs), measured("suboptimality").compute_value(runs))
         for runs in [frame.filter_rows({"agent": "tb-gbfs"})]
     )
 
@@ -581,7 +583,7 @@ tables: [{rows: agent, values: [trial, converged], where: {last_trial: 1}}]
 def test_runs_with_several_trials_are_reported_by_the_last_trial(tmp_path: Path) -> None:
     run_all(TRIALS, tmp_path)
     columns = ("row", "agent", "trial", "suboptimality", "h_changes", "moves", "planning_ms")
-    with open_for_reading(tmp_path) as store:
+    with open_store_for_reading(tmp_path) as store:
         frame, report = store.frame(), create_report(store)
         kept = [dict(zip(columns, values, strict=True)) for values in store.rows(columns)]
     last = {line["row"]: line for line in kept}
@@ -599,7 +601,9 @@ def test_runs_with_several_trials_are_reported_by_the_last_trial(tmp_path: Path)
         )
         spent = sum(line["planning_ms"] for line in last.values() if line["agent"] == key)
         moves = sum(line["moves"] for line in kept if line["agent"] == key)
-        assert measured("planning_ms/moves").compute(frame.filter_rows({"agent": key})) == pytest.approx(spent / moves)
+        assert measured("planning_ms/moves").compute_value(frame.filter_rows({"agent": key})) == pytest.approx(
+            spent / moves
+        )
     assert [row[1:] for row in report.tables[0].rows] == [(x["trials"], x["converged"]) for x in lines.values()]
     assert (
         "from the last trial of each run" in table.note
@@ -664,7 +668,7 @@ def test_svg_figure_decodes_to_its_points(log: str) -> None:
 def chart_from(text: str, frame: ResultFrame) -> ChartData:
     problems = DocumentProblems(read_yaml(text, "x.yaml"))
     (figure,) = read_figures(DocumentField(problems, (), problems.document.data))
-    problems.raise_any()
+    problems.raise_if_any()
     chart = chart_of_figure(figure, frame, {"tba": "TBA*", "lrta": "LRTA*"})
     assert_svg_shows_points(chart)
     return chart
@@ -675,7 +679,7 @@ def test_ratio_figure_divides_the_two_selections() -> None:
     text = "[{name: f, kind: lines, x: budget, y: cost, by: part, of: [{agent: tba}, {agent: lrta}]}]"
     chart = chart_from(text, frame)
     assert chart.series[0].points == ((1.0, 0.5), (4.0, pytest.approx(1 / 3)), (16.0, pytest.approx(10 / 9)))
-    assert chart.y == "cost: TBA* / LRTA*" and not chart.series[0].spans
+    assert chart.y == "cost: TBA* / LRTA*" and not chart.series[0].intervals
 
 
 def test_mean_cost_ratio_figures_show_medians_and_note_the_maximum() -> None:
@@ -705,7 +709,7 @@ def test_figure_respects_cutoff_and_zoom() -> None:
     whole = "[{name: f, x: expansions/moves, y: suboptimality, by: part, cutoff: 20}]"
     assert [x for x, _ in chart_from(whole, make_frame(rows)).series[0].points] == [1.0, 5.0, 10.0]
     chart = chart_from(whole.replace("cutoff: 20", "zoom: {x: [0, 20], y: [1, 6]}"), make_frame(rows))
-    assert chart.series[0].points == ((5.0, 4.0), (10.0, 2.0)) and len(chart.series[0].words) == 2
+    assert chart.series[0].points == ((5.0, 4.0), (10.0, 2.0)) and len(chart.series[0].point_names) == 2
     assert chart.note == "Maximum of a run: all 20. 2 points are outside the limits."
     assert figures.draw_chart(chart).axes[0].get_xlim() == (0.0, 20.0)
 
@@ -724,7 +728,7 @@ def test_report_figures_show_the_means_of_the_runs(tmp_path: Path) -> None:
     text = TINY + "figures: [{name: mine, kind: lines, x: budget, y: suboptimality, by: [agent, weight], log: xy},"
     text += "{name: Pareto, kind: lines, x: weight, y: cost}]\n"
     run_all(text, tmp_path)
-    with open_for_reading(tmp_path) as store:
+    with open_store_for_reading(tmp_path) as store:
         report, frame = create_report(store), store.frame()
     assert len(report.charts) >= 6
     names = [chart.name.casefold() for chart in report.charts]
@@ -775,8 +779,8 @@ def test_report_command_writes_one_self_contained_page(tmp_path: Path, capfd: py
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
     section = capfd.readouterr().out
     assert "| claim | our runs | measured |" in section and "`python main.py experiment x.yaml`: 96 of 96" in section
-    with open_for_writing(tmp_path) as store:
-        store.set_meta("folder", str(ASSETS / "experiments"))
+    with open_store_for_writing(tmp_path) as store:
+        store.set_metadata("folder", str(ASSETS / "experiments"))
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
     assert "`python main.py experiment assets/experiments/x.yaml`: 96 of 96" in capfd.readouterr().out
     assert main.main(["report", str(tmp_path / "no")]) == 2

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import main
 from cli import report as report_command
-from cli.report import create_report, figures, unique_names
+from cli.report import charts_with_unique_names, create_report, figures
 from sim.experiments.report_charts import ChartData, ChartSeries
 from sim.experiments.result_frame import ResultFrame
-from sim.experiments.specification import parse_presentation
-from sim.experiments.store import DATABASE_FILE, ResultStore, open_for_reading
-from sim.experiments.table_formats import escape_markdown_lines, escaped_html
+from sim.experiments.specification import parse_report_content
+from sim.experiments.store import DATABASE_FILE, ResultStore, open_store_for_reading
+from sim.experiments.table_formats import escape_markdown_lines, text_as_html
 from sim.files.yaml import write_yaml
 from sim.params import ConfigError
 
@@ -196,7 +196,7 @@ def draw_report_part(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 def open_with_specification(results: Path, text: str) -> ResultStore:
     """Return an open store whose specification says something else of its report."""
     execute(results, "UPDATE meta SET value = ? WHERE name = 'specification'", text)
-    return open_for_reading(results)
+    return open_store_for_reading(results)
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +295,9 @@ def test_report_omits_figure_that_cannot_be_drawn(
 
 def test_built_in_figure_names_do_not_clash_with_user_figures() -> None:
     names = ["Pareto", "usual-pareto", "growth", "pareto", "growth", "usual-pareto-2"]
-    charts = unique_names([ChartData(name, "", "x", "y", (ChartSeries("a", ((1.0, 2.0),)),)) for name in names])
+    charts = charts_with_unique_names(
+        [ChartData(name, "", "x", "y", (ChartSeries("a", ((1.0, 2.0),)),)) for name in names]
+    )
     found = [chart.name for chart in charts]
     assert found[:3] == names[:3] and len({name.casefold() for name in found}) == len(found)
 
@@ -350,7 +352,7 @@ def test_experiment_reports_damaged_parameters_in_one_line(tmp_path: Path, capfd
 
 
 def test_partly_read_rows_can_be_closed_after_the_store(made: Path) -> None:
-    with open_for_reading(made) as store:
+    with open_store_for_reading(made) as store:
         rows = store.rows(["row"])
         next(rows)
     rows.close()  # raised "Cannot operate on a closed database"
@@ -387,7 +389,7 @@ def test_report_of_damaged_cells_is_written_or_refused(
                 continue
             target.commit()
     try:
-        with open_for_reading(folder) as store:
+        with open_store_for_reading(folder) as store:
             report = create_report(store)
             assert report.left_out == [] or report.tables == []
     except ConfigError as error:
@@ -396,7 +398,7 @@ def test_report_of_damaged_cells_is_written_or_refused(
 
 def test_presentation_names_omitted_claims() -> None:
     text = TINY + "claims: [{claim: x, value: cots, falls: budget}, {claim: y, value: cost, falls: budget}]\n"
-    spec = parse_presentation(text, "x.yaml")
+    spec = parse_report_content(text, "x.yaml")
     assert [claim.text for claim in spec.claims] == ["y"]
     assert spec.left_out == ("x.yaml:8: claims[0].value: no measure 'cots'; did you mean 'cost'?",)
 
@@ -404,4 +406,4 @@ def test_presentation_names_omitted_claims() -> None:
 def test_escaping_keeps_code_spans_and_escapes_other_text() -> None:
     text = "# run `a_b <c>` and *d* <e> `f"
     assert escape_markdown_lines(text) == r"\# run `a_b <c>` and \*d\* \<e\> \`f"
-    assert escaped_html(text) == "# run <code>a_b &lt;c&gt;</code> and *d* &lt;e&gt; `f"
+    assert text_as_html(text) == "# run <code>a_b &lt;c&gt;</code> and *d* &lt;e&gt; `f"

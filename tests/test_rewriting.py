@@ -37,7 +37,7 @@ def finish_seek(session: Session) -> None:
 
 
 def finish_recording(session: Session) -> None:
-    while session.run.continue_recording():
+    while session.run.continue_rerecording_ticks():
         pass
 
 
@@ -47,12 +47,12 @@ def draw(session: Session, first: int, ticks: int) -> None:
     for i in range(ticks):
         session.do(EditCells((SIDE + first + i,)))
         session.advance(1 if i + 1 < ticks else 0)
-    session.history.end()
+    session.history.close_entry()
 
 
 def drag(session: Session, tick: int, to: int) -> None:
     deed = next(deed for deed in script.script_entries(session.run) if deed.tick == tick)
-    script.move_entry(session, deed, to - tick)
+    script.move_script_entry(session, deed, to - tick)
     finish_seek(session)
 
 
@@ -63,7 +63,7 @@ def painted_cells(session: Session, number: int) -> list[int]:
 
 
 def assert_equals_plain_run(line: Timeline) -> None:
-    assert line.world.digest() == plain_run(line.build_world, line.entries(), line.tick).digest()
+    assert line.world.compute_digest() == plain_run(line.build_world, line.entries(), line.tick).compute_digest()
 
 
 def make_finished_session() -> Session:
@@ -84,7 +84,7 @@ def test_command_in_the_past_removes_a_later_stroke_as_a_whole(to: int) -> None:
         drag(session, 60, to)
         session.history.undo()
         finish_seek(session)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     adjust.toggle_switch(session, "gate")
     assert painted_cells(session, session.run.front) == [] and len(painted_cells(session, 0)) == 9
     assert session.user_messages.until_next_edit == ['1 later edit removed from "branch 1" but kept in "run"']
@@ -102,7 +102,7 @@ def test_edit_in_the_past_removes_a_stroke_moved_across_the_end() -> None:
 def test_branch_point_is_where_the_scripts_differ() -> None:
     session = make_finished_session()
     session.seek(80)
-    branch = branching.create_branch_here(session)
+    branch = branching.create_branch_at_current_tick(session)
     assert branch.at == 80
     session.focus(PanelKey(0, 0))
     drag(session, 37, 70)
@@ -121,18 +121,18 @@ def test_branch_point_is_where_the_scripts_differ() -> None:
 def test_moved_edit_and_its_undo_are_recomputed_to_the_old_end(at: int, tick: int, to: int) -> None:
     session = make_finished_session()
     session.seek(at)
-    before = session.run.timeline.digests()
+    before = session.run.timeline.recorded_digests()
     drag(session, tick, to)
     finish_recording(session)
     line = session.run.timeline
-    assert line.recorded_end == line.end and not session.run.is_recording
+    assert line.recorded_end == line.end and not session.run.is_rerecording_ticks
     assert session.tick == min(at, line.end), "looking at a tick goes on"
     assert line.recorded_end == (END if tick != END else 60)
     assert_equals_plain_run(line)
     session.history.undo()
     finish_seek(session)
     finish_recording(session)
-    assert (session.tick, line.recorded_end, line.digests()) == (at, END, before)
+    assert (session.tick, line.recorded_end, line.recorded_digests()) == (at, END, before)
     assert_equals_plain_run(line)
 
 
@@ -142,14 +142,14 @@ def test_background_recording_equals_a_plain_run() -> None:
     drag(session, 60, 45)
     line, shown = session.run.timeline, session.run.world
     pieces = 0
-    while session.run.continue_recording(1.0):
+    while session.run.continue_rerecording_ticks(1.0):
         pieces += 1
         assert session.run.world is shown and session.tick == 20
     assert pieces > 3 and line.divergence_tick is None
     again = Timeline(line.build_world)
-    again.replace_log(line.entries())
+    again.replace_command_log(line.entries())
     again.seek(END)
-    assert again.digests() == line.digests()
+    assert again.recorded_digests() == line.recorded_digests()
     assert again.records[0].rows.tolist() == line.records[0].rows.tolist()
     assert again.marks(0, END).tolist() == line.marks(0, END).tolist()
 
@@ -160,7 +160,7 @@ def test_run_can_advance_during_background_recording() -> None:
     drag(session, 60, 45)
     line = session.run.timeline
     while line.recorded_end <= 45:
-        session.run.continue_recording(1.0)
+        session.run.continue_rerecording_ticks(1.0)
     assert line.recorded_end < END
     session.advance(60)
     finish_recording(session)
@@ -195,7 +195,7 @@ class RewritingMachine(RuleBasedStateMachine):
         for session in self.sessions:
             session.advance(ticks)
             if seeks is not None:
-                session.seek(min(seeks, session.run.end))
+                session.seek(min(seeks, session.run.last_reached_tick))
 
     @rule(ticks=st.integers(1, 9), which=st.integers(0, 9), by=st.integers(-60, 60))
     def draw(self, ticks: int, which: int, by: int) -> None:
@@ -215,7 +215,7 @@ class RewritingMachine(RuleBasedStateMachine):
     def branch(self, which: int, by: int) -> None:
         self.detour(which, by)
         for session in self.sessions:
-            branching.create_branch_here(session)
+            branching.create_branch_at_current_tick(session)
 
     @rule(which=st.integers(0, 9), by=st.integers(-60, 60))
     def show_another_branch(self, which: int, by: int) -> None:
@@ -250,7 +250,7 @@ class RewritingMachine(RuleBasedStateMachine):
 
     def move(self, session: Session, which: int, by: int) -> None:
         deeds = script.script_entries(session.run)
-        script.move_entry(session, deeds[which % len(deeds)], by)
+        script.move_script_entry(session, deeds[which % len(deeds)], by)
         finish_seek(session)
 
     @invariant()

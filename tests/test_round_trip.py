@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, SetRandomChanges, SetTrials, TimedCommand
 from sim.files.journal import find_crashed_journals, restore_session
 from sim.files.map_source import MapFile, MapRows
@@ -24,7 +24,7 @@ from sim.files.shipped_files import SCENARIOS_FOLDER
 from sim.grid import Grid
 from sim.movement import CUT, Movement
 from ui.film.pictures import png_text_chunks
-from ui.film.replay import replay_spec_of
+from ui.film.replay import replay_spec_of_run
 from ui.model import branching, files, session_saving
 from ui.model.autosave import AutosaveJournal
 from ui.model.session import Session
@@ -47,7 +47,7 @@ def make_full_scenario(folder: Path) -> Scenario:
         seed=11,
         budget=5,
         switches={"gate": ((3, 2), (3, 3))},
-        changes=RandomChanges(50, 2.0),
+        changes=RandomChangeSchedule(50, 2.0),
         edits=(TimedCommand(7, EditCells(blocked=(22, 23))),),
         view={"theme": "light", "layers": {"grid": True}},
         trials=40,
@@ -101,7 +101,7 @@ def through_session_file(session: Session, folder: Path) -> Scenario:
 
 def through_journal(session: Session, folder: Path) -> Scenario:
     keeper = AutosaveJournal(session)
-    keeper.keep()
+    keeper.update_journal()
     assert keeper.journal is not None
     for file in (keeper.journal._file, keeper.journal._lock):  # what a kill does
         os.close(file)
@@ -117,7 +117,7 @@ def through_picture(session: Session, folder: Path) -> Scenario:
 
 def through_branch(session: Session, folder: Path) -> Scenario:
     session.advance(3)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     return session.run.scenario
 
 
@@ -128,7 +128,7 @@ def through_reset(session: Session, folder: Path) -> Scenario:
 
 
 def through_replay(session: Session, folder: Path) -> Scenario:
-    return replay_spec_of(session.run).start_rerun().run.scenario
+    return replay_spec_of_run(session.run).start_rerun().run.scenario
 
 
 WAYS = [
@@ -168,7 +168,7 @@ def test_reset_keeps_user_settings() -> None:
     session.do(SetRandomChanges(9, 3.0))
     session.start_over(keeps_map=False)
     assert session.run.scenario.trials == session.run.world.trials == 100
-    assert session.run.scenario.changes == session.run.world.random_changes == RandomChanges(9, 3.0)
+    assert session.run.scenario.changes == session.run.world.random_changes == RandomChangeSchedule(9, 3.0)
 
 
 def test_reset_does_not_bake_in_script_settings(tmp_path: Path) -> None:
@@ -191,5 +191,8 @@ def test_learning_session_saved_at_tick_600_continues_identically(tmp_path: Path
     session_saving.restore_session(other, opened.saved_session)
     while not other.continue_seek():
         pass
-    assert other.run.world.digest() == session.run.world.digest() and other.run.timeline.divergence_tick is None
+    assert (
+        other.run.world.compute_digest() == session.run.world.compute_digest()
+        and other.run.timeline.divergence_tick is None
+    )
     assert other.run.world.trials == session.run.world.trials == 100

@@ -14,7 +14,7 @@ from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels import log
 from sim.metrics import OwnCounts
 from sim.params import Value
-from sim.results import outcome_of
+from sim.results import outcome_of_walker
 from sim.rules import AgentFailedError
 from sim.time.timeline import Timeline
 from sim.world import World
@@ -39,14 +39,14 @@ class Liar:
             if self.ticks > HONEST_TICKS:
                 return self.lie(rows, done)
             self.cell += 1
-            log.write_row(row, self.cell, 1, 0, 0, log.SEARCHING)
+            log.write_tick_row(row, self.cell, 1, 0, 0, log.SEARCHING)
         return len(rows)
 
     def lie(self, rows: np.ndarray, done: int) -> int:
         raise NotImplementedError
 
     def write_stay_row(self, row: Any, expanded: int = 1, traced: int = 0) -> None:
-        log.write_row(row, self.cell, expanded, traced, 0, log.SEARCHING)
+        log.write_tick_row(row, self.cell, expanded, traced, 0, log.SEARCHING)
 
     def on_change(self, change: MapChange) -> None: ...
 
@@ -83,14 +83,14 @@ class ClaimsNoPath(Liar):
 
 class Jumps(Liar):
     def lie(self, rows: np.ndarray, done: int) -> int:
-        log.write_row(rows[done], 17, 1, 0, 0, 0)
+        log.write_tick_row(rows[done], 17, 1, 0, 0, 0)
         self.cell = 17
         return done + 1
 
 
 class MovesOffTheMap(Liar):
     def lie(self, rows: np.ndarray, done: int) -> int:
-        log.write_row(rows[done], -7, 1, 0, 0, 0)
+        log.write_tick_row(rows[done], -7, 1, 0, 0, 0)
         return done + 1
 
 
@@ -181,8 +181,8 @@ def test_violation_is_reported_with_tick_and_cell_and_others_continue(liar: type
     caught, honest = world.walkers
     assert caught.violation is not None and told in caught.violation.description
     assert caught.violation.tick == HONEST_TICKS and caught.violation.place == (2, 0)
-    assert caught.is_done and caught.state_word == ("failed" if liar is WritesTheMap else "broke the rules")
-    assert outcome_of(world, caught, "stuck") == ("failed" if liar is WritesTheMap else "broke_rules")
+    assert caught.is_done and caught.state_text == ("failed" if liar is WritesTheMap else "broke the rules")
+    assert outcome_of_walker(world, caught, "stuck") == ("failed" if liar is WritesTheMap else "broke_rules")
     assert honest.has_arrived and honest.violation is None and world.is_over
     assert [note.text for note in world.notes] == [caught.violation.message_for_agent("Liar")]
     assert "on (2, 0)" in world.notes[0].text and world.notes[0].tick == 2
@@ -190,19 +190,19 @@ def test_violation_is_reported_with_tick_and_cell_and_others_continue(liar: type
     assert world.metrics_of_walker(caught).moves == 2 and world.metrics_of_walker(caught).expansions >= 2
     world.submit(EditCells(blocked=(11,)))
     world.advance(1)
-    assert caught.position == 2 and pickle.loads(pickle.dumps(world)).digest() == world.digest()
+    assert caught.position == 2 and pickle.loads(pickle.dumps(world)).compute_digest() == world.compute_digest()
 
 
 @pytest.mark.parametrize("liar", LIES, ids=[liar.__name__ for liar in LIES])
 def test_violation_is_the_same_after_seeking_back(liar: type) -> None:
     line = Timeline(lambda: make_world_with(liar, watched=True))
     line.advance(8)
-    digest, tick = line.world.digest(), line.tick
+    digest, tick = line.world.compute_digest(), line.tick
     for target in (1, 2, 3, 0, tick):
         line.seek(target)
         offence = line.world.walkers[0].violation
         assert (offence is not None) == (target > HONEST_TICKS)
-    assert (line.world.digest(), line.divergence_tick) == (digest, None)
+    assert (line.world.compute_digest(), line.divergence_tick) == (digest, None)
     assert [note.text for note in line.notes()] == [line.world.walkers[0].violation.message_for_agent("Liar")]
 
 

@@ -35,8 +35,8 @@ def make_busy_session() -> Session:
     session.advance(6)
     adjust.toggle_switch(session, "gate")
     session.advance(4)
-    agent_edits.set_param(session, PanelKey(0, 1), "weight", 2.6)
-    branching.create_branch_here(session)
+    agent_edits.set_agent_param(session, PanelKey(0, 1), "weight", 2.6)
+    branching.create_branch_at_current_tick(session)
     painting.block_or_free_cells(session, [3, 4, 5], block=True)
     session.focus(session.run.panels[-1].key)  # the second agent of the branch
     session.advance(7)
@@ -50,7 +50,7 @@ def finish_seek(session: Session) -> Session:
 
 
 def digests(session: Session) -> list[tuple[int, int, str]]:
-    return [(b.number, b.timeline.tick, b.timeline.world.digest()) for b in session.run.shown_branches]
+    return [(b.number, b.timeline.tick, b.timeline.world.compute_digest()) for b in session.run.shown_branches]
 
 
 def test_saved_session_opens_with_same_ticks_and_digests(tmp_path: Path):
@@ -100,7 +100,7 @@ def test_saved_session_restores_its_view(tmp_path: Path):
     path = session_saving.save_session(app.session, tmp_path / "mine", app.window.view_overrides.current_view_section())
 
     other = make_app(setup())
-    other.window.documents.open_path(path)
+    other.window.document_opener.open_path(path)
     other.frame(0.0)
     assert (
         other.window.map_view.layers.visible == {**usual, "tree": True}
@@ -111,9 +111,9 @@ def test_saved_session_restores_its_view(tmp_path: Path):
         camera = other.window.map_view.camera_of_panel(panel.key, boxes)
         assert camera.zoom == cameras[panel.key].zoom
         assert (camera.left, camera.top) == pytest.approx((cameras[panel.key].left, cameras[panel.key].top), abs=0.1)
-    other.window.collect_settings()
+    other.window.copy_window_state_to_settings()
     assert not other.window.settings.layers.get("tree") and other.window.settings.heat.kind == "off", "the user's own"
-    other.window.documents.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
+    other.window.document_opener.open_path(ROOT / "assets" / "scenarios" / "scrubbing.yaml")
     assert other.window.map_view.layers.visible == usual and other.window.map_view.layers.heat.kind == "scrub", (
         "as the file says, not as the one before"
     )
@@ -129,7 +129,7 @@ def test_saved_picture_opens_as_its_run(tmp_path: Path, monkeypatch: pytest.Monk
     press_combination(app, "F12")
     (path,) = tmp_path.glob("*.png")
     other = make_app(setup(agents=1))
-    other.window.documents.open_path(path)
+    other.window.document_opener.open_path(path)
     finish_seek(other.session)
     assert digests(other.session) == digests(app.session) and other.session.run.timeline.divergence_tick is None
     assert other.window.map_view.layers.heat.kind == "visits"
@@ -145,9 +145,11 @@ def test_invalid_view_is_reported_and_file_opens(tmp_path: Path):
     odd = text.replace("file: ../", f"file: {ROOT}/assets/").replace("view: {", "view: {layers: {trees: true}, ")
     path.write_text(odd)
     app = make_app(setup())
-    app.window.documents.open_path(path)
+    app.window.document_opener.open_path(path)
     assert app.session.path == path and app.window.dialogs.open_one is None
-    assert any("layers.trees" in toast and "'tree'" in toast for toast in app.window.state.messages.queued_texts())
+    assert any(
+        "layers.trees" in toast and "'tree'" in toast for toast in app.window.state.messages.queued_message_texts()
+    )
 
 
 def test_session_file_contains_the_edited_map(tmp_path: Path):
@@ -167,11 +169,11 @@ def test_session_file_contains_the_edited_map(tmp_path: Path):
 def test_session_with_wrong_digest_opens_and_shows_divergence(tmp_path: Path):
     session = make_busy_session()
     path = session_saving.save_session(session, tmp_path / "mine")
-    last = session.run.timeline.world.digest()
+    last = session.run.timeline.world.compute_digest()
     assert last in path.read_text()
     path.write_text(path.read_text().replace(last, "f" * len(last)))
     app = make_app(setup())
-    app.window.documents.open_path(path)
+    app.window.document_opener.open_path(path)
     while app.session.run.is_seeking:
         app.frame(0.0)
     assert app.session.run.timeline.divergence_tick is not None
@@ -182,10 +184,10 @@ def test_session_with_wrong_digest_opens_and_shows_divergence(tmp_path: Path):
     app.window.dialogs.close_dialog()
     app.frame(0.0)
     assert app.window.dialogs.open_one is None, "once"
-    assert app.window.canvas.hit_region_named("title:diverged") is not None
+    assert app.window.canvas.hit_region_with_id("title:diverged") is not None
     app.window.settings.sidebar_tab = "time"
     app.draw()
-    assert app.window.canvas.hit_region_named("diverged") is not None
+    assert app.window.canvas.hit_region_with_id("diverged") is not None
 
 
 def test_diverging_agent_is_named(tmp_path: Path):
@@ -193,13 +195,13 @@ def test_diverging_agent_is_named(tmp_path: Path):
     session.advance(9)
     path = session_saving.save_session(session, tmp_path / "mine")
     world = session.run.world
-    text = path.read_text().replace(world.digest(), "c" * 16)
+    text = path.read_text().replace(world.compute_digest(), "c" * 16)
     path.write_text(text.replace(world.walker_digest(world.walkers[1]), "d" * 16))
     opened = files.open_any_file(path)
     other = Session(opened.scenario)
     session_saving.restore_session(other, opened.saved_session)
     finish_seek(other)
-    divergence = other.run.timeline.divergence
+    divergence = other.run.timeline.first_divergence
     assert divergence.tick == 9 and divergence.agents == (world.walkers[1].label,)
     assert world.walkers[1].label in other.user_messages.alerts[0]
 
@@ -208,21 +210,21 @@ def test_killed_session_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     session = make_busy_session()
     keeper = AutosaveJournal(session)
-    keeper.keep()
+    keeper.update_journal()
     painting.block_or_free_cells(session, [30, 31], block=True)
     session.advance(3)
-    keeper.keep()
+    keeper.update_journal()
     journal = keeper.journal
     assert journal is not None and not find_crashed_journals(), "the program is alive"
     session.advance(2)
     keeper._last_progress_s = 0.0  # half a second later
-    keeper.keep()
+    keeper.update_journal()
     for file in (journal._file, journal._lock):  # what a kill does
         os.close(file)
     crashed = find_crashed_journals()
     assert len(crashed) == 1
     app = make_app(setup())
-    app.window.documents.offer_crashed_session()
+    app.window.document_opener.offer_crashed_session()
     assert isinstance(app.window.dialogs.open_one, CrashQuestion)
     press(app, pygame.K_RETURN)  # the main answer
     assert len(find_crashed_journals()) == 1, "as long as it is kept nowhere else"
@@ -230,11 +232,11 @@ def test_killed_session_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     app.autosave_journal = AutosaveJournal(app.session)
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", raise_disk_full)
-        app.autosave_journal.keep()
+        app.autosave_journal.update_journal()
         assert len(find_crashed_journals()) == 1, "nor is it when the disk is full"
     app.autosave_journal._last_retry_s = -1e9
-    app.autosave_journal.keep()
-    app.autosave_journal.keep()
+    app.autosave_journal.update_journal()
+    app.autosave_journal.update_journal()
     assert not find_crashed_journals()
     assert digests(app.session) == digests(session) and len(session.run.shown) == 2
     assert (app.session.run.front, app.session.run.shown) == (session.run.front, session.run.shown)
@@ -251,7 +253,7 @@ def raise_disk_full(file: int, data: bytes) -> int:
 def test_closing_the_autosave_removes_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     keeper = AutosaveJournal(make_busy_session())
-    keeper.keep()
+    keeper.update_journal()
     keeper.close()
     assert not find_crashed_journals() and not list(tmp_path.rglob("*.journal"))
 
@@ -264,7 +266,7 @@ def test_unwritable_state_folder_is_reported_once(tmp_path: Path, monkeypatch: p
     keeper = AutosaveJournal(session)
     session.user_messages.persistent.clear()
     for _ in range(3):
-        keeper.keep()
+        keeper.update_journal()
         session.advance(1)
     assert sum("will not be restored" in text for text in session.user_messages.persistent) == 1
 
@@ -384,17 +386,17 @@ def test_branch_count_is_limited_to_the_file_limit(monkeypatch: pytest.MonkeyPat
     session = Session(setup())
     session.advance(20)
     for cell in (3, 4):
-        branching.create_branch_here(session)
+        branching.create_branch_at_current_tick(session)
         painting.block_or_free_cells(session, [cell], block=True)
     entries = session.run.timeline.entries()
     session.seek(9)
     for more in (
-        lambda: branching.create_branch_here(session),
+        lambda: branching.create_branch_at_current_tick(session),
         lambda: painting.block_or_free_cells(session, [5], block=True),
     ):
         with pytest.raises(ConfigError, match="expected at most 3 branches"):
             more()
-        session.history.end()
+        session.history.close_entry()
     assert len(session.run.tree.branches) == 3 and session.run.timeline.entries() == entries, "nothing is lost"
     branching.delete_branch(session, 1)
     painting.block_or_free_cells(session, [5], block=True)

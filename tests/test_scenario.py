@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agents.registry import SPECS, SPECS_BY_KEY
 from sim import commands
 from sim.agent_api import Status
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, TimedCommand
 from sim.files.map_source import MapFile, MapRecipe, MapRows
 from sim.files.movingai import write_map
@@ -88,7 +88,7 @@ def test_parser_reads_every_part_of_a_scenario() -> None:
     assert (scenario.seed, scenario.budget, scenario.start, scenario.goal) == (9, 20, (0, 0), (4, 0))
     assert scenario.agents == (AgentConfig("rtb-wa", "lazy", {"weight": 2.0}), AgentConfig("tba", budget=30))
     assert scenario.switches == {"gate": ((2, 1), (2, 0))}
-    assert scenario.changes == RandomChanges(7, 2.5)
+    assert scenario.changes == RandomChangeSchedule(7, 2.5)
     assert scenario.view == {"layers": ["open", "closed"], "zoom": 2.5}
 
 
@@ -423,7 +423,7 @@ def _digest_in_steps(scenario: Scenario, step: int) -> str:
     world = build_world(scenario, SPECS_BY_KEY)
     while world.advance(step):
         pass
-    return world.digest()
+    return world.compute_digest()
 
 
 def test_scrubbing_example_shows_costly_back_moves() -> None:
@@ -468,7 +468,7 @@ def test_bridges_example_restarts_less_with_lazy_agents() -> None:
 
 def test_non_repeating_random_change_round_trips() -> None:
     scenario = parse(BASE.replace("rate: 2.5}", "rate: 2.5, repeat: false}"))
-    assert scenario.changes == RandomChanges(7, 2.5, repeats=False)
+    assert scenario.changes == RandomChangeSchedule(7, 2.5, repeats=False)
     assert parse(dump_scenario(scenario)) == scenario
 
 

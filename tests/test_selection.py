@@ -13,7 +13,7 @@ from sim.commands import MAX_SWITCHES, AgentConfig, DefineSwitch, EditCells, Set
 from sim.files.movingai import read_map
 from sim.files.scenario import Scenario, load_scenario
 from sim.grid import Grid
-from sim.time.worst_block import switch_tasks
+from sim.time.worst_block import switch_block_tasks
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
 from ui.model import adjust, branching, files, script, session_saving
@@ -171,7 +171,7 @@ def test_turned_selection_stays_on_the_map() -> None:
 
 
 def test_drag_selects_and_dragging_the_selection_moves_it(app):
-    before, digest = rows(app), app.session.run.world.digest()
+    before, digest = rows(app), app.session.run.world.compute_digest()
     drag_selection(app, (1, 1), (2, 3))
     assert str(app.window.state.selection) == "2 x 3" and rows(app) == before, "selecting changes nothing"
     drag_selection(app, (1, 2), (6, 3))
@@ -180,7 +180,7 @@ def test_drag_selects_and_dragging_the_selection_moves_it(app):
     assert app.window.state.selection.left == 6, "the selection has gone with it"
     assert len(app.session.history.done) == 1 and len(script.script_entries(app.session.run)) == 1
     press_combination(app, "Ctrl+Z")
-    assert rows(app) == before and app.session.run.world.digest() == digest
+    assert rows(app) == before and app.session.run.world.compute_digest() == digest
     assert app.window.state.selection.left == 1, "and it comes back with it"
     press_combination(app, "Ctrl+Y")
     assert rows(app)[2][6:8] == "@@" and app.window.state.selection.left == 6
@@ -204,11 +204,11 @@ def test_moved_piece_is_one_timeline_entry(app):
     drag_selection(app, (1, 1), (2, 3))
     drag_selection(app, (1, 2), (6, 3))
     app.session.advance(4)
-    digest, after = app.session.run.world.digest(), rows(app)
+    digest, after = app.session.run.world.compute_digest(), rows(app)
     app.session.seek(2)
     assert rows(app) == ROWS
     app.session.seek(7)
-    assert app.session.run.world.digest() == digest and rows(app) == after
+    assert app.session.run.world.compute_digest() == digest and rows(app) == after
     assert [(e.tick, type(e.command)) for e in app.session.run.timeline.entries()] == [(3, SetTerrain)]
 
 
@@ -257,7 +257,7 @@ def test_piece_is_cut_mirrored_and_turned(app):
     assert rows(app) == ROWS
     press_combination(app, "Ctrl+X")
     assert all(row[1:3] == ".." for row in rows(app)[1:4])
-    assert app.session.history.done[-1].words == "piece of 2 x 3 cut"
+    assert app.session.history.done[-1].description == "piece of 2 x 3 cut"
 
 
 def test_delete_key_clears_cells_in_edit_mode_and_agents_otherwise(app):
@@ -296,7 +296,7 @@ def test_cells_under_agents_stay_free(app):
     at = at_cell(app, 0, 7)
     drag(app, at, at)
     assert rows(app)[6][0] == "@" and rows(app)[7][0] == "."
-    assert any("stays free" in text for text in app.window.state.messages.queued_texts())
+    assert any("stays free" in text for text in app.window.state.messages.queued_message_texts())
 
 
 def test_last_stroke_and_connected_cells_can_be_selected(app):
@@ -329,7 +329,9 @@ def test_piece_is_pasted_at_map_centre_without_pointer_or_selection() -> None:
 def test_opening_a_map_keeps_the_piece_and_clears_the_selection(app):
     drag_selection(app, (1, 1), (2, 3))
     press_combination(app, "Ctrl+C")
-    app.window.documents.open_scenario(scenario_on(Grid.from_text_rows(["." * 4] * 4), 0, 3, (AgentConfig("tba"),)))
+    app.window.document_opener.open_scenario(
+        scenario_on(Grid.from_text_rows(["." * 4] * 4), 0, 3, (AgentConfig("tba"),))
+    )
     settle(app)
     assert app.window.state.selection is None and app.window.state.copied_piece is not None
     press_combination(app, "Ctrl+V")
@@ -360,7 +362,7 @@ def test_selection_is_drawn_only_in_panels_of_its_branch(app):
     app.window.state.selection = Selection.from_corners((4, 2), (8, 6), app.session.run.world.grid)
     for panel in (0, 1):
         assert (pixels(panel) != plain[panel]).any()
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     app.draw()
     other = next(
         i for i, (p, _) in enumerate(app.window.map_view.panels_with_boxes()) if p.key.branch != app.session.run.front
@@ -385,11 +387,11 @@ def test_selection_with_long_outline_is_tinted(app, monkeypatch):
 def test_disabled_buttons_explain_why(app):
     app.window.settings.sidebar_tab = "edit"
     app.draw()
-    spot = app.window.canvas.hit_region_named("copy")
+    spot = app.window.canvas.hit_region_with_id("copy")
     assert spot.action is None and "Nothing is selected" in spot.tip
     drag_selection(app, (1, 1), (2, 3))
-    assert app.window.canvas.hit_region_named("copy").action is not None
-    assert "Nothing was copied" in app.window.canvas.hit_region_named("paste").tip
+    assert app.window.canvas.hit_region_with_id("copy").action is not None
+    assert "Nothing was copied" in app.window.canvas.hit_region_with_id("paste").tip
 
 
 # --- named switches -------------------------------------------------------------------------------------
@@ -413,7 +415,7 @@ def test_selection_becomes_a_named_switch(app):
     assert rows(app)[6][4:6] == "@@" and app.session.run.world.switch_states()["my gate"]
     app.window.settings.sidebar_tab = "edit"
     app.draw()
-    assert app.window.canvas.hit_region_named("switch:my gate") is not None, "it is in the list"
+    assert app.window.canvas.hit_region_with_id("switch:my gate") is not None, "it is in the list"
     label = next(
         spot for spot in app.window.canvas.hit_regions if spot.id.startswith("bridge:") and spot.id.endswith(":my gate")
     )
@@ -443,7 +445,7 @@ def test_toggling_a_selection_switch_twice_restores_the_map(
     selecting.select_cells(cells)
     before = session.run.world.grid.rows()
     free = {cell for cell in cells if session.run.world.grid.is_free(cell)}
-    if refused := selecting.switch_error("gate"):
+    if refused := selecting.switch_name_error("gate"):
         assert "None of the selected cells can be switched: " in refused
         return
     said = selecting.name_switch("gate")
@@ -467,7 +469,7 @@ def test_selection_of_walls_cannot_become_a_switch(app):
 def test_worst_block_tries_switches_before_they_are_named(app):
     app.session.advance(5)
     app.session.do(DefineSwitch("late", (60,)))
-    tasks = {block.name: block.command for _, block in switch_tasks(app.session.run.timeline, [1])}
+    tasks = {block.name: block.command for _, block in switch_block_tasks(app.session.run.timeline, [1])}
     assert tasks == {"gate": SetSwitch("gate", True), "late": EditCells((60,))}
 
 
@@ -484,9 +486,9 @@ def test_taken_switch_name_is_refused(app):
 def test_switch_is_refused_at_the_switch_limit(app):
     selecting = app.window.editor.selecting
     while len(app.session.run.world.switches) < MAX_SWITCHES:
-        assert selecting.switch_error("one more") is None
+        assert selecting.switch_name_error("one more") is None
         app.session.run.world.define_switch(selecting.unused_switch_name(), [1])
-    assert selecting.switch_error("one more") == f"A map can have at most {MAX_SWITCHES} switches"
+    assert selecting.switch_name_error("one more") == f"A map can have at most {MAX_SWITCHES} switches"
 
 
 def test_naming_a_switch_changes_no_digest(app):
@@ -494,7 +496,7 @@ def test_naming_a_switch_changes_no_digest(app):
     named(app)
     for window in (app, other):
         window.session.advance(40)
-    assert app.session.run.world.digest() == other.session.run.world.digest()
+    assert app.session.run.world.compute_digest() == other.session.run.world.compute_digest()
 
 
 def test_named_switch_survives_saving_and_reset(app, tmp_path: Path):

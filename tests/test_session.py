@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agents.registry import SPECS_BY_KEY
 from sim import commands
 from sim.agent_api import Status
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import (
     AgentConfig,
     ApplyToGroup,
@@ -80,7 +80,7 @@ def stroke(session: Session, cells: list[int], block: bool) -> None:
     session.history.open_entry(is_stroke=True)
     for cell in cells:
         painting.block_or_free_cells(session, [cell], block=block)
-    session.history.end()
+    session.history.close_entry()
 
 
 def test_stroke_is_undone_and_redone_as_a_whole() -> None:
@@ -149,20 +149,22 @@ def test_undo_restores_the_exact_terrain() -> None:
 
 
 def test_undoing_an_earlier_stroke_equals_a_run_without_it() -> None:
-    begun = setup(changes=RandomChanges(2, 20.0))
+    begun = setup(changes=RandomChangeSchedule(2, 20.0))
     session, other = Session(begun), Session(begun)
     session.advance(7)
     stroke(session, [c for c in range(90, 140) if session.run.world.grid.is_free(c)][:20], True)
     session.advance(8)
-    with_stroke = session.run.world.digest()
+    with_stroke = session.run.world.compute_digest()
     session.history.undo()
     finish_seek(session)
     other.advance(15)
-    assert session.run.world.digest() == other.run.world.digest() and session.run.timeline.entries() == ()
+    assert (
+        session.run.world.compute_digest() == other.run.world.compute_digest() and session.run.timeline.entries() == ()
+    )
     assert session.run.recent_edits_of_branch() == {}, "nothing stays marked on the map"
     session.history.redo_last_entry()
     finish_seek(session)
-    assert session.run.world.digest() == with_stroke
+    assert session.run.world.compute_digest() == with_stroke
 
 
 def test_edit_under_an_agent_is_refused_with_a_message() -> None:
@@ -213,7 +215,7 @@ def test_edit_marks_update_after_deferred_commands_are_applied() -> None:
     begun = setup(density=0.0)
     session = Session(changed(begun, [(3, commands.SetSwitch("gate", True))]))
     session.run.timeline.advance(3)
-    session.changed()
+    session.update_after_change()
     assert session.run.recent_edits_of_branch() == {}, "not done yet"
     session.run.timeline.apply_due_commands()
     assert session.run.recent_edits_of_branch() == dict.fromkeys(begun.switch_cells["gate"], (3, True))
@@ -242,7 +244,7 @@ def test_reverting_all_edits_is_one_undo_entry() -> None:
 
 
 def test_only_user_edits_count_as_unsaved() -> None:
-    session = Session(setup(changes=RandomChanges(1, 10.0)))
+    session = Session(setup(changes=RandomChangeSchedule(1, 10.0)))
     session.advance(5)
     assert not session.has_unsaved_edits
     stroke(session, [100, 101, 102, 120], True)
@@ -258,7 +260,7 @@ def test_reset_restores_the_original_map_or_keeps_the_edited_map() -> None:
     session = Session(setup())
     session.advance(5)
     stroke(session, [100, 101], True)
-    agent_edits.set_param(session, session.run.panels[1].key, "weight", 2.5)
+    agent_edits.set_agent_param(session, session.run.panels[1].key, "weight", 2.5)
     edited = terrain(session)
     session.start_over(keeps_map=True)
     assert session.tick == 0 and terrain(session) == edited and user_commands(session.run.timeline) == []
@@ -280,12 +282,15 @@ def test_reset_can_be_undone(how: str) -> None:
     session.advance(5)
     stroke(session, [100, 101], True)
     session.advance(3)
-    branching.create_branch_here(session)
-    agent_edits.set_param(session, session.focused_key, "weight", 2.5) if session.focused_walker.spec.param(
+    branching.create_branch_at_current_tick(session)
+    agent_edits.set_agent_param(session, session.focused_key, "weight", 2.5) if session.focused_walker.spec.param(
         "weight"
     ) else None
     session.advance(4)
-    states, digests = session.run.tree.branch_states(), [b.timeline.world.digest() for b in session.run.shown_branches]
+    states, digests = (
+        session.run.tree.branch_states(),
+        [b.timeline.world.compute_digest() for b in session.run.shown_branches],
+    )
     shown, focused, begun = list(session.run.shown), session.focused_key, session.run.scenario
     match how:
         case "reset":
@@ -293,7 +298,7 @@ def test_reset_can_be_undone(how: str) -> None:
         case "keep":
             session.start_over(keeps_map=True)
         case "start":
-            session.start_over_with(start=(5, 0))
+            session.start_over_with_changes(start=(5, 0))
     assert session.tick == 0 and len(session.run.tree.branches) == 1 and session.has_unsaved_edits
     assert any("{key:undo}" in message for message in session.user_messages.until_next_edit)
     session.advance(7)
@@ -304,7 +309,7 @@ def test_reset_can_be_undone(how: str) -> None:
     while not session.continue_seek():
         pass
     assert session.run.tree.branch_states() == states and session.run.scenario is begun
-    assert [b.timeline.world.digest() for b in session.run.shown_branches] == digests
+    assert [b.timeline.world.compute_digest() for b in session.run.shown_branches] == digests
     assert (session.run.shown, session.focused_key) == (shown, focused)
     assert session.has_unsaved_edits
     while session.history.undo():
@@ -318,12 +323,12 @@ def test_two_resets_are_undone_one_by_one() -> None:
     session = Session(setup())
     session.advance(5)
     stroke(session, [100, 101], True)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.unsaved.mark_saved()
     states = session.run.tree.branch_states()
     session.start_over(keeps_map=True)
     session.advance(4)
-    session.start_over_with(start=(5, 0))
+    session.start_over_with_changes(start=(5, 0))
     session.start_over(keeps_map=False)
     for _ in range(3):
         assert session.history.undo()
@@ -344,9 +349,9 @@ def test_undo_and_redo_restore_script_changes_moved_to_a_branch() -> None:
     session.advance(9)
     before = branch_scripts(session)
     stroke(session, [100], True)
-    for deed_of in (partial(script.toggle_entry, session), partial(script.duplicate_entry, session)):
+    for deed_of in (partial(script.toggle_script_entry, session), partial(script.duplicate_script_entry, session)):
         deed_of(script.script_entries(session.run)[0])
-    script.move_entry(session, script.script_entries(session.run)[0], 5)
+    script.move_script_entry(session, script.script_entries(session.run)[0], 5)
     session.seek(2)
     stroke(session, [130], True)  # the future goes to a branch of its own
     after = branch_scripts(session)
@@ -389,11 +394,11 @@ def test_goal_moves_can_be_undone_and_redone() -> None:
 def test_every_kind_of_edit_marks_the_session_as_unsaved() -> None:
     for deed, is_asked in (
         (lambda s: stroke(s, [100], True), True),
-        (lambda s: branching.create_branch_here(s), True),
+        (lambda s: branching.create_branch_at_current_tick(s), True),
         (lambda s: painting.move_shared_goal(s, 55), True),
         (lambda s: s.do(ApplyToGroup("units", MoveGoal(55))), True),
         (lambda s: s.do(ApplyToGroup("units", SetBudget(5, 0))), False),
-        (lambda s: agent_edits.set_param(s, PanelKey(0, 1), "weight", 2.5), False),
+        (lambda s: agent_edits.set_agent_param(s, PanelKey(0, 1), "weight", 2.5), False),
         (lambda s: agent_edits.add_agent(s, AgentConfig("tba")), True),
         (lambda s: agent_edits.remove_agent(s, PanelKey(0, 1)), True),
         (lambda s: agent_edits.set_agent_budget(s, PanelKey(0, 1), 3), False),
@@ -428,7 +433,7 @@ def test_restart_with_a_new_start_keeps_map_and_agents() -> None:
     session = Session(setup(density=0.0))
     stroke(session, [100], True)
     session.advance(3)
-    session.start_over_with(start=(5, 0))
+    session.start_over_with_changes(start=(5, 0))
     assert session.tick == 0 and session.run.world.start == 5 and not session.run.world.grid.is_free(100)
     assert [w.position for w in session.run.world.walkers] == [5, 5, 5]
 
@@ -441,7 +446,7 @@ def test_restored_run_can_be_drawn_during_its_seek(monkeypatch, goes_back: bool)
     session.advance(20)
     agent_edits.add_agent(session, AgentConfig("tba", "late"))
     session.advance(20)
-    digest, panels = session.run.world.digest(), [panel.key for panel in session.run.panels]
+    digest, panels = session.run.world.compute_digest(), [panel.key for panel in session.run.panels]
     walked = [session.run.trails[key].cells.tolist() for key in panels]
     session.start_over(keeps_map=False)
     session.history.undo()
@@ -455,18 +460,18 @@ def test_restored_run_can_be_drawn_during_its_seek(monkeypatch, goes_back: bool)
         session.begin_seek(40)
     while not session.continue_seek(1.0):
         pass
-    assert session.run.world.digest() == digest
+    assert session.run.world.compute_digest() == digest
     assert [panel.key for panel in session.run.panels] == panels
     assert [session.run.trails[key].cells.tolist() for key in panels] == walked
 
 
 def test_reset_run_has_the_same_digest() -> None:
-    session = Session(setup(changes=RandomChanges(3, 10.0)))
+    session = Session(setup(changes=RandomChangeSchedule(3, 10.0)))
     session.advance(30)
-    digest = session.run.world.digest()
+    digest = session.run.world.compute_digest()
     session.start_over(keeps_map=False)
     session.advance(30)
-    assert session.run.world.digest() == digest
+    assert session.run.world.compute_digest() == digest
 
 
 def test_reset_of_an_unedited_run_keeps_the_scenario() -> None:
@@ -476,11 +481,11 @@ def test_reset_of_an_unedited_run_keeps_the_scenario() -> None:
     scenario = setup(agents=tuple(agents))
     session = Session(scenario)
     session.advance(5)
-    digest = session.run.world.digest()
+    digest = session.run.world.compute_digest()
     session.start_over(keeps_map=False)
     assert session.run.scenario == scenario
     session.advance(5)
-    assert session.run.world.digest() == digest
+    assert session.run.world.compute_digest() == digest
 
 
 SCRIPT = (
@@ -501,11 +506,13 @@ def test_reset_replays_the_script_once(keeps_map: bool) -> None:
     """To the map, to agents, to who is there: nothing of it is taken for the user's."""
     session = Session(setup(density=0.0, script=SCRIPT))
     session.advance(12)
-    digest, names = session.run.world.digest(), [walker.label for walker in session.run.world.walkers]
+    digest, names = session.run.world.compute_digest(), [walker.label for walker in session.run.world.walkers]
     session.start_over(keeps_map=keeps_map)
     assert session.run.scenario == setup(density=0.0, script=SCRIPT)
     session.advance(12)
-    assert session.run.world.digest() == digest and [walker.label for walker in session.run.world.walkers] == names
+    assert (
+        session.run.world.compute_digest() == digest and [walker.label for walker in session.run.world.walkers] == names
+    )
 
 
 def test_reset_keeps_manual_edits_but_not_scripted_ones() -> None:
@@ -543,7 +550,7 @@ def test_reset_keeps_user_changes_to_a_scripted_agent() -> None:
     session.advance(9)
     late = session.run.world.walkers[-1]
     assert [w.spec.key for w in session.run.world.walkers] == ["tb-gbfs", "tba"] and not session.run.world.notes
-    assert (late.label, late.budget, session.run.world.goal_of(late)) == ("late", 5, 70)
+    assert (late.label, late.budget, session.run.world.goal_of_walker(late)) == ("late", 5, 70)
 
 
 def test_reset_frees_blocked_own_starts_and_goals_of_agents() -> None:
@@ -583,10 +590,10 @@ def test_invalid_agent_is_refused_with_reasons() -> None:
 def test_invalid_parameter_is_refused_with_a_message() -> None:
     session = Session(setup())
     walker = session.run.world.walkers[1]
-    agent_edits.set_param(session, PanelKey(session.run.front, walker.id), "weight", 0.5)
+    agent_edits.set_agent_param(session, PanelKey(session.run.front, walker.id), "weight", 0.5)
     assert walker.params["weight"] == 1.5 and "weight" in session.user_messages.until_next_edit[-1]
     said = len(user_commands(session.run.timeline))
-    agent_edits.set_param(session, PanelKey(session.run.front, walker.id), "weight", 1.5)
+    agent_edits.set_agent_param(session, PanelKey(session.run.front, walker.id), "weight", 1.5)
     assert len(user_commands(session.run.timeline)) == said  # no command for what is so already
 
 
@@ -615,7 +622,7 @@ def apply_user_action(session: Session, action: str, number: int) -> None:
         case "param" if walkers:
             walker = walkers[number % len(walkers)]
             if walker.spec.param("weight"):
-                agent_edits.set_param(session, PanelKey(session.run.front, walker.id), "weight", 1.0 + number % 4)
+                agent_edits.set_agent_param(session, PanelKey(session.run.front, walker.id), "weight", 1.0 + number % 4)
         case "add" if len(walkers) < 5:
             agent_edits.add_agent(session, AgentConfig("tb-wa"))
         case "remove" if len(walkers) > 1:
@@ -657,7 +664,7 @@ def test_session_digest_equals_a_headless_run_of_its_commands(
 ) -> None:
     begun = setup(
         seed,
-        changes=RandomChanges(4, 5.0) if changes else None,
+        changes=RandomChangeSchedule(4, 5.0) if changes else None,
         script=((6, commands.EditCells(blocked=(70, 71))), (9, commands.AddAgent(AgentConfig("tb-wa")))),
     )
     session = Session(begun)
@@ -668,22 +675,22 @@ def test_session_digest_equals_a_headless_run_of_its_commands(
     session.run.timeline.apply_due_commands()
     world = run_headless(begun, session)
     assert world.tick == session.tick
-    assert world.digest() == session.run.world.digest()
+    assert world.compute_digest() == session.run.world.compute_digest()
     assert terrain(session) == world.grid.terrain.tobytes()
 
 
 @FEW
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.booleans())
 def test_digest_and_trails_are_independent_of_the_pace(paces: list[int], changes: bool) -> None:
-    begun = setup(5, changes=RandomChanges(3, 8.0) if changes else None)
+    begun = setup(5, changes=RandomChangeSchedule(3, 8.0) if changes else None)
     session, straight = Session(begun), Session(begun)
     for pace in paces:
         session.advance(pace)
     straight.advance(sum(paces))
     assert session.tick == straight.tick
-    assert session.run.world.digest() == straight.run.world.digest()
+    assert session.run.world.compute_digest() == straight.run.world.compute_digest()
     for walker, other in zip(session.run.world.walkers, straight.run.world.walkers, strict=True):
-        for name in ("cells", "marks", "expanded", "cost", "total_revisits"):
+        for name in ("cells", "marks", "expanded", "total_costs", "total_revisits"):
             key = PanelKey(0, walker.id)
             mine, its = getattr(session.run.trails[key], name), getattr(straight.run.trails[key], name)
             assert other.id == walker.id
@@ -699,7 +706,7 @@ def test_trails_match_the_metrics_of_the_referee(path: object) -> None:
     for walker in (w for w in session.run.world.walkers if not w.config.group):  # a crowd has one panel
         trail, metrics = session.run.trails[PanelKey(0, walker.id)], session.run.world.metrics_of_walker(walker)
         assert trail.cells[-1] == walker.position
-        assert trail.cost[-1] == pytest.approx(metrics.cost)
+        assert trail.total_costs[-1] == pytest.approx(metrics.cost)
         assert trail.expanded[-1] == metrics.expansions
         assert trail.total_revisits[-1] == metrics.revisits
         assert np.count_nonzero(trail.marks & log.BACK_MOVE) == metrics.back_moves
@@ -736,11 +743,11 @@ def test_first_panel_cannot_be_moved_left() -> None:
 def test_duplicated_stroke_is_one_entry_until_a_piece_is_disabled() -> None:
     session = Session(setup(density=0.0))
     stroke(session, [100, 101, 102], True)
-    script.duplicate_entry(session, script.script_entries(session.run)[0])
+    script.duplicate_script_entry(session, script.script_entries(session.run)[0])
     finish_seek(session)
     assert [(deed.tick, len(deed.entries)) for deed in script.script_entries(session.run)] == [(0, 3), (10, 3)]
     last = script.script_entries(session.run)[1]
-    session.run.timeline.set_enabled(last.ids[0], False)
+    session.run.timeline.set_enabled(last.log_entry_ids[0], False)
     finish_seek(session)
     assert [(len(deed.entries), deed.is_enabled) for deed in script.script_entries(session.run)] == [
         (3, True),
@@ -751,7 +758,7 @@ def test_duplicated_stroke_is_one_entry_until_a_piece_is_disabled() -> None:
 
 def trail_columns(trail: Trail) -> list[object]:
     """All that charts, the comparison and its CSV take from a trail."""
-    names = ("cells", "marks", "expanded", "cost", "total_revisits")
+    names = ("cells", "marks", "expanded", "total_costs", "total_revisits")
     return [trail.first_tick, *(getattr(trail, name).tolist() for name in names)]
 
 
@@ -810,10 +817,10 @@ def test_panel_order_survives_seeks_and_replaced_agents() -> None:
         session.seek(tick)
         assert [panel.key.agent for panel in session.run.panels] == want
     session.seek(4)
-    session.history.go_to_entry(0)
+    session.history.go_to_history_entry(0)
     finish_seek(session)
     assert [panel.key.agent for panel in session.run.panels] == first
-    session.history.go_to_entry(2)
+    session.history.go_to_history_entry(2)
     session.seek(10)
     assert [panel.key.agent for panel in session.run.panels] == [2, 0, 3]
 
@@ -853,7 +860,7 @@ def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> 
     expected = first_tick(begun, after, RULES[rule])
     session = Session(begun)
     session.advance(after)
-    session.run_until(rule)
+    session.set_stop_condition(rule)
     while session.advance(bulk) == bulk and not session.is_stopped_by_rule:
         pass
     assert session.is_stopped_by_rule and session.tick == expected
@@ -862,7 +869,7 @@ def test_run_until_stops_at_the_right_tick(rule: str, after: int, bulk: int) -> 
 def test_run_until_checks_all_agents_of_a_crowd() -> None:
     """KeyError: only the first of a crowd has a trail."""
     session = Session(files.open_any_file(SCENARIOS_FOLDER / "crowd-bridge.yaml").scenario)
-    session.run_until("restart")
+    session.set_stop_condition("restart")
     while session.advance(5) == 5 and not session.is_stopped_by_rule:
         pass
     assert session.is_stopped_by_rule and session.tick > 0
@@ -871,10 +878,10 @@ def test_run_until_checks_all_agents_of_a_crowd() -> None:
 def test_run_until_ignores_the_current_tick() -> None:
     begun = replace(files.open_any_file(SCENARIOS_FOLDER / "scrubbing.yaml").scenario, budget=1)
     session = Session(begun)
-    session.run_until("back_move")
+    session.set_stop_condition("back_move")
     session.advance(1000)
     first = session.tick
-    session.run_until("back_move")
+    session.set_stop_condition("back_move")
     assert not session.is_stopped_by_rule
     session.advance(1000)
     assert session.tick > first
@@ -882,7 +889,7 @@ def test_run_until_ignores_the_current_tick() -> None:
 
 def test_run_until_stops_at_a_given_tick() -> None:
     session = Session(setup(density=0.0))
-    session.run_until(None, 9)
+    session.set_stop_condition(None, 9)
     assert session.advance(50) == 9 and session.tick == 9 and session.is_stopped_by_rule
     session.until = None
     assert session.until is None
@@ -892,7 +899,7 @@ def test_advance_returns_the_number_of_ticks() -> None:
     session = Session(setup(density=0.0))
     passed = sum(session.advance(7) for _ in range(100))
     assert passed == session.tick and session.run.is_over
-    session.run_until("arrival")
+    session.set_stop_condition("arrival")
     assert session.advance(5) == 0
 
 
@@ -915,7 +922,7 @@ def test_run_pauses_at_the_tick_of_its_scenario_and_continues(speed: int, is_slo
         told = []
         for _ in range(2000):
             player.update_frame(1.0 if speed == 1 or is_slow else 1 / 30, 10.0)
-            told += [text for text in [player.pause_at_end()] if text]
+            told += [text for text in [player.pause_if_run_ended()] if text]
             if not player.clock.is_running:
                 return told
         raise AssertionError("it never came to its end")
@@ -925,7 +932,7 @@ def test_run_pauses_at_the_tick_of_its_scenario_and_continues(speed: int, is_slo
         assert play() == ["Paused at tick 9: out of moves"] and session.tick == 9 and not session.run.is_over
     session.seek(4)
     assert session.advance(100) == 5, "nor is it passed over by a leap"
-    session.run_until(None, 10)
+    session.set_stop_condition(None, 10)
     assert play() == ["Paused at tick 10: tick 10"] and session.tick == 10
     assert not play() and session.run.is_over
 
@@ -950,8 +957,8 @@ def compared_keys(session: Session) -> tuple[int, int]:
 def test_agent_is_compared_with_itself_in_the_parent_branch() -> None:
     session = Session(setup())
     session.advance(4)
-    child = branching.create_branch_here(session).number
-    grandchild = branching.create_branch_here(session).number
+    child = branching.create_branch_at_current_tick(session).number
+    grandchild = branching.create_branch_at_current_tick(session).number
     for number, other in ((child, 0), (grandchild, child), (0, child)):
         for agent in range(len(AGENTS)):
             session.focus(PanelKey(number, agent))
@@ -985,7 +992,7 @@ def test_agent_of_a_single_branch_is_compared_with_the_next_panel() -> None:
 def test_agent_missing_in_the_parent_is_compared_with_the_next_panel() -> None:
     """Its parent branch has no such agent."""
     session = Session(setup())
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     agent_edits.add_agent(session, AgentConfig("astar"))
     place = session.panel_index(session.focused_key)
     assert session.compared_panel_indices() == (place, (place + 1) % 7)
@@ -995,14 +1002,14 @@ def test_keyframe_memory_limit_persists_after_reset() -> None:
     session = Session(setup())
     session.advance(20)
     assert session.run.tree.store.count
-    session.limit_keyframes(1)
+    session.limit_keyframe_memory(1)
     assert session.run.tree.store.budget == 1_000_000
     session.start_over(keeps_map=False)
     assert session.run.tree.store.budget == 1_000_000
     session.history.undo()
     session.seek(20)
     assert session.run.tree.store.held <= session.run.tree.store.budget == 1_000_000
-    session.limit_keyframes(0)
+    session.limit_keyframe_memory(0)
     assert session.run.tree.store.budget > 100_000_000
 
 
@@ -1051,7 +1058,7 @@ def test_setting_restored_within_its_tick_leaves_no_entry() -> None:
     assert session.run.world.budget == 4 and recorded_commands(session) == []
 
 
-@pytest.mark.parametrize("ends", [(adjust.step_tick_ms, -1), (adjust.step_trials, -1)])
+@pytest.mark.parametrize("ends", [(adjust.adjust_tick_time_limit, -1), (adjust.adjust_trial_count, -1)])
 def test_adjusting_beyond_a_limit_records_nothing(ends: tuple[Callable[[Session, int], object], int]) -> None:
     session = Session(setup())
     turn, step = ends

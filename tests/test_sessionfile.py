@@ -23,7 +23,7 @@ from sim.files.session import (
     SavedSession,
     create_saved_session,
     dump_session,
-    is_session,
+    is_session_data,
     load_session,
     parse_session,
     save_session,
@@ -166,24 +166,27 @@ def test_session_file_restores_everything():
     assert again.scenario == saved.scenario
     assert again.linked_groups == saved.linked_groups != ()
     assert not again.warnings
-    planted = again.build_tree(SPECS_BY_KEY)
+    planted = again.build_branch_tree(SPECS_BY_KEY)
     assert list(planted.branches) == list(tree.branches)
     for number, branch in planted.branches.items():
         mine = tree[number]
         branch.timeline.finish_seek()
         assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
         assert branch.timeline.tick == mine.timeline.tick
-        assert branch.timeline.world.digest() == mine.timeline.world.digest()
+        assert branch.timeline.world.compute_digest() == mine.timeline.world.compute_digest()
         assert branch.timeline.horizon == max(mine.timeline.horizon, mine.timeline.tick)
         assert branch.timeline.divergence_tick is None
         assert_as_plain(branch.timeline)
         branch.timeline.seek(branch.timeline.horizon)
-        assert branch.timeline.digests()[: len(mine.timeline.digests())] == mine.timeline.digests()
+        assert (
+            branch.timeline.recorded_digests()[: len(mine.timeline.recorded_digests())]
+            == mine.timeline.recorded_digests()
+        )
 
 
 def test_saving_an_opened_session_gives_the_same_file():
     text = dump_session(create_saved_session(RIVER, make_busy_tree()))
-    tree = parse_session(text, "a.yaml", SPECS_BY_KEY).build_tree(SPECS_BY_KEY)
+    tree = parse_session(text, "a.yaml", SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
     for branch in tree.branches.values():
         shown = branch.timeline.target
         branch.timeline.seek(branch.timeline.horizon)
@@ -197,8 +200,8 @@ def test_saving_an_unrun_session_keeps_its_digests():
     tree[0].timeline.advance(450)
     saved = create_saved_session(RIVER, tree)
     assert len(saved.branches[0].digests) == 5
-    again = create_saved_session(RIVER, dump_and_parse(saved).build_tree(SPECS_BY_KEY)).branches[0]
-    assert (again.digests, again.last) == (saved.branches[0].digests, saved.branches[0].last)
+    again = create_saved_session(RIVER, dump_and_parse(saved).build_branch_tree(SPECS_BY_KEY)).branches[0]
+    assert (again.digests, again.shown_digest) == (saved.branches[0].digests, saved.branches[0].shown_digest)
 
 
 def test_unchanged_script_is_not_written_to_the_log():
@@ -228,13 +231,13 @@ def test_random_sessions_survive_session_file(data):
                 entry = data.draw(st.sampled_from(line.entries()))
                 line.move(entry.id, data.draw(st.integers(0, 60)))
                 line.finish_seek()
-    planted = dump_and_parse(create_saved_session(RIVER, tree)).build_tree(SPECS_BY_KEY)
+    planted = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(SPECS_BY_KEY)
     for number, branch in planted.branches.items():
         mine = tree[number].timeline
         mine.apply_due_commands()
         branch.timeline.finish_seek()
         assert branch.timeline.tick == mine.tick
-        assert branch.timeline.world.digest() == mine.world.digest()
+        assert branch.timeline.world.compute_digest() == mine.world.compute_digest()
         assert branch.timeline.divergence_tick is None
 
 
@@ -244,15 +247,15 @@ def test_diverging_session_opens_and_reports_divergence():
     line.insert(500, EditCells((40,)))  # which keeps the world alive until then
     line.advance(450)
     text = dump_session(create_saved_session(RIVER, tree))
-    digests = line.digests()
+    digests = line.recorded_digests()
     assert len(digests) == 5
     wrong = text.replace(digests[3], "a" * 16)
-    opened = parse_session(wrong, "a.yaml", SPECS_BY_KEY).build_tree(SPECS_BY_KEY)[0].timeline
+    opened = parse_session(wrong, "a.yaml", SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)[0].timeline
     opened.finish_seek()
     assert opened.divergence_tick == 300
     assert opened.tick == 450
-    at_the_end = text.replace(create_saved_session(RIVER, tree).branches[0].last[1], "f" * 16)
-    opened = parse_session(at_the_end, "a.yaml", SPECS_BY_KEY).build_tree(SPECS_BY_KEY)[0].timeline
+    at_the_end = text.replace(create_saved_session(RIVER, tree).branches[0].shown_digest[1], "f" * 16)
+    opened = parse_session(at_the_end, "a.yaml", SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)[0].timeline
     opened.finish_seek()
     assert opened.divergence_tick == 450
 
@@ -261,7 +264,7 @@ def test_edit_of_the_past_discards_expected_digests():
     tree = make_tree()
     tree[0].timeline.insert(500, EditCells((40,)))
     tree[0].timeline.advance(450)
-    line = dump_and_parse(create_saved_session(RIVER, tree)).build_tree(SPECS_BY_KEY)[0].timeline
+    line = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(SPECS_BY_KEY)[0].timeline
     line.seek(150)
     line.do(EditCells((7, 30)))
     line.seek(450)
@@ -291,14 +294,14 @@ def test_session_file_refers_to_map_file_and_checks_it(tmp_path: Path):
     text = (tmp_path / "runs" / "a.yaml").read_text()
     assert "map: {file: ../maps/river.map}" in text
     assert terrain_hash(RIVER.grid.terrain) in text
-    assert is_session(text.encode())
+    assert is_session_data(text.encode())
     assert not load_session(tmp_path / "runs" / "a.yaml", SPECS_BY_KEY).warnings
     rows = list(ROWS)
     rows[5] = rows[5][:6] + "@" + rows[5][7:]
     write_map(Grid.from_text_rows(rows), path)
     changed = load_session(tmp_path / "runs" / "a.yaml", SPECS_BY_KEY)
     assert "the map has changed since it was saved" in changed.warnings[0]
-    assert changed.build_tree(SPECS_BY_KEY)[0].timeline.divergence_tick == 0
+    assert changed.build_branch_tree(SPECS_BY_KEY)[0].timeline.divergence_tick == 0
 
 
 def test_failed_session_save_keeps_the_old_file(tmp_path: Path, monkeypatch):
@@ -394,7 +397,7 @@ def test_corrupt_session_bytes_give_a_session_or_config_error(data):
         saved = parse_session(whole, "a.yaml", SPECS_BY_KEY)
     except ConfigError:
         return
-    tree = saved.build_tree(SPECS_BY_KEY)
+    tree = saved.build_branch_tree(SPECS_BY_KEY)
     for branch in list(tree.branches.values())[:2]:
         if branch.timeline.target < 2000:
             branch.timeline.finish_seek()

@@ -13,15 +13,28 @@ from sim.params import ConfigError
 from tests.filming import OPTIONS, SMALL, replay, setup, shown, stage_of
 from tests.window import drag, make_app, press
 from ui.app import App
-from ui.draw.heat import heat_scale_for
+from ui.draw.heat import heat_scale_for_peak
 from ui.draw.layers import LAYER_BY_KEY
-from ui.film.film import Film, film_last_tick
+from ui.film.film import Film, draw_last_film_frame
 from ui.film.offscreen import OffscreenRenderer
-from ui.film.options import FilmOptions, WindowPart, check_size, frames_between, parse_part, parse_ticks_per_frame
+from ui.film.options import (
+    FilmOptions,
+    WindowPart,
+    check_picture_size,
+    frame_count_between,
+    parse_part,
+    parse_ticks_per_frame,
+)
 from ui.film.pictures import copied_pixels, draw_panel_picture, draw_window_picture
-from ui.film.replay import ReplaySpec, replay_spec_of
+from ui.film.replay import ReplaySpec, replay_spec_of_run
 from ui.model import adjust, branching, painting
-from ui.model.appearance import Appearance, MapPart, appearance_from_view, map_part_of_camera, view_of_appearance
+from ui.model.appearance import (
+    Appearance,
+    MapPart,
+    appearance_from_view,
+    map_part_of_camera,
+    view_mapping_of_appearance,
+)
 from ui.model.camera import Camera, camera_fitting_map
 from ui.model.layers import HeatSetting
 from ui.model.panel_keys import FIRST_PANEL, PanelKey
@@ -40,19 +53,19 @@ def test_picture_does_not_depend_on_seek_history(heat: str) -> None:
     slow, fast, back = (replay().start_rerun() for _ in range(3))
     stages = [stage_of(session, look=look) for session in (slow, fast, back)]
     for tick in range(19):
-        slow.seek_to(tick)
+        slow.seek_to_tick(tick)
         stages[0].draw()
-    fast.seek_to(18)
-    back.seek_to(40)
+    fast.seek_to_tick(18)
+    back.seek_to_tick(40)
     stages[2].draw()
-    back.seek_to(18)
+    back.seek_to_tick(18)
     pictures = [shown(stage) for stage in stages]
     assert (pictures[0] == pictures[1]).all() and (pictures[0] == pictures[2]).all()
 
 
 def test_window_and_stage_share_a_session_independently() -> None:
     app, alone = make_app(setup(), (640, 480)), make_app(setup(), (640, 480))
-    stage = OffscreenRenderer(app.session, SMALL, WindowPart("panels"), app.window.view_overrides.current_look())
+    stage = OffscreenRenderer(app.session, SMALL, WindowPart("panels"), app.window.view_overrides.current_appearance())
     for i in range(30):
         app.session.advance(1)
         if i % 3 == 0:
@@ -64,34 +77,36 @@ def test_window_and_stage_share_a_session_independently() -> None:
     alone.session.advance(30)
     alone.draw()
     assert (copied_pixels(alone.window.surface) == in_company).all()
-    fresh = OffscreenRenderer(alone.session, SMALL, WindowPart("panels"), alone.window.view_overrides.current_look())
+    fresh = OffscreenRenderer(
+        alone.session, SMALL, WindowPart("panels"), alone.window.view_overrides.current_appearance()
+    )
     assert (copied_pixels(fresh.draw()) == picture_in_company).all()
 
 
 def test_picture_ignores_mouse_dialogs_focus_and_window_size() -> None:
     app = make_app(setup(), (900, 600))
     app.session.advance(9)
-    again = [replay_spec_of(app.session.run).start_rerun() for _ in range(2)]
+    again = [replay_spec_of_run(app.session.run).start_rerun() for _ in range(2)]
     kinds = zip(again, ("panels", "window"), strict=True)
     stages = [
-        OffscreenRenderer(rerun.run, SMALL, WindowPart(kind), app.window.view_overrides.current_look())
+        OffscreenRenderer(rerun.run, SMALL, WindowPart(kind), app.window.view_overrides.current_appearance())
         for rerun, kind in kinds
     ]
     for rerun in again:
-        rerun.seek_to(9)
+        rerun.seek_to_tick(9)
     before = [copied_pixels(stage.draw()) for stage in stages]
     drag(app, (200, 200), (220, 220), button=2)
     press(app, pygame.K_F1)
-    app.window.notify("something")
+    app.window.notify_user("something")
     app.session.focus(PanelKey(0, 1))
-    app.window.on_resized(pygame.display.set_mode((1000, 700)))
+    app.window.on_window_resized(pygame.display.set_mode((1000, 700)))
     app.frame(0.05)
     assert all((copied_pixels(stage.draw()) == old).all() for stage, old in zip(stages, before, strict=True))
 
 
 def test_interpolation_depends_on_the_frame_not_on_the_clock() -> None:
     session = replay().start_rerun()
-    session.seek_to(9)
+    session.seek_to_tick(9)
     stage = stage_of(session)
     half, whole = shown(stage, 0.5), shown(stage, 1.0)
     assert (half != whole).any()
@@ -105,13 +120,13 @@ def test_replay_reproduces_digests_of_a_run_with_branches() -> None:
     painting.block_or_free_cells(session, [session.run.world.grid.cell(3, 9)], block=True)
     session.advance(4)
     session.do(commands.SetBudget(5))
-    branch = branching.create_branch_here(session)
+    branch = branching.create_branch_at_current_tick(session)
     session.do(commands.SetParam(0, "weight", 3.0))
     session.advance(6)
-    again = replay_spec_of(session.run).start_rerun()
-    again.seek_to(15)
-    own = [b.timeline.world.digest() for b in session.run.shown_branches]
-    assert list(again.run.digests()) == own and len(set(own)) == 2
+    again = replay_spec_of_run(session.run).start_rerun()
+    again.seek_to_tick(15)
+    own = [b.timeline.world.compute_digest() for b in session.run.shown_branches]
+    assert list(again.run.world_digests()) == own and len(set(own)) == 2
     assert [panel.branch for panel in again.run.panels] == [panel.branch for panel in session.run.panels]
     assert {branch.name, "run"} == {panel.branch for panel in again.run.panels}
 
@@ -123,7 +138,7 @@ def test_replay_reproduces_digests_of_a_run_with_branches() -> None:
 @pytest.mark.parametrize("part", ["window", "panels", "panel:2"])
 def test_every_part_can_be_drawn_at_every_size(size: tuple[int, int], part: str) -> None:
     session = replay().start_rerun()
-    session.seek_to(7)
+    session.seek_to_tick(7)
     stage = stage_of(session, size, part=parse_part(part))
     assert stage.draw(1.0, ["tick 6: door blocked"]).get_size() == size
     assert len(np.unique(copied_pixels(stage.surface))) > 1
@@ -132,9 +147,9 @@ def test_every_part_can_be_drawn_at_every_size(size: tuple[int, int], part: str)
 def test_stage_shows_all_branches_or_one_panel() -> None:
     app = make_app(setup())
     app.session.advance(5)
-    branching.create_branch_here(app.session)
-    session = replay_spec_of(app.session.run).start_rerun()
-    session.seek_to(5)
+    branching.create_branch_at_current_tick(app.session)
+    session = replay_spec_of_run(app.session.run).start_rerun()
+    session.seek_to_tick(5)
     assert len(stage_of(session).scene.shown_panels) == 4
     stage = stage_of(session, part=WindowPart("panel", 3))
     assert [panel.branch for panel in stage.scene.shown_panels] == ["branch 1"]
@@ -158,7 +173,7 @@ def make_branched_app(agents: int = 2) -> App:
     """A window with a run and a branch in which the door stays open, the second agent of the branch focused."""
     app = make_app(setup(agents, script=()), (900, 600))
     app.session.advance(3)
-    branch = branching.create_branch_here(app.session)
+    branch = branching.create_branch_at_current_tick(app.session)
     adjust.toggle_switch(app.session, "door")
     app.session.advance(8)
     app.session.focus(PanelKey(branch.number, 1))
@@ -181,10 +196,10 @@ def test_difference_heat_compares_the_same_panels_in_videos() -> None:
     app = make_branched_app()
     pair = [panel.key for panel in app.window.map_view.compared_panels()]
     assert pair == [PanelKey(1, 1), PanelKey(0, 1)]
-    session = replay_spec_of(app.session.run).start_rerun()
-    look = app.window.view_overrides.current_look()
+    session = replay_spec_of_run(app.session.run).start_rerun()
+    look = app.window.view_overrides.current_appearance()
     session.arrange_panels(look)
-    session.seek_to(app.session.tick)
+    session.seek_to_tick(app.session.tick)
     stage = OffscreenRenderer(session.run, (1280, 720), WindowPart("panels"), look)
     stage.draw()
     assert [panel.key for panel in stage.scene.compared_panels()] == pair
@@ -200,7 +215,7 @@ def test_difference_heat_compares_the_same_panels_in_videos() -> None:
 def test_single_panel_keeps_or_starts_a_comparison(number: int, letter: str, pair: list[int]) -> None:
     app = make_branched_app()
     stage = OffscreenRenderer(
-        app.session, (720, 540), WindowPart("panel", number), app.window.view_overrides.current_look()
+        app.session, (720, 540), WindowPart("panel", number), app.window.view_overrides.current_appearance()
     )
     stage.draw()
     assert badge_letters(stage) == [letter]
@@ -209,10 +224,10 @@ def test_single_panel_keeps_or_starts_a_comparison(number: int, letter: str, pai
 
 def test_heat_scale_does_not_depend_on_earlier_pictures() -> None:
     session = replay().start_rerun()
-    session.seek_to(9)
+    session.seek_to_tick(9)
     stage = stage_of(session, look=Appearance(heat=HeatSetting("g")))
     first = shown(stage)
-    stage.scene.heat_scale = heat_scale_for(stage.look.heat, 5000.0)
+    stage.scene.heat_scale = heat_scale_for_peak(stage.look.heat, 5000.0)
     assert (shown(stage) == first).all()
 
 
@@ -244,7 +259,7 @@ def test_legend_omits_layers_of_absent_agents() -> None:
 
 def test_edits_and_restarts_have_tick_captions() -> None:
     session = replay().start_rerun()
-    session.seek_to(20)
+    session.seek_to_tick(20)
     told = [str(happening) for happening in session.captions_between(0, 20)]
     assert told[0] == "tick 6: door blocked"
     assert "tick 12: door open" in told
@@ -256,13 +271,13 @@ def test_stroke_is_one_caption_with_its_branch_name() -> None:
     app = make_app(setup(script=()))
     session = app.session
     session.advance(4)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     session.history.open_entry(is_stroke=True)
     for x in range(3):
         painting.block_or_free_cells(session, [session.run.world.grid.cell(x, 11)], block=True)
-    session.history.end()
-    again = replay_spec_of(session.run).start_rerun()
-    again.seek_to(6)
+    session.history.close_entry()
+    again = replay_spec_of_run(session.run).start_rerun()
+    again.seek_to_tick(6)
     assert [str(h) for h in again.captions_between(0, 6) if "restart" not in h.text] == [
         "tick 4: branch 1: 3 cells blocked"
     ]
@@ -290,7 +305,7 @@ def make_film(options: FilmOptions) -> Film:
 
 def test_hold_is_shown_once_for_simultaneous_events() -> None:
     film = make_film(replace(OPTIONS, hold_s=1.0, fps=10))
-    film.film_until(10)
+    film.film_until_tick(10)
     assert film.recorder.frames == 10 + 10  # type: ignore[attr-defined] # one second, for the door and the restarts
 
 
@@ -298,14 +313,14 @@ def test_hold_is_shown_once_for_simultaneous_events() -> None:
 def test_ticks_per_frame_determine_frame_count(text: str, frames: int) -> None:
     options = replace(OPTIONS, ticks_per_frame=parse_ticks_per_frame(text))
     film = make_film(options)
-    film.film_until(20)
-    assert film.recorder.frames == frames == frames_between(0, 20, options)  # type: ignore[attr-defined]
+    film.film_until_tick(20)
+    assert film.recorder.frames == frames == frame_count_between(0, 20, options)  # type: ignore[attr-defined]
 
 
 def test_picture_of_a_range_shows_its_last_tick() -> None:
-    film = film_last_tick(replay(), (0, 10), OPTIONS)
+    film = draw_last_film_frame(replay(), (0, 10), OPTIONS)
     session = replay().start_rerun()
-    session.seek_to(9)
+    session.seek_to_tick(9)
     assert film.tick == 9 and (copied_pixels(film.stage.surface) == shown(stage_of(session))).all()
 
 
@@ -325,8 +340,8 @@ def test_scenario_view_round_trips_to_a_look() -> None:
     look = appearance_from_view(view, LAYER_BY_KEY)
     assert look.own_parts == {PanelKey(0, 1): MapPart(3, 4, 5), PanelKey(0, 2): None}
     assert look.visible["tree"] and not look.visible["grid"] and look.part == MapPart(12, 6.5, 10)
-    assert appearance_from_view(view_of_appearance(look), LAYER_BY_KEY) == look
-    assert appearance_from_view({}, LAYER_BY_KEY) == Appearance() and view_of_appearance(Appearance()) == {}
+    assert appearance_from_view(view_mapping_of_appearance(look), LAYER_BY_KEY) == look
+    assert appearance_from_view({}, LAYER_BY_KEY) == Appearance() and view_mapping_of_appearance(Appearance()) == {}
     assert appearance_from_view({"camera": "follow"}, LAYER_BY_KEY).follows
 
 
@@ -392,4 +407,4 @@ def test_part_and_ticks_per_frame_options_are_parsed() -> None:
             parse_ticks_per_frame(wrong)
     for size in ((1, 1), (15, 100), (10_000, 100), (8192, 8192)):
         with pytest.raises(ConfigError, match="16x16"):
-            check_size(size, None)
+            check_picture_size(size, None)

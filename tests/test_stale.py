@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from sim.commands import EditCells
 from sim.grid import Grid
-from sim.kernels.ancestry import LINK, generation_table_of_links, link_ancestors, new_links
+from sim.kernels.ancestry import LINK, generation_table_of_links, link_ancestors, new_ancestry_links
 from sim.kernels.jit import as_plain_arrays
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.pages import IS_IN_USE, UNKNOWN_PAGE
 from sim.kernels.search import NODE, begin_search, best_open_cell, expand_best_cells, new_search
-from sim.kernels.stale import GenerationTable, clear_stale, clear_stale_of_rows, table_rows
+from sim.kernels.stale import GenerationTable, clear_stale_records, clear_stale_records_of_rows, generation_table_rows
 from sim.kernels.yield_flag import never_yield_flag
 from sim.time.keyframes import restore_world, take_keyframe
 
@@ -38,9 +38,11 @@ def test_wipe_clears_stale_rows_only_in_touched_pages(count: int, seed: int, is_
     is_wiped = (table["search"] != 2) & (touched[first] != 0 if is_told else True)
     expected = table.copy()
     expected[is_wiped] = np.zeros(1, NODE)
-    rows = table_rows([GenerationTable(table, table, 32, 65_535, 2)])
+    rows = generation_table_rows([GenerationTable(table, table, 32, 65_535, 2)])
     rows["page"] = 1 if is_told else UNKNOWN_PAGE
-    clear_stale_of_rows(as_plain_arrays(rows), np.append(IS_IN_USE, IS_IN_USE * touched), PAGE, never_yield_flag())
+    clear_stale_records_of_rows(
+        as_plain_arrays(rows), np.append(IS_IN_USE, IS_IN_USE * touched), PAGE, never_yield_flag()
+    )
     assert (table == expected).all()
 
 
@@ -58,7 +60,7 @@ def test_keyframe_excludes_data_of_finished_searches() -> None:
     other = restore_world(frame)
     for each in (world, other):
         each.advance(200)
-    assert other.digest() == world.digest()
+    assert other.compute_digest() == world.compute_digest()
 
 
 @given(problems(side=24), st.integers(1, 40))
@@ -68,7 +70,11 @@ def test_wipe_keeps_only_links_of_the_current_search(problem: tuple[list[str], i
     """
     rows, start, goal = problem
     grid = Grid.from_text_rows(rows)
-    search, links, scratch = new_search(grid.cells, 1.0, 2.5), new_links(grid.cells), np.zeros(grid.cells, np.int32)
+    search, links, scratch = (
+        new_search(grid.cells, 1.0, 2.5),
+        new_ancestry_links(grid.cells),
+        np.zeros(grid.cells, np.int32),
+    )
     way: list[int] = []
     for root, aim, most in ((start, goal, grid.cells), (goal, start, expansions)):
         begin_search(grid.ground, search, root, aim, aim)
@@ -78,6 +84,6 @@ def test_wipe_keeps_only_links_of_the_current_search(problem: tuple[list[str], i
         if way:
             link_ancestors(grid.ground, search, links, scratch, end)
     before = links.copy()
-    clear_stale([generation_table_of_links(search, links)])
+    clear_stale_records([generation_table_of_links(search, links)])
     assert (links[way] == before[way]).all()
     assert (np.delete(links, way) == np.zeros(1, LINK)).all()

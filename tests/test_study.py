@@ -17,9 +17,9 @@ from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec
 from sim.commands import AgentConfig, SetBudget
 from sim.experiments import draft
-from sim.experiments.draft import ExperimentDraft, SweepAxis, read_axis, read_budgets
+from sim.experiments.draft import ExperimentDraft, SweepAxis, parse_budgets, parse_sweep_axis
 from sim.experiments.specification import load_experiment
-from sim.experiments.store import DATABASE_FILE, open_for_reading, open_for_writing
+from sim.experiments.store import DATABASE_FILE, open_store_for_reading, open_store_for_writing
 from sim.files.movingai import ScenRow
 from sim.files.scenario import build_world
 from sim.generate import generate_map
@@ -59,7 +59,7 @@ class EndedProcess:
 
 def done(wanted: ExperimentDraft, folder: Path) -> BackgroundExperiment:
     """The same experiment, in this process."""
-    path = draft.write_experiment(wanted, folder, SPECS_BY_KEY)
+    path = draft.write_experiment_files(wanted, folder, SPECS_BY_KEY)
     run_all(path.read_text(), folder / "results", folders=[folder])
     study = BackgroundExperiment(wanted, folder, EndedProcess())
     assert study.poll() and not study.poll()
@@ -67,7 +67,7 @@ def done(wanted: ExperimentDraft, folder: Path) -> BackgroundExperiment:
 
 
 def test_concurrent_studies_have_separate_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studies.subprocesses, "start_module", lambda *words, **more: EndedProcess())
+    monkeypatch.setattr(studies.subprocesses, "start_detached_module", lambda *words, **more: EndedProcess())
     first, second = studies.begin_experiment(a_sketch()), studies.begin_experiment(a_sketch())
     assert first.folder != second.folder and first.folder.parent == second.folder.parent
 
@@ -95,7 +95,7 @@ def test_poll_ignores_truncated_results(tmp_path: Path) -> None:
 
 def test_sketch_of_a_run_becomes_a_specification(tmp_path: Path) -> None:
     wanted = a_sketch()
-    spec = load_experiment(draft.write_experiment(wanted, tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
+    spec = load_experiment(draft.write_experiment_files(wanted, tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
     part = spec.parts[0]
     assert len(part.cases) == 6 and (part.cases[0].board.grid.moves == wanted.grid.moves).all()
     found = {(s.kind, s.budget) for s in part.settings}
@@ -106,13 +106,14 @@ def test_sketch_of_a_run_becomes_a_specification(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("title", "called"), [("rooms", "rooms: experiment"), ("t" * 120, f"{'t' * 108}: experiment")])
 def test_study_title_is_the_run_title(title: str, called: str, tmp_path: Path) -> None:
     assert (
-        load_experiment(draft.write_experiment(a_sketch(title), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY).title == called
+        load_experiment(draft.write_experiment_files(a_sketch(title), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY).title
+        == called
     )
 
 
 def test_agent_with_own_budget_keeps_it(tmp_path: Path) -> None:
     agents = AgentConfig("lrta", budget=7), AgentConfig("tb-wa")
-    spec = load_experiment(draft.write_experiment(a_sketch(agents=agents), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
+    spec = load_experiment(draft.write_experiment_files(a_sketch(agents=agents), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
     assert {(s.kind, s.budget) for s in spec.parts[0].settings} == {("lrta", 7), ("tb-wa", 1), ("tb-wa", 16)}
 
 
@@ -120,16 +121,21 @@ def test_study_samples_problems_of_a_scen_list(tmp_path: Path) -> None:
     made = generate_map("rooms", {"width": 24, "height": 24, "seed": 2})
     free = [made.grid.xy(int(cell)) for cell in made.grid.free.nonzero()[0][::20]]
     rows = tuple(ScenRow(i, 0, "other.map", 24, 24, start, made.goal, 9.0) for i, start in enumerate(free))
-    spec = load_experiment(draft.write_experiment(a_sketch(rows=rows, count=4), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
+    spec = load_experiment(
+        draft.write_experiment_files(a_sketch(rows=rows, count=4), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY
+    )
     cases = spec.parts[0].cases
     assert len(cases) == 4 and {case.goal for case in cases} == {made.goal}
 
 
 def test_sweep_of_two_parameters_gives_a_table(tmp_path: Path) -> None:
-    axes = read_axis("weight: 1, 1.4 3", SPECS_BY_KEY["tb-wa"]), read_axis("budget: 1 4", SPECS_BY_KEY["tb-wa"])
+    axes = (
+        parse_sweep_axis("weight: 1, 1.4 3", SPECS_BY_KEY["tb-wa"]),
+        parse_sweep_axis("budget: 1 4", SPECS_BY_KEY["tb-wa"]),
+    )
     assert axes == (SweepAxis("weight", (1.0, 1.4, 3.0)), SweepAxis("budget", (1, 4)))
     study = done(a_sketch(agents=AGENTS[:1], sweep=axes), tmp_path)
-    table = study.table()
+    table = study.sweep_table()
     assert [[(p.params["weight"], p.budget) for p in line if p] for line in table] == [
         [(w, k) for k in (1, 4)] for w in (1.0, 1.4, 3.0)
     ]
@@ -147,16 +153,16 @@ def test_sweep_of_two_parameters_gives_a_table(tmp_path: Path) -> None:
 )
 def test_wrong_sweep_axis_is_refused(text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        read_axis(text, SPECS_BY_KEY["tb-wa"])
+        parse_sweep_axis(text, SPECS_BY_KEY["tb-wa"])
 
 
 def test_wrong_budgets_are_refused(tmp_path: Path) -> None:
-    assert read_budgets("16, 1 16") == (16, 1)
+    assert parse_budgets("16, 1 16") == (16, 1)
     for text in ("", "one"):
         with pytest.raises(ConfigError, match="budgets: expected"):
-            read_budgets(text)
+            parse_budgets(text)
     with pytest.raises(ConfigError, match="no budget is large enough"):
-        draft.write_experiment(a_sketch(agents=AGENTS[2:], budgets=(1,)), tmp_path, SPECS_BY_KEY)
+        draft.write_experiment_files(a_sketch(agents=AGENTS[2:], budgets=(1,)), tmp_path, SPECS_BY_KEY)
 
 
 # --- what is read ---------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ def test_study_points_are_means_of_the_results(tmp_path: Path) -> None:
     study = done(a_sketch(), tmp_path)
     assert study.done == study.whole == 6 * 5 and study.failures == 0
     by_setting = defaultdict(list)
-    store = open_for_reading(study.results_folder)
+    store = open_store_for_reading(study.results_folder)
     for kind, budget, cost, moves, expansions in store.rows(
         ("agent", "budget", "suboptimality", "moves", "expansions")
     ):
@@ -175,12 +181,14 @@ def test_study_points_are_means_of_the_results(tmp_path: Path) -> None:
     assert len(study.setting_results) == 5
     for point in study.setting_results:
         runs = by_setting[point.kind, point.budget]
-        assert point.cost == pytest.approx(fmean(cost for cost, _, _ in runs))
+        assert point.mean_cost_ratio == pytest.approx(fmean(cost for cost, _, _ in runs))
         assert point.has_always_arrived and point.totals.run_count == 6
         assert point.expansions_per_move == sum(e for _, _, e in runs) / sum(m for _, m, _ in runs)
     front = [study.setting_results[i] for i in study.pareto_front()]
     assert front and not any(
-        a.cost < b.cost and a.expansions_per_move < b.expansions_per_move for a in study.setting_results for b in front
+        a.mean_cost_ratio < b.mean_cost_ratio and a.expansions_per_move < b.expansions_per_move
+        for a in study.setting_results
+        for b in front
     )
 
 
@@ -189,7 +197,7 @@ def test_study_point_opens_the_same_run(tmp_path: Path) -> None:
     point = study.setting_results[0]
     world = build_world(study.scenario_of_row(point.row), SPECS_BY_KEY)
     world.advance(100_000)
-    store = open_for_reading(study.results_folder)
+    store = open_store_for_reading(study.results_folder)
     rows = dict(store.rows(("row", "suboptimality")))
     store.close()
     assert world.metrics_of_walker(world.walkers[0]).suboptimality == rows[point.row]
@@ -203,7 +211,7 @@ def test_study_runs_in_background_and_can_be_cancelled(tmp_path: Path, monkeypat
         started.append((module, *words))
         return subprocess.Popen(["sleep", "60"])
 
-    monkeypatch.setattr(studies.subprocesses, "start_module", start)
+    monkeypatch.setattr(studies.subprocesses, "start_detached_module", start)
     study = studies.begin_experiment(a_sketch())
     assert study.is_running and not study.poll()
     assert started[0][:2] == ("main", "experiment") and {"--nice", "--until-input-ends"} <= set(started[0])
@@ -248,7 +256,7 @@ def test_study_processes_end_when_the_window_is_killed(tmp_path: Path) -> None:
     assert not left
     study.poll()
     assert 0 < study.done < study.whole, "it was under way"
-    open_for_writing(study.results_folder).close()
+    open_store_for_writing(study.results_folder).close()
 
 
 # --- the sheet ------------------------------------------------------------------------------------
@@ -270,8 +278,8 @@ def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Experimen
 def test_study_sheet_shows_table_and_plot_and_opens_a_run(sheet: ExperimentDialog) -> None:
     host = sheet.host
     sheet._start_experiment()
-    sheet.update(1.0)
-    points = sheet.study.setting_results if sheet.study is not None else []
+    sheet.update_dialog(1.0)
+    points = sheet.current_experiment.setting_results if sheet.current_experiment is not None else []
     assert points and [item.value for item in sheet.rows.items] == points
     assert {id(point) for _, point in sheet.plot.clickable_results} == {id(point) for point in points}
     box, point = sheet.plot.clickable_results[-1]
@@ -283,10 +291,10 @@ def test_study_sheet_shows_table_and_plot_and_opens_a_run(sheet: ExperimentDialo
 
 
 def test_study_sheet_shows_sweep_as_coloured_table(sheet: ExperimentDialog) -> None:
-    sheet._set_first_axis("weight: 1 3")
-    sheet._set_second_axis("budget: 1 16 64")
+    sheet._set_first_axis_text("weight: 1 3")
+    sheet._set_second_axis_text("budget: 1 16 64")
     sheet._start_experiment()
-    sheet.update(1.0)
+    sheet.update_dialog(1.0)
     assert isinstance(sheet.plot, SweepTable) and len(sheet.plot.clickable_results) == 6
     colours = {
         tuple(sheet.plot.element.surface.get_at((box.x + 9, box.y + 9)))[:3] for box, _ in sheet.plot.clickable_results
@@ -301,9 +309,11 @@ def test_study_sheet_names_agents_with_own_budgets(sheet: ExperimentDialog) -> N
     sheet.rebuild_widgets()
     labels = [control.text for control in sheet.controls if isinstance(control, TextLabel)]
     assert f"Budgets, except for {session.run.panels[1].view.label} (5)" in labels
-    sheet._set_budgets("4")
+    sheet._set_budgets_text("4")
     sheet._start_experiment()
-    assert sheet.study is not None and {point.budget for point in sheet.study.setting_results} == {4, 5}
+    assert sheet.current_experiment is not None and {
+        point.budget for point in sheet.current_experiment.setting_results
+    } == {4, 5}
 
 
 def test_study_sheet_names_agents_not_run_with_small_budgets(sheet: ExperimentDialog) -> None:
@@ -312,22 +322,22 @@ def test_study_sheet_names_agents_not_run_with_small_budgets(sheet: ExperimentDi
     agent_edits.add_agent(sheet.host.session, AgentConfig("delayed-astar", params={"share": 0.5}))
     told = "Not run, because the budget is too small: halves with k 1, Delayed A* with k 1"
     for text, words in (("1 9", told), ("9", ""), ("1 x", ""), ("1 9", told)):
-        sheet._set_budgets(text)
+        sheet._set_budgets_text(text)
         assert sheet.left_out.text == words
     sheet._start_experiment()
-    assert sheet.left_out.text == told and sheet.study is not None
-    ran = {(point.kind, point.budget) for point in sheet.study.setting_results}
+    assert sheet.left_out.text == told and sheet.current_experiment is not None
+    ran = {(point.kind, point.budget) for point in sheet.current_experiment.setting_results}
     assert ("tba", 9) in ran and not {("tba", 1), ("delayed-astar", 1)} & ran
-    sheet._set_first_axis("share: 0.5 0.9")
-    sheet._set_second_axis("budget: 1 64")
+    sheet._set_first_axis_text("share: 0.5 0.9")
+    sheet._set_second_axis_text("budget: 1 64")
     assert sheet.left_out.text == told, "it is of what has run"
 
 
 def test_study_sheet_reports_mistakes(sheet: ExperimentDialog) -> None:
-    sheet._set_first_axis("weight: 1 3")
+    sheet._set_first_axis_text("weight: 1 3")
     sheet._start_experiment()
-    assert "expected two parameters" in sheet.problem and sheet.study is None
-    sheet._set_second_axis("weight: 1 2")
+    assert "expected two parameters" in sheet.problem and sheet.current_experiment is None
+    sheet._set_second_axis_text("weight: 1 2")
     sheet._start_experiment()
     assert "weight twice" in sheet.problem
 
@@ -335,22 +345,22 @@ def test_study_sheet_reports_mistakes(sheet: ExperimentDialog) -> None:
 @pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
 def test_sweep_example_is_valid_input(spec: AgentSpec) -> None:
     """Whatever agent has the focus."""
-    example = sheets.sweep_example(spec.params)
+    example = sheets.sweep_hint_text(spec.params)
     assert bool(example) == any(param.kind in (int, float) for param in spec.params)
     if example:
-        assert len(read_axis(example.removeprefix("e.g. "), spec).values) > 1
+        assert len(parse_sweep_axis(example.removeprefix("e.g. "), spec).values) > 1
 
 
 def test_placeholder_example_is_not_used_as_input(sheet: ExperimentDialog) -> None:
     hints = [control.element.placeholder_text for control in sheet.controls if isinstance(control, TextField)]
     assert hints[-1] == "e.g. budget: 1 4 16 64"
     sheet._start_experiment()
-    assert sheet.study is not None and not sheet.study.sketch.sweep
+    assert sheet.current_experiment is not None and not sheet.current_experiment.sketch.sweep
 
 
 def test_enter_starts_the_study(sheet: ExperimentDialog) -> None:
     sheet.on_confirm()
-    assert sheet.study is not None and not sheet.problem
+    assert sheet.current_experiment is not None and not sheet.problem
 
 
 def test_setting_labels_show_differing_parameters(tmp_path: Path) -> None:
@@ -361,7 +371,7 @@ def test_setting_labels_show_differing_parameters(tmp_path: Path) -> None:
 
 def test_study_table_shows_mean_median_and_maximum(tmp_path: Path) -> None:
     study = done(a_sketch(), tmp_path)
-    with open_for_reading(study.results_folder) as store:
+    with open_store_for_reading(study.results_folder) as store:
         kept = list(store.rows(("agent", "budget", "suboptimality")))
     titles = [column.title for column in sheets.RESULT_COLUMNS]
     for point in study.setting_results:
@@ -374,7 +384,7 @@ def test_study_table_shows_mean_median_and_maximum(tmp_path: Path) -> None:
 def test_study_table_columns_are_never_truncated(sheet: ExperimentDialog, monkeypatch: pytest.MonkeyPatch) -> None:
     host = sheet.host
     sheet._start_experiment()
-    sheet.update(1.0)
+    sheet.update_dialog(1.0)
     monkeypatch.setattr(host, "window_size", (800, 600))
     sheet.rebuild_widgets()
     pen = sheet.pen

@@ -104,7 +104,7 @@ def test_sidebar_key_in_a_narrow_window_keeps_the_setting() -> None:
     app = make_app(setup(), (640, 500))
     assert app.window.map_view.layout.sidebar is None and app.window.map_view.layout.sidebar_handle is None
     press_combination(app, "F2")
-    assert app.window.settings.shows_sidebar and "too narrow" in app.window.state.messages.queued_texts()[-1]
+    assert app.window.settings.shows_sidebar and "too narrow" in app.window.state.messages.queued_message_texts()[-1]
 
 
 # --- a panel that fills the window ----------------------------------------------------------------
@@ -185,10 +185,10 @@ def test_seek_finishes_while_the_recording_dialog_is_open(app: App, monkeypatch:
 class FakeStudio:
     """A studio that films nothing."""
 
-    must_wait = False
+    must_simulation_wait = False
     report = WorkerReport()
 
-    def send_changes(self, *given: object) -> None:
+    def send_window_changes(self, *given: object) -> None:
         """Nothing is filmed."""
 
 
@@ -234,7 +234,7 @@ def test_held_return_starts_the_experiment_without_stopping_it(app: App, experim
     for _ in range(40):
         key(app, pygame.K_RETURN)
         app.frame(0.05)
-    assert experiment_dialog.study is not None and experiment_dialog.study.cancelled == 0  # type: ignore[attr-defined]
+    assert experiment_dialog.current_experiment is not None and experiment_dialog.current_experiment.cancelled == 0  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("code", [pygame.K_RETURN, pygame.K_SPACE])
@@ -246,22 +246,22 @@ def test_second_key_press_on_start_does_not_stop_the_experiment(
         key(app, code, is_down=False)
     app.frame(3.0)
     press(app, code)  # in the frame after it, which took long
-    assert experiment_dialog.study is not None and experiment_dialog.study.cancelled == 0  # type: ignore[attr-defined]
+    assert experiment_dialog.current_experiment is not None and experiment_dialog.current_experiment.cancelled == 0  # type: ignore[attr-defined]
     for _ in range(round(SETTLE_S / 0.05) + 1):
         app.frame(0.05)
     press(app, code)
-    assert experiment_dialog.study.cancelled == 1, "once it has been seen it can be pressed"  # type: ignore[attr-defined]
+    assert experiment_dialog.current_experiment.cancelled == 1, "once it has been seen it can be pressed"  # type: ignore[attr-defined]
 
 
 def test_double_click_on_start_does_not_stop_the_experiment(app: App, experiment_dialog: ExperimentDialog) -> None:
     where = find_button(experiment_dialog, "Start").element.rect.center
     click(app, where)
     click(app, where)
-    assert experiment_dialog.study is not None and experiment_dialog.study.cancelled == 0  # type: ignore[attr-defined]
+    assert experiment_dialog.current_experiment is not None and experiment_dialog.current_experiment.cancelled == 0  # type: ignore[attr-defined]
     for _ in range(round(SETTLE_S / 0.05) + 1):
         app.frame(0.05)
     click(app, where)
-    assert experiment_dialog.study.cancelled == 1  # type: ignore[attr-defined]
+    assert experiment_dialog.current_experiment.cancelled == 1  # type: ignore[attr-defined]
 
 
 def test_return_held_from_starting_a_job_does_not_cancel_it(app: App) -> None:

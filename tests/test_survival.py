@@ -45,7 +45,7 @@ def make_app_with_seeking_branch() -> App:
     session.advance(8)
     agent_edits.add_agent(session, AgentConfig("lrta"))
     session.advance(4)
-    branching.create_branch_here(session)
+    branching.create_branch_at_current_tick(session)
     first, second = (branch.timeline for branch in session.run.shown_branches)
     assert len(session.run.panels) == 4, "so the window remembers it"
     for line in first, second:
@@ -61,11 +61,11 @@ def test_picture_waits_for_seeking_branches(key: str, tmp_path: Path) -> None:
     app = make_app_with_seeking_branch()
     press_combination(app, key)
     assert app.window.dialogs.open_one is None, app.window.dialogs.open_one.problems
-    picture = Path(app.window.state.messages.queued_texts()[-1].removeprefix("Saved "))
+    picture = Path(app.window.state.messages.queued_message_texts()[-1].removeprefix("Saved "))
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())
-        assert texts["Tick"] == "3" and texts["Digest"] == app.session.run.world.digest()
+        assert texts["Tick"] == "3" and texts["Digest"] == app.session.run.world.compute_digest()
         assert "lrta" not in texts["Agents"], "the agent of tick 8 is not there at tick 3"
 
 
@@ -96,11 +96,11 @@ def test_every_dialog_opens_in_the_smallest_window(
     commands = find_dialog_commands()
     assert {"rename_branch", "until_tick", "find_command", "add_agent", "open"} <= set(commands)
     app = make_app(setup(2))
-    app.window.set_scale(scale)
+    app.window.set_ui_scale(scale)
     for command in commands:
-        app.window.on_resized(pygame.display.set_mode((1280, 720)))
+        app.window.on_window_resized(pygame.display.set_mode((1280, 720)))
         app.window.run(command)
-        app.window.on_resized(pygame.display.set_mode(size))
+        app.window.on_window_resized(pygame.display.set_mode(size))
         for _ in range(2):
             app.frame(0.02)
         for key in TYPED:
@@ -148,9 +148,9 @@ def app() -> App:
 def assert_error_reported_and_run_continues(app: App) -> None:
     """The dialog is there and can be drawn, the run stands and goes on as a run without the error."""
     box = app.window.dialogs.open_one
-    assert isinstance(box, FaultBox) and "PlantedError: planted" in box.fault.words
+    assert isinstance(box, FaultBox) and "PlantedError: planted" in box.fault.message
     app.frame(0.0)
-    assert len(app.recovery.faults) == 1 and not app.recovery.should_abort
+    assert len(app.recovery.faults) == 1 and not app.recovery.should_abort_program
     text = box.report()
     assert "in fails" in text and "tick " in text and str(Path(__file__).parent.parent) not in text
     press(app, pygame.K_RETURN)
@@ -162,7 +162,7 @@ def assert_error_reported_and_run_continues(app: App) -> None:
     plain.advance(6)
     plain.do(EditCells(blocked=(3, 4)))
     plain.advance(line.tick - 6)
-    assert line.world.digest() == plain.run.world.digest() and line.divergence_tick is None
+    assert line.world.compute_digest() == plain.run.world.compute_digest() and line.divergence_tick is None
 
 
 def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,14 +189,14 @@ def break_key(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def break_dialog(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     press_combination(app, "?")
-    fail_next_call(app.window.dialogs.open_one, "update", monkeypatch)
+    fail_next_call(app.window.dialogs.open_one, "update_dialog", monkeypatch)
     monkeypatch.setattr(app.window.dialogs.open_one, "close", fails)
     app.frame(0.0)
 
 
 def break_thread(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
-    app.recovery.switch_on()
+    app.recovery.switch_on_recovery()
     thread = threading.Thread(target=fails)
     thread.start()
     thread.join()
@@ -211,7 +211,7 @@ def break_job(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         may_fail.wait()
         fails()
 
-    app.window.dialogs.finish_job("Working", job.BackgroundJob(work), fails)
+    app.window.dialogs.call_when_job_done("Working", job.BackgroundJob(work), fails)
     may_fail.set()
     while isinstance(app.window.dialogs.open_one, ProgressDialog):
         app.frame(0.0)
@@ -265,9 +265,9 @@ def test_repeated_frame_errors_abort_and_keep_the_journal(app: App, monkeypatch:
     monkeypatch.setattr(app.window.map_view.renderer, "draw", fails)
     for _ in range(2):
         app.frame(0.0)
-    assert not app.recovery.should_abort
+    assert not app.recovery.should_abort_program
     app.frame(0.0)
-    assert app.recovery.should_abort
+    assert app.recovery.should_abort_program
     assert app.autosave_journal.journal.path.exists()
 
 

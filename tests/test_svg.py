@@ -76,7 +76,7 @@ def trail_of(cells: list[int], back: set[int], width: int = 10) -> Trail:
     from sim.kernels import log
 
     trail = Trail(cells[0], 0, Grid.from_text_rows(["." * width] * 4))
-    rows = log.new_log(len(cells) - 1)
+    rows = log.new_tick_log(len(cells) - 1)
     rows.cell = cells[1:]
     rows.marks = [log.BACK_MOVE if i in back else 0 for i in range(1, len(cells))]
     trail.append(rows, 0)
@@ -100,7 +100,7 @@ def test_back_runs_are_separated_from_walked_lines() -> None:
 
 def run_at(tick: int, **more: object) -> Run:
     rerun = replay(**more).start_rerun()
-    rerun.seek_to(tick)
+    rerun.seek_to_tick(tick)
     return rerun.run
 
 
@@ -121,7 +121,7 @@ def test_svg_is_valid_with_title_and_description() -> None:
     assert root.tag == f"{SVG}svg" and re.fullmatch(r"0 0 800 [\d.]+", root.attrib["viewBox"])
     title, about = root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")
     assert title == "Box: a0, tick 14"
-    assert about is not None and run_at(14).world.digest() in about
+    assert about is not None and run_at(14).world.compute_digest() in about
     assert not [value for e in root.iter() for value in e.attrib.values() if "nan" in value or "inf" in value]
 
 
@@ -202,7 +202,7 @@ def test_svg_difference_legend_names_both_agents() -> None:
     assert any(re.fullmatch(r"a1 - a0, -[\d-]+ to \+[\d-]+", text or "") for text in texts)
     app = make_app(setup(), (640, 480))
     app.session.advance(6)
-    branch = branching.create_branch_here(app.session)
+    branch = branching.create_branch_at_current_tick(app.session)
     text = panel_svg(app.session.run, PanelKey(branch.number, 0), Appearance(heat=HeatSetting("difference")))
     assert "a0 (branch 1) - a0 (run), " in text, "the same agent in the branch that it comes from"
 
@@ -210,7 +210,7 @@ def test_svg_difference_legend_names_both_agents() -> None:
 def test_svg_heat_scale_ends_at_the_largest_value() -> None:
     session = run_at(30)
     session.world.walkers[0].visits[3] = 500
-    session.changed()
+    session.update_after_change()
     text = panel_svg(session, PanelKey(0, 1), Appearance(heat=HeatSetting("visits")))
     assert "visits, 1 to 211-500" in text, "shared by all panels"
 
@@ -265,10 +265,12 @@ def test_images_and_svg_are_saved_under_unique_names(tmp_path: Path, monkeypatch
     ]
     assert [path.name for path in paths] == ["a0-vs-a1-tick-7.png", "a1-tick-7.png", "a0-tick-7.svg", "a0-tick-7-2.svg"]
     texts = png_texts(paths[0].read_bytes())
-    assert texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.run.world.digest()
+    assert (
+        texts["Title"] == "Box" and texts["Tick"] == "7" and texts["Digest"] == app.session.run.world.compute_digest()
+    )
     assert texts["Description"] == "Look → here" and "a1: rtb-wa budget=3 weight=2" in texts["Agents"]
     ElementTree.parse(paths[2])
-    branching.create_branch_here(app.session)
+    branching.create_branch_at_current_tick(app.session)
     assert "run " in png_texts(save_window_picture(app.window.view_overrides).read_bytes())["Branches"]
     assert set(PALETTES) == {"dark", "light"}
 

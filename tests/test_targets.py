@@ -67,7 +67,7 @@ def test_lrta_with_initial_h_follows_hill_climbing(problem: tuple[list[str], int
         way = np.zeros(grid.cells, np.int32)
         climb.write_climb_cells(grid.ground, start, target, way)
         for cell in way[1 : steps + 1]:
-            assert targets.step_toward(grid.ground, tables, state[0]) and state[0].loc == cell
+            assert targets.step_toward_target(grid.ground, tables, state[0]) and state[0].loc == cell
 
 
 @settings(max_examples=25)
@@ -80,7 +80,7 @@ def test_step_toward_the_goal_equals_lrta(problem: tuple[list[str], int, int]) -
         stood = world.walkers[0].position
         if not world.advance(1) or world.walkers[0].position == stood:
             break
-        assert targets.step_toward(grid.ground, tables, state[0]) and state[0].loc == world.walkers[0].position
+        assert targets.step_toward_target(grid.ground, tables, state[0]) and state[0].loc == world.walkers[0].position
 
 
 class NaiveTables:
@@ -116,15 +116,15 @@ def test_every_target_has_its_own_h_table(problem: tuple[list[str], int, int], s
         stood = int(state[0].loc)
         if target == stood:
             continue
-        if targets.must_grow(tables):
-            tables = targets.with_larger_table(tables)
+        if targets.must_hash_table_grow(tables):
+            tables = targets.with_larger_hash_table(tables)
         targets.set_target(grid.ground, tables, target)
-        targets.step_toward(grid.ground, tables, state[0])
+        targets.step_toward_target(grid.ground, tables, state[0])
         assert board.at(int(state[0].loc)) == naive.step(board.at(stood), board.at(target))
-        assert targets.h_toward(tables, stood) == naive.of(board.at(target), board.at(stood))
+        assert targets.h_toward_target(tables, stood) == naive.of(board.at(target), board.at(stood))
     for target in aims:
         targets.set_target(grid.ground, tables, target)
-        assert [float(targets.h_toward(tables, s)) for s in aims] == [
+        assert [float(targets.h_toward_target(tables, s)) for s in aims] == [
             naive.of(board.at(target), board.at(s)) for s in aims
         ]
     others = {target for target, _ in naive.h if target != board.at(goal)}
@@ -139,7 +139,7 @@ def test_unreachable_target_is_detected_without_changing_goal_h() -> None:
     targets.set_target(grid.ground, tables, 14)
     moved = True
     for _ in range(10_000):
-        moved = bool(targets.step_toward(grid.ground, tables, state[0]))
+        moved = bool(targets.step_toward_target(grid.ground, tables, state[0]))
         if not moved:
             break
     assert not moved and tables.goal.target[0].changes == 0 and tables.aimed[0].changes > 0

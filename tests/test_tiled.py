@@ -11,12 +11,12 @@ from sim.kernels.search import NODE
 from sim.kernels.tiled import (
     _entry_index,
     fault_in_entries,
-    in_row_order,
     new_table,
     set_entry,
+    table_in_row_order,
+    table_with_layout,
     tile_bits,
     tiled_entry_count,
-    with_layout,
 )
 from sim.time.memories import BufferSet, TouchedPages
 
@@ -51,11 +51,11 @@ def test_tiled_index_is_right_for_any_map_width(width: int) -> None:
 def test_tiled_table_converts_to_rows_and_back(width: int, height: int, seed: int) -> None:
     cells, rng = width * height, np.random.default_rng(seed)
     values = rng.integers(0, 9, cells).astype(np.float64)
-    tiles = with_layout(values, width)
-    assert (in_row_order(tiles) == values).all() and (with_layout(tiles, 0) == values).all()
+    tiles = table_with_layout(values, width)
+    assert (table_in_row_order(tiles) == values).all() and (table_with_layout(tiles, 0) == values).all()
     set_entry(tiles, cells - 1, 77.0)
     values[cells - 1] = 77.0
-    assert (in_row_order(tiles) == values).all()
+    assert (table_in_row_order(tiles) == values).all()
     assert tiled_entry_count(cells, width, 8) >= cells
 
 
@@ -70,5 +70,5 @@ def test_prefault_changes_no_values_and_maps_pages(tile_width: int) -> None:
     set_entry(table, int(cells[1]), (2.5, 7, 3, 1, False))
     fault_in_entries(table, cells)
     assert ((TouchedPages(memories).entries & IS_IN_USE) != 0).sum() == len(cells)
-    rows = in_row_order(table)
+    rows = table_in_row_order(table)
     assert rows[cells[1]].tolist() == (2.5, 7, 3, 1, False) and (rows != np.zeros(1, NODE)).sum() == 1

@@ -150,17 +150,23 @@ def assert_records_as_plain(line: Timeline) -> None:
     assert_as_plain(line)
     assert line.divergence_tick is None
     fresh = Timeline(line.build_world)
-    fresh.replace_log(line.entries())
+    fresh.replace_command_log(line.entries())
     fresh.finish_seek()
     fresh.advance(line.recorded_end)
     assert fresh.recorded_end == line.recorded_end
-    assert fresh.digests() == line.digests()
+    assert fresh.recorded_digests() == line.recorded_digests()
     a, b = fresh.marks(0, 1 << 30).tolist(), line.marks(0, 1 << 30).tolist()
     assert a == b, (set(a) ^ set(b), len(a), len(b), line.recorded_end, line.tick, a, b)
     for agent, record in fresh.records.items():
         if record.joined < line.recorded_end:
             mine = line.records[agent]
-            assert record.spans == mine.spans, (record.spans, mine.spans, record.joined, mine.joined, line.tick)
+            assert record.active_spans == mine.active_spans, (
+                record.active_spans,
+                mine.active_spans,
+                record.joined,
+                mine.joined,
+                line.tick,
+            )
             assert np.array_equal(record.rows, mine.rows)
             assert (record.joined, record.start) == (mine.joined, mine.start)
 
@@ -191,13 +197,13 @@ def close_keyframes(monkeypatch):
 def test_incremental_seek_keeps_the_shown_world_until_it_arrives(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
-    world, digest, generation = line.world, line.world.digest(), line.generation
+    world, digest, generation = line.world, line.world.compute_digest(), line.generation
     line.begin_seek(333)
     assert (line.is_seeking, line.tick, line.target) == (True, 900, 333)
     pieces = 0
     while not line.continue_seek(10.0):
         assert line.world is world
-        assert line.world.digest() == digest
+        assert line.world.compute_digest() == digest
         assert line.generation == generation
         pieces += 1
     assert pieces > 3
@@ -247,12 +253,12 @@ def test_stepping_back_adds_keyframes_that_shorten_later_steps(close_keyframes):
     line.advance(900)
     frame = line._track.frames[-1]
     line.seek(frame.tick)
-    frames, replays = line.store.count, []
+    frames, replays = line.keyframe_store.count, []
     for tick in range(frame.tick - 1, frame.tick - 40, -1):
         nearest = line._track.keyframe_at_or_before(tick)
         assert line.seek(tick) == tick
         replays.append(line._head_cursor.work - nearest.work)
-    assert line.store.count > frames
+    assert line.keyframe_store.count > frames
     assert replays[0] > 200.0, "or there was nothing to shorten"
     assert np.mean(replays[1:]) < replays[0] / 2
     assert_as_plain(line)
@@ -265,7 +271,7 @@ def test_seek_without_keyframe_memory_replays_from_tick_0():
     for tick in (499, 3, 250):
         line.seek(tick)
         assert_as_plain(line)
-    assert line.store.held == 0
+    assert line.keyframe_store.held == 0
     assert len(calls) == 6, "the first time, two seeks backwards, and the three plain runs it was compared with"
 
 
@@ -284,7 +290,7 @@ def test_rows_after_a_seek_are_those_of_the_last_tick():
     for tick in (399, 77, 0, 78):
         line.seek(tick)
         for walker in line.world.walkers:
-            rows = line.records[walker.id].rows_before(tick)
+            rows = line.records[walker.id].rows_before_tick(tick)
             is_active = line.records[walker.id].activity_end_before(tick) == tick > 0
             assert walker.rows.tolist() == (rows[-1:].tolist() if is_active else [])
             assert not tick or walker.first_row_tick == tick - 1
@@ -315,7 +321,7 @@ def test_reading_the_world_of_a_fork_does_not_finish_its_seek():
     line = Timeline(long_world)
     line.advance(900)
     fork = line.fork(0)
-    fork.replace_log(line.entries())
+    fork.replace_command_log(line.entries())
     fork.begin_seek(900)
     for _ in range(3):
         assert fork.world.tick == fork.tick
@@ -357,26 +363,26 @@ def test_commands_during_a_seek_apply_at_the_target_tick():
 def test_keyframes_snapshotted_during_drawing_are_correct(close_keyframes):
     """A window draws while a keyframe is read in another thread, asks for distances, edits, steps back."""
     line = Timeline(long_world)
-    with ThreadPoolExecutor(1) as line.store.executor:
+    with ThreadPoolExecutor(1) as line.keyframe_store.executor:
         line.world.optimality.expansion_limit = 50
         while line.advance(3):
             line.world.snapshot()
-            line.poll_distance(line.tick)
+            line.poll_true_distance(line.tick)
             line.continue_measuring()
             if line.tick % 60 == 0:
                 line.do(EditCells((600 + line.tick,)))
-        assert line.store.count > 10
+        assert line.keyframe_store.count > 10
         for frame in list(line._track.frames):
             line.seek(frame.tick + 20)
             plain = plain_run(line.build_world, line.entries(), line.tick)
-            assert line.world.digest() == plain.digest()
+            assert line.world.compute_digest() == plain.compute_digest()
         assert line.divergence_tick is None
 
 
 def test_keyframe_is_taken_one_frame_after_it_is_due(close_keyframes):
     """That was mostly one with a change of the map; and the frame after it does not read one itself."""
     line, due, taken = Timeline(long_world), [], []
-    with ThreadPoolExecutor(1) as line.store.executor:
+    with ThreadPoolExecutor(1) as line.keyframe_store.executor:
         for _ in range(900):
             wanted = line._is_keyframe_due(line._present_cursor())
             line.advance(1)
@@ -405,13 +411,13 @@ class LazyReader(ThreadPoolExecutor):
 
 def test_waiting_for_a_keyframe_sets_the_pace_flag(close_keyframes):
     line = Timeline(long_world)
-    with LazyReader(1) as line.store.executor:
+    with LazyReader(1) as line.keyframe_store.executor:
         while line.advance(3):  # a tick waits for it
             pass
-        assert line.store.count > 5
+        assert line.keyframe_store.count > 5
         line.advance(1)
-        line.store.evict_to_budget()  # and so does this
-    assert line.world.digest() == plain_run(line.build_world, line.entries(), line.tick).digest()
+        line.keyframe_store.evict_to_budget()  # and so does this
+    assert line.world.compute_digest() == plain_run(line.build_world, line.entries(), line.tick).compute_digest()
 
 
 def test_pending_measurements_continue_while_paused():
@@ -604,7 +610,7 @@ def test_records_contain_every_tick_of_every_agent():
     assert (late.label, late.kind, late.joined, late.start) == ("late", "tb-gbfs", 4, 0)
     assert line.records[1].end == 4
     for agent, walked in cells.items():
-        assert line.records[agent].rows_before(4)["cell"].tolist() == walked
+        assert line.records[agent].rows_before_tick(4)["cell"].tolist() == walked
         assert [line.records[agent].cell_at(tick) for tick in range(5)] == [0, *walked]
     assert line.records[0].cell_at(10**6) == 7
 
@@ -616,10 +622,10 @@ def test_waiting_agent_has_a_record_row_for_every_tick():
     line.advance(100)
     record = line.records[0]
     assert record.end > 41
-    assert len(record.spans) == 2
+    assert len(record.active_spans) == 2
     assert record.rows.size == record.end - record.joined
-    waiting = record.rows[record.spans[0][1] : 40]
-    assert set(waiting["cell"].tolist()) == {record.cell_at(record.spans[0][1])}
+    waiting = record.rows[record.active_spans[0][1] : 40]
+    assert set(waiting["cell"].tolist()) == {record.cell_at(record.active_spans[0][1])}
     assert not waiting["expanded"].any()
 
 
@@ -656,12 +662,12 @@ def test_marks_list_edits_restarts_and_arrivals():
     ticks = line.marks(0, 100)["tick"].tolist()
     assert ticks == sorted(ticks)
     walked, tick = [], 0
-    while (tick := line.next_mark(tick)) is not None:
+    while (tick := line.next_mark_tick(tick)) is not None:
         walked.append(tick)
     assert walked == sorted(set(ticks))
-    assert line.previous_mark(0) is None
+    assert line.previous_mark_tick(0) is None
     back, tick = [], 10**6
-    while (tick := line.previous_mark(tick)) is not None:
+    while (tick := line.previous_mark_tick(tick)) is not None:
         back.append(tick)
     assert back == walked[::-1]
 
@@ -712,8 +718,8 @@ def test_skipping_blocked_agents_does_not_change_the_run(setup, step, data):
 def timeline_state(line: Timeline) -> list[object]:
     world = line.world
     agents = [(w.id, w.agent.status, w.trials, w.metrics[0].item(), world.view(w).metrics) for w in world.walkers]
-    records = {a: (r.joined, r.spans, r.rows.tolist()) for a, r in line.records.items()}
-    return [world.tick, world.digest(), agents, records, line.marks(0, 10**6).tolist(), line.digests()]
+    records = {a: (r.joined, r.active_spans, r.rows.tolist()) for a, r in line.records.items()}
+    return [world.tick, world.compute_digest(), agents, records, line.marks(0, 10**6).tolist(), line.recorded_digests()]
 
 
 def test_no_path_mark_is_at_the_tick_of_its_proof():

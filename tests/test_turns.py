@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agents.registry import SPECS_BY_KEY
 from cli import run
 from sim import agent_batch, commands
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
@@ -48,7 +48,14 @@ def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> Worl
     rows, start, goal = problem
     grid, chance = Grid.from_text_rows(rows), random.Random(seed)
     world = World(
-        grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=RandomChanges(9, 10.0), tick_ms=tick_ms
+        grid,
+        start,
+        goal,
+        SPECS_BY_KEY,
+        budget=4,
+        seed=seed,
+        random_changes=RandomChangeSchedule(9, 10.0),
+        tick_ms=tick_ms,
     )
     free = grid.free.nonzero()[0].tolist()
     for kind, weight in KINDS:
@@ -61,7 +68,7 @@ def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> Worl
 
 def world_state(world: World) -> list[object]:
     numbers = [(w.position, w.agent.status, w.metrics[0].item()) for w in world.walkers]
-    return [world.tick, world.digest(), numbers]
+    return [world.tick, world.compute_digest(), numbers]
 
 
 @settings(max_examples=20)
@@ -123,13 +130,13 @@ def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch)
     world = World(grid, 0, 1, SPECS_BY_KEY, budget=1, tick_ms=2.0, measures=False)
     for place in range(200):
         world.add(AgentConfig("dstar-lite", start=(place % 48, 0), goal=(47 - place % 48, 47), group="units"))
-    clock, serve = PlanningClock(2, 0.13e-3), agent_batch.AgentBatch.run_slots
+    clock, serve = PlanningClock(2, 0.13e-3), agent_batch.AgentBatch.run_agents_in_slots
 
     def serve_slowly(self: agent_batch.AgentBatch, grid: Grid, tick: int, places: slice, timed_by: object) -> None:
         serve(self, grid, tick, places)
         clock.plan(len(range(*places.indices(len(self.walkers)))))
 
-    monkeypatch.setattr(agent_batch.AgentBatch, "run_slots", serve_slowly)
+    monkeypatch.setattr(agent_batch.AgentBatch, "run_agents_in_slots", serve_slowly)
     world.clock = clock
     took = []
     for _ in range(60):
@@ -176,11 +183,11 @@ def test_every_agent_plans_once_per_round() -> None:
     rows = ["." * 8] * 8
     world = make_random_world((rows, 0, 63), 3)
     there = len([walker for walker in world.walkers if not walker.is_done])
-    world.random_changes = RandomChanges(1, 0.0)
+    world.random_changes = RandomChangeSchedule(1, 0.0)
     world.queue_commands((tick, commands.LimitPlanners(1)) for tick in range(there))
     while world.tick < there:
         world.advance(there - world.tick)
-    ticks = [int(walker.metrics[0].ticks) for walker in world.walkers if walker.start != world.goal_of(walker)]
+    ticks = [int(walker.metrics[0].ticks) for walker in world.walkers if walker.start != world.goal_of_walker(walker)]
     assert set(ticks) == {1}
     assert all(int(walker.metrics[0].waits) >= there - 1 for walker in world.walkers if not walker.is_done)
 
@@ -205,21 +212,21 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
             seen = {tick: digest for tick, digest in seen.items() if tick < timeline.tick}
         timeline.advance(chance.choice([1, 5]))
         timeline.apply_due_commands()  # as a seek does
-        seen[timeline.tick] = timeline.world.digest()
+        seen[timeline.tick] = timeline.world.compute_digest()
         there = timeline.tick
         if seen:
             tick = chance.choice(list(seen))
             timeline.seek(tick)
-            assert timeline.world.digest() == seen[tick]
+            assert timeline.world.compute_digest() == seen[tick]
         timeline.seek(there)
-        assert timeline.world.digest() == seen[there]
+        assert timeline.world.compute_digest() == seen[there]
     assert timeline.divergence_tick is None
     made = BranchTree.from_states(setup, tree.branch_states())[0].timeline
     made.finish_seek()
-    assert made.tick == timeline.tick and made.world.digest() == timeline.world.digest()
+    assert made.tick == timeline.tick and made.world.compute_digest() == timeline.world.compute_digest()
     fork = timeline.fork()
     fork.finish_seek()
-    assert fork.world.digest() == timeline.world.digest()
+    assert fork.world.compute_digest() == timeline.world.compute_digest()
 
 
 def test_slice_log_entries_are_not_user_edits() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pygame
 import pytest
 
-from sim.files.disk import check_writable, make_folder, write_atomically
+from sim.files.disk import check_file_writable, create_folder, write_file_atomically
 from sim.params import ConfigError, clean_typed_text
 from tests.test_app import setup
 from tests.window import App, make_app, press, press_combination, settle
@@ -51,20 +51,24 @@ def set_field_text(field: TextField, text: str) -> None:
 
 def test_overlong_file_name_is_refused_with_its_limit(tmp_path: Path) -> None:
     expected = f"{tmp_path}: expected a file name of at most 255 bytes, got 304: {'n' * 40}..."
-    for refuse in (check_writable, lambda path: write_atomically(path, b"a"), lambda path: make_folder(Path(path))):
+    for refuse in (
+        check_file_writable,
+        lambda path: write_file_atomically(path, b"a"),
+        lambda path: create_folder(Path(path)),
+    ):
         with pytest.raises(ConfigError) as caught:
             refuse(tmp_path / f"{LONG}.map")
         assert caught.value.problems == [expected]
     with pytest.raises(ConfigError, match="expected a file name of at most 255 bytes, got 300"):
-        make_folder(tmp_path / LONG / "deeper")
+        create_folder(tmp_path / LONG / "deeper")
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
 
 
 def test_file_name_limit_counts_bytes(tmp_path: Path) -> None:
-    check_writable(tmp_path / ("n" * 255))
-    check_writable(tmp_path / ("ä" * 127))
+    check_file_writable(tmp_path / ("n" * 255))
+    check_file_writable(tmp_path / ("ä" * 127))
     with pytest.raises(ConfigError, match="at most 255 bytes, got 256"):
-        check_writable(tmp_path / ("ä" * 128))
+        check_file_writable(tmp_path / ("ä" * 128))
 
 
 def test_video_name_limit_reserves_temporary_suffix(tmp_path: Path) -> None:
@@ -100,7 +104,7 @@ def test_overlong_settings_folder_is_refused(app: App) -> None:
     dialog = dialog_of(app)
     assert isinstance(dialog, SettingsDialog)
     dialog.fields["files_folder"].set(f"/tmp/{LONG}")
-    assert not dialog._apply_folder("files_folder")
+    assert not dialog._apply_entered_folder("files_folder")
     assert "expected a file name of at most 255 bytes, got 300" in dialog.problem
 
 
@@ -216,6 +220,6 @@ def test_any_name_from_a_file_can_be_drawn(label: str) -> None:
 
 def test_help_opens_when_commands_have_no_key(app: App) -> None:
     for command in ("focus_1", "pan_left"):
-        app.window.assign_keys(command, "")
+        app.window.assign_keys_to_command(command, "")
     app.window.run("help")
     assert type(dialog_of(app)).__name__ == "HelpOverlay"

@@ -107,7 +107,7 @@ def test_closing_the_window_cancels_background_jobs(
             begun.set()
             yield BuildProgress("", 0.5)
 
-    prepared.prefetch(-1, steps())
+    prepared.prefetch_data(-1, steps())
     assert begun.wait(LONG_S)
     start._close_background_work(app)
     prepared._PREFETCH_EXECUTOR.submit(lambda: None).result(LONG_S)
@@ -202,7 +202,7 @@ def test_dropping_several_files_opens_one_run_with_a_message(tmp_path: Path) -> 
     for _ in range(3):
         settle(app)
     assert app.session.run.world.grid.width == 4 and app.window.dialogs.open_one is None
-    assert app.window.state.messages.queued_texts() == [
+    assert app.window.state.messages.queued_message_texts() == [
         "3 files were dropped at once, but only one can be opened: map-4.map"
     ]
 

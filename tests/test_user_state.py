@@ -142,11 +142,11 @@ def seek_and_check_digests(line: Timeline) -> None:
     digests = {}
     for tick in (7, 100, 420, 640):
         line.advance(tick - line.tick)
-        digests[line.tick] = line.world.digest()
+        digests[line.tick] = line.world.compute_digest()
     end = line.tick
     for tick in (end - 1, end - 2, 7, 420, 100, end):
         line.seek(tick)
-        assert line.tick == tick and line.world.digest() == digests.get(tick, line.world.digest())
+        assert line.tick == tick and line.world.compute_digest() == digests.get(tick, line.world.compute_digest())
     assert line.divergence_tick is None and line.world.walkers[0].violation is None
     fork = line.fork(100)
     fork.do(EditCells(blocked=(60,)))
@@ -163,7 +163,7 @@ def test_user_agent_may_hold_picklable_state(held: str, use: str, tmp_path: Path
     load(tmp_path, held, use)
     line = Timeline(world)
     seek_and_check_digests(line)
-    assert not line.store.failures.messages and line.store.count
+    assert not line.keyframe_store.failures.messages and line.keyframe_store.count
 
 
 def rebuild_error(args: tuple[object, ...]) -> OSError:
@@ -184,7 +184,7 @@ def test_run_continues_if_state_cannot_be_stored_or_loaded(held: str, tmp_path: 
     load(tmp_path, held)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.store.failures.messages.values()
+    (message,) = line.keyframe_store.failures.messages.values()
     assert FAILING[held] in message and "Going back in time works" in message
     assert (" of mine cannot be stored" in message and "self.held" in message) == (held in NOT_STORED)
     assert ("state of mine cannot be loaded again: mine.py:13: " in message) == (held in NOT_LOADED)
@@ -195,7 +195,7 @@ def test_session_without_keyframes_seeks_and_warns_once(held: str, tmp_path: Pat
     load(tmp_path, held)
     run = session()
     run.advance(450)
-    end, digest = run.tick, run.run.world.digest()
+    end, digest = run.tick, run.run.world.compute_digest()
     for _ in range(3):
         run.seek(run.tick - 1)
     run.do(EditCells(blocked=(60,)))
@@ -205,7 +205,7 @@ def test_session_without_keyframes_seeks_and_warns_once(held: str, tmp_path: Pat
         run.history.undo()
         run.run.timeline.finish_seek()
     run.seek(end)
-    assert run.run.world.digest() == digest and run.run.timeline.divergence_tick is None
+    assert run.run.world.compute_digest() == digest and run.run.timeline.divergence_tick is None
     texts = [text for text in run.user_messages.persistent if "Going back" in text]
     assert len(texts) == 1 and FAILING[held] in texts[0]
 
@@ -216,12 +216,12 @@ def test_crashed_session_is_restored_at_its_tick(held: str, tmp_path: Path) -> N
     run = session()
     writer = journal.Journal(session_saving.scenario_with_view(run.run), run.run.tree, folder=tmp_path)
     run.advance(450)
-    writer.write_progress([0], now=True)
+    writer.write_branch_ticks([0], now=True)
     saved = journal.restore_session(writer.path, SPECS_BY_KEY)
     other = Session(saved.scenario)
     session_saving.restore_session(other, saved)
     other.run.timeline.finish_seek()
-    assert other.tick == run.tick and other.run.world.digest() == run.run.world.digest()
+    assert other.tick == run.tick and other.run.world.compute_digest() == run.run.world.compute_digest()
     other.seek(other.tick - 1)
     assert other.tick == run.tick - 1 and other.run.timeline.divergence_tick is None
 
@@ -234,9 +234,9 @@ def test_worst_block_search_works_without_keyframes(held: str, tmp_path: Path) -
     cells = [int(line.records[1].cell_at(tick)) for tick in (30, 45)]
     tasks = [(20, BlockCandidate(str(cell), EditCells((cell,)))) for cell in cells if cell not in (line.world.goal,)]
     search = WorstBlockSearch(line, 1, tasks, most_ticks=2000)
-    while not search.step():
+    while not search.simulate_slice():
         pass
-    assert search.done == search.total and search.results() and line.divergence_tick is None
+    assert search.done == search.total and search.ranked_results() and line.divergence_tick is None
 
 
 # --- trying again, and giving up ------------------------------------------------------------------
@@ -299,9 +299,9 @@ def test_endless_state_storing_is_stopped_and_not_retried(tmp_path: Path, monkey
     own_files.load_agent_file(path)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.store.failures.messages.values()
+    (message,) = line.keyframe_store.failures.messages.values()
     assert "mine.py:17: did not return within 0.25 s" in message
-    assert list(line.store.failures._failure_counts.values()) == [1]
+    assert list(line.keyframe_store.failures._failure_counts.values()) == [1]
 
 
 def test_endless_state_loading_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +311,7 @@ def test_endless_state_loading_is_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     own_files.load_agent_file(path)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.store.failures.messages.values()
+    (message,) = line.keyframe_store.failures.messages.values()
     assert "loaded again: mine.py:14: did not return within 0.25 s" in message
 
 
@@ -385,4 +385,7 @@ def test_session_file_reproduces_its_digests(tmp_path: Path) -> None:
     other = Session(opened.scenario)
     session_saving.restore_session(other, opened.saved_session)
     other.run.timeline.finish_seek()
-    assert other.run.world.digest() == run.run.world.digest() and other.run.timeline.divergence_tick is None
+    assert (
+        other.run.world.compute_digest() == run.run.world.compute_digest()
+        and other.run.timeline.divergence_tick is None
+    )

@@ -21,7 +21,7 @@ def plain_scenario() -> Scenario:
 
 
 def open_file(app: App, path: Path) -> App:
-    app.window.documents.open_path(path)
+    app.window.document_opener.open_path(path)
     settle(app)
     return app
 
@@ -68,7 +68,7 @@ def test_view_settings_of_a_file_end_with_the_file(app: App, first: Path) -> Non
     open_file(app, first)
     open_file(app, PLAIN)
     assert (view_state(app), app.window.settings.sidebar_tab) == (before, tab)
-    app.window.collect_settings()
+    app.window.copy_window_state_to_settings()
     assert app.window.settings.speed == speed and app.window.settings.heat.kind == "off"
     assert app.window.settings.linked_cameras
 
@@ -91,7 +91,7 @@ def test_saved_view_defaults_apply_to_files_without_view_settings(app: App) -> N
     assert app.window.map_view.layers.heat.kind == "learned"
     assert app.window.map_view.layers.is_layer_on(LAYER_BY_KEY["tree"]) and not app.window.cameras.is_linked
     open_file(app, PLAIN)
-    assert app.window.map_view.layers.heat == kept and app.window.view_overrides.is_default
+    assert app.window.map_view.layers.heat == kept and app.window.view_overrides.is_default_view
 
 
 def test_view_is_kept_for_another_row_of_a_problem_list(app: App) -> None:

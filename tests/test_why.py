@@ -18,9 +18,9 @@ from sim.generate import generate_map
 from sim.kernels.log import BACK_MOVE
 from sim.params import Value
 from sim.world import World
-from ui.model.move_explanation import NO_CELL, MoveExplanation, _AgentMove, _fork_with_path, explain_move
+from ui.model.move_explanation import NO_CELL, MoveExplanation, _AgentMove, _fork_cell_and_move_count, explain_move
 
-from .conftest import board_of, make_world, problems, random_map_rows, smallest_budget
+from .conftest import board_of, make_world, problems, random_map_rows, smallest_accepted_budget
 from .naive import Place, Tba, TbBfs
 from .naive_databases import DLrta, PrLrta
 from .naive_knn import Knn
@@ -286,7 +286,7 @@ def test_every_agent_has_an_explanation_after_every_tick(spec) -> None:
     rows = random_map_rows(5, 24, 24, 0.25)
     start, goal = 0, 24 * 24 - 1
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
-    world = make_world(rows, start, goal, (spec.key, {}), budget=smallest_budget(spec, {}, 4), watched=True)
+    world = make_world(rows, start, goal, (spec.key, {}), budget=smallest_accepted_budget(spec, {}, 4), watched=True)
     walker, before = world.walkers[0], start
     cells = np.flatnonzero(world.grid.free)[40:44]
     world.submit(EditCells(tuple(int(c) for c in cells)), 8)
@@ -316,7 +316,7 @@ def test_fork_ignores_parents_of_an_earlier_search() -> None:
     search.nodes["search"][left], search.nodes["came"][left] = int(search.control[0].search) - 1, 0
     shown = replace(view, agent=replace(view.agent, path=np.array([0], np.int32)))
     case = _AgentMove(snapshot, shown, left, view.rows[-1])
-    assert _fork_with_path(case) == (NO_CELL, 0)
+    assert _fork_cell_and_move_count(case) == (NO_CELL, 0)
 
 
 def test_explanation_mentions_a_changed_best_cell_off_the_path() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import (
     AddAgent,
     AgentConfig,
@@ -37,7 +37,16 @@ from sim.time.timeline import Timeline
 from sim.world import World
 
 from . import naive
-from .conftest import board_of, make_world, parameter_sets, problems, random_map_rows, run_python, smallest_budget, solo
+from .conftest import (
+    board_of,
+    make_world,
+    parameter_sets,
+    problems,
+    random_map_rows,
+    run_python,
+    smallest_accepted_budget,
+    solo,
+)
 
 OPEN = ["......"] * 6
 
@@ -136,7 +145,7 @@ def test_measures_off_skips_nonoptimal_moves() -> None:
         world = make_world(rows, start, goal, ("tb-wa", {}), budget=1, measures=measures)
         world.advance(1000)
         counts.append(world.metrics_of_walker(world.walkers[0]).nonoptimal_moves)
-        digests.add((world.digest(), world.optimal, world.true_distance(5)))
+        digests.add((world.compute_digest(), world.optimal, world.true_distance(5)))
     assert counts[0] is not None and counts[0] > 0 and counts[1] is None and len(digests) == 1
 
 
@@ -230,7 +239,7 @@ def test_invalid_start_and_goal_are_refused() -> None:
 
 @pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
 def test_agent_on_blocked_start_waits_until_it_is_freed(spec: AgentSpec) -> None:
-    world = make_world(OPEN, 7, 35, budget=smallest_budget(spec, {}, 5))
+    world = make_world(OPEN, 7, 35, budget=smallest_accepted_budget(spec, {}, 5))
     world.submit(EditCells(blocked=(7,)))
     world.submit(AddAgent(AgentConfig(spec.key)), 1)
     world.submit(EditCells(freed=(7,)), 40)
@@ -242,7 +251,7 @@ def test_agent_on_blocked_start_waits_until_it_is_freed(spec: AgentSpec) -> None
 
 def ring_around(world: World, cell: int) -> tuple[int, ...]:
     x, y = world.grid.xy(cell)
-    return tuple(world.grid.cell(x + dx, y + dy) for dx, dy in naive.STEPS if world.grid.contains(x + dx, y + dy))
+    return tuple(world.grid.cell(x + dx, y + dy) for dx, dy in naive.STEPS if world.grid.contains_point(x + dx, y + dy))
 
 
 def enclose_and_free_cell(world: World, cell: int) -> None:
@@ -269,12 +278,14 @@ def enclose_and_free_cell(world: World, cell: int) -> None:
 
 @pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
 def test_freeing_an_enclosed_goal_wakes_the_agents(spec: AgentSpec) -> None:
-    enclose_and_free_cell(make_world(["......."] * 5, 14, 19, (spec.key, {}), budget=smallest_budget(spec, {}, 3)), 19)
+    enclose_and_free_cell(
+        make_world(["......."] * 5, 14, 19, (spec.key, {}), budget=smallest_accepted_budget(spec, {}, 3)), 19
+    )
 
 
 @pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
 def test_enclosed_agent_wakes_when_freed(spec: AgentSpec) -> None:
-    world = make_world(["......."] * 5, 14, 20, (spec.key, {}), budget=smallest_budget(spec, {}, 3))
+    world = make_world(["......."] * 5, 14, 20, (spec.key, {}), budget=smallest_accepted_budget(spec, {}, 3))
     world.advance(1)
     enclose_and_free_cell(world, world.walkers[0].position)
 
@@ -286,7 +297,7 @@ def make_crowd_world(rows: list[str], every: int, rate: float, **more: Any) -> W
     free = [i for i, letter in enumerate("".join(rows)) if letter == "."]
     agents: list[tuple[str, dict[str, Value]]] = [("rtb-wa", {}), ("tba", {}), ("astar", {})]
     return make_world(
-        rows, free[0], free[-1], *agents, budget=3, random_changes=RandomChanges(every, rate), seed=5, **more
+        rows, free[0], free[-1], *agents, budget=3, random_changes=RandomChangeSchedule(every, rate), seed=5, **more
     )
 
 
@@ -313,7 +324,7 @@ def test_random_changes_are_drawn_from_the_original_map(rate: float) -> None:
 
 def test_random_changes_never_block_own_goals_of_agents() -> None:
     rows = ["." * 20] * 20
-    world = make_world(rows, 0, 399, random_changes=RandomChanges(1, 100.0), seed=5)
+    world = make_world(rows, 0, 399, random_changes=RandomChangeSchedule(1, 100.0), seed=5)
     goals = [30 + 17 * i for i in range(8)]
     for goal in goals:
         world.add(AgentConfig("lrta", goal=(goal % 20, goal // 20)))
@@ -370,7 +381,7 @@ def test_each_tick_has_one_change_event_regardless_of_apply_now() -> None:
                 world.apply_due_changes()
                 world.apply_due_changes()
             world.advance(1)
-        return world.digest()
+        return world.compute_digest()
 
     assert run(looks=True) == run(looks=False)
 
@@ -378,7 +389,7 @@ def test_each_tick_has_one_change_event_regardless_of_apply_now() -> None:
 def test_world_without_path_continues_while_changes_may_open_one() -> None:
     rows = ["..@..", "..@..", "..@.."]
     for rate, lives in ((0.0, False), (70.0, True)):
-        world = make_world(rows, 0, 4, ("rtb-wa", {}), budget=5, random_changes=RandomChanges(5, rate))
+        world = make_world(rows, 0, 4, ("rtb-wa", {}), budget=5, random_changes=RandomChangeSchedule(5, rate))
         world.advance(400)
         assert (world.walkers[0].agent.status is Status.AT_GOAL) == lives
         assert world.is_over
@@ -392,7 +403,12 @@ def test_agents_are_notified_of_exactly_the_changed_arcs(
     rows, start, goal = problem
     kind = AgentSpec("scripted", "Scripted", "", "For tests.", Scripted)
     world = World(
-        Grid.from_text_rows(rows), start, goal, {"scripted": kind}, seed=seed, random_changes=RandomChanges(1, rate)
+        Grid.from_text_rows(rows),
+        start,
+        goal,
+        {"scripted": kind},
+        seed=seed,
+        random_changes=RandomChangeSchedule(1, rate),
     )
     agent = world.add(AgentConfig("scripted")).agent
     assert isinstance(agent, Scripted)
@@ -520,7 +536,7 @@ def make_world_with_all_agents(changes: bool = True, watched: bool = False) -> W
         SPECS_BY_KEY,
         budget=5,
         seed=11,
-        random_changes=RandomChanges(7, 6.0) if changes else None,
+        random_changes=RandomChangeSchedule(7, 6.0) if changes else None,
         watched=watched,
     )
     for number, (key, params) in enumerate(agents):
@@ -529,14 +545,14 @@ def make_world_with_all_agents(changes: bool = True, watched: bool = False) -> W
         if key == "oracle-lrta":  # which tries every depth before each move: four seconds for 20
             params = {**params, "dmax": min(int(params.get("dmax", 5)), 5)}
         least = (5, 2000)[number % 2]  # the second cuts no lookahead
-        world.add(AgentConfig(key, params=params, budget=smallest_budget(SPECS_BY_KEY[key], params, least)))
+        world.add(AgentConfig(key, params=params, budget=smallest_accepted_budget(SPECS_BY_KEY[key], params, least)))
     world.queue_commands(SCRIPT)
     return world
 
 
 def digests_and_metrics(world: World) -> list[str]:
     return [
-        world.digest(),
+        world.compute_digest(),
         *(f"{w.label} {world.walker_digest(w)} {world.metrics_of_walker(w)}" for w in world.walkers),
     ]
 
@@ -580,7 +596,7 @@ def test_digests_match_stored_constants() -> None:
     digests = []
     for ticks in (6, 12, 50):
         world.advance(ticks)
-        digests.append(world.digest())
+        digests.append(world.compute_digest())
     assert digests == ["e0b5bca9ac47690f", "7a2ada933e8a8600", "9091cbc3bfa14348"]
     assert [world.walker_digest(w) for w in world.walkers] == [
         "2dbb785b09ace616",
@@ -600,7 +616,7 @@ def test_adding_an_agent_does_not_change_the_others() -> None:
     for agent in many.walkers[1::2]:
         one.submit(RemoveAgent(agent.id))
     for world in (one, many):
-        world.random_changes = RandomChanges(7, 0.0)  # events spare the cells that agents stand on
+        world.random_changes = RandomChangeSchedule(7, 0.0)  # events spare the cells that agents stand on
         waiting = world.replace_queued_commands([])
         world.queue_commands((tick, command) for tick, command in waiting if not isinstance(command, EditCells))
     one.submit(AddAgent(AgentConfig("delayed-astar")), 3)
@@ -629,7 +645,7 @@ def test_digest_depends_on_map_goal_budget_and_seed(what: str) -> None:
         if other and what == "map":
             world.submit(EditCells(blocked=(100,)))
         world.advance(8)
-        digests.add(world.digest())
+        digests.add(world.compute_digest())
     assert len(digests) == 2
 
 
@@ -643,9 +659,9 @@ def test_snapshot_matches_the_world() -> None:
     assert (shot.tick, shot.start, shot.goal, shot.budget, shot.switches) == (2, 0, 35, 2, {"s": False})
     runner, waiter = shot.walkers
     assert (runner.position, runner.status, len(runner.rows), runner.first_row_tick) == (14, Status.ACTIVE, 2, 0)
-    assert runner.metrics.moves == 2 and waiter.metrics.waits == 2 and waiter.state_word == "searching"
+    assert runner.metrics.moves == 2 and waiter.metrics.waits == 2 and waiter.state_text == "searching"
     world.advance(100)
-    assert [w.state_word for w in world.snapshot().walkers] == ["arrived", "arrived"]
+    assert [w.state_text for w in world.snapshot().walkers] == ["arrived", "arrived"]
     assert world.is_over and world.advance(5) == 0
 
 
@@ -667,7 +683,9 @@ def test_rows_of_bulk_advance_equal_rows_of_single_ticks() -> None:
     def make_fresh_world() -> World:
         rows = random_map_rows(21, 12, 12, 0.22)
         rows[0], rows[-1] = "." * 12, "." * 12
-        world = make_world(rows, 3, 140, ("tb-wa", {}), ("astar", {}), random_changes=RandomChanges(7, 5.0), budget=2)
+        world = make_world(
+            rows, 3, 140, ("tb-wa", {}), ("astar", {}), random_changes=RandomChangeSchedule(7, 5.0), budget=2
+        )
         world.submit(EditCells(blocked=(60, 61)), 5)
         world.advance(2)
         return world

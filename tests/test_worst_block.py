@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetSwitch
 from sim.files.map_source import MapRows
 from sim.files.scenario import Scenario
@@ -19,10 +19,10 @@ from sim.time.worst_block import (
     NEVER,
     BlockCandidate,
     WorstBlockSearch,
+    evenly_spaced_ticks,
     open_result_as_branch,
-    path_tasks,
-    spread_ticks,
-    switch_tasks,
+    path_block_tasks,
+    switch_block_tasks,
 )
 
 from .conftest import make_world
@@ -54,7 +54,7 @@ def make_branch_tree(scenario: Scenario = BRIDGES) -> BranchTree:
 
 def search_all(search: WorstBlockSearch, work: float = 1e9) -> WorstBlockSearch:
     steps = 0
-    while not search.step(work):
+    while not search.simulate_slice(work):
         steps += 1
         assert steps < 100_000
     assert search.done == search.total
@@ -78,11 +78,11 @@ def test_worst_block_is_the_middle_bridge():
     tree = make_branch_tree()
     line = tree[0].timeline
     line.advance(100)
-    search = search_all(WorstBlockSearch(line, 0, switch_tasks(line, [0, 4, 8, 12])))
+    search = search_all(WorstBlockSearch(line, 0, switch_block_tasks(line, [0, 4, 8, 12])))
     assert search.total == 12
     assert search.baseline is not None
     assert search.baseline.cost == 19.0
-    results = search.results()
+    results = search.ranked_results()
     assert [result.extra_cost for result in results] == sorted((r.extra_cost for r in results), reverse=True)
     worst = results[0]
     assert worst.block.name == "middle"
@@ -94,19 +94,21 @@ def test_worst_block_is_the_middle_bridge():
 
 
 def test_opened_result_branch_has_the_predicted_outcome():
-    tree = make_branch_tree(replace(BRIDGES, changes=RandomChanges(6, 5.0), seed=3))
+    tree = make_branch_tree(replace(BRIDGES, changes=RandomChangeSchedule(6, 5.0), seed=3))
     line = tree[0].timeline
     line.do(SetSwitch("north", True))
     line.advance(9)
     line.do(MoveGoal(19))
     line.advance(200)
-    ticks = spread_ticks(0, line.recorded_end, 4)
+    ticks = evenly_spaced_ticks(0, line.recorded_end, 4)
     for agent in (0, 1):
         search = search_all(
-            WorstBlockSearch(line, agent, [*switch_tasks(line, ticks), *path_tasks(line, [agent], ticks)], 400)
+            WorstBlockSearch(
+                line, agent, [*switch_block_tasks(line, ticks), *path_block_tasks(line, [agent], ticks)], 400
+            )
         )
-        assert len(search.results()) > 10
-        for result in search.results()[::5]:
+        assert len(search.ranked_results()) > 10
+        for result in search.ranked_results()[::5]:
             branch = open_result_as_branch(tree, 0, result)
             assert branch.timeline.tick == result.tick
             while branch.timeline.tick <= 9 and branch.timeline.advance(1):
@@ -124,10 +126,10 @@ def test_random_results_match_their_branches(setup, data):
     line.advance(60)
     assume(line.records)
     agent = data.draw(st.sampled_from(sorted(line.records)))
-    ticks = spread_ticks(0, max(1, line.recorded_end // 2), 2)
-    tasks = [*switch_tasks(line, ticks), *path_tasks(line, [agent], ticks)]
+    ticks = evenly_spaced_ticks(0, max(1, line.recorded_end // 2), 2)
+    tasks = [*switch_block_tasks(line, ticks), *path_block_tasks(line, [agent], ticks)]
     last_goal = max([e.tick for e in line.entries() if isinstance(e.command, MoveGoal)], default=0)
-    for result in search_all(WorstBlockSearch(line, agent, tasks, 150)).results()[:4]:
+    for result in search_all(WorstBlockSearch(line, agent, tasks, 150)).ranked_results()[:4]:
         branch = open_result_as_branch(tree, 0, result)
         branch.timeline.apply_due_commands()
         if result.tick < last_goal:
@@ -145,22 +147,22 @@ def test_random_results_match_their_branches(setup, data):
 def test_incremental_search_gives_the_same_results_with_progress():
     line = make_branch_tree()[0].timeline
     line.advance(100)
-    tasks = switch_tasks(line, [0, 3, 6])
+    tasks = switch_block_tasks(line, [0, 3, 6])
     whole = search_all(WorstBlockSearch(line, 1, tasks))
     pieces = WorstBlockSearch(line, 1, tasks)
     seen = [pieces.done]
-    while not pieces.step(30.0):
+    while not pieces.simulate_slice(30.0):
         seen.append(pieces.done)
     assert seen == sorted(seen)
     assert len(set(seen)) > 5
-    assert pieces.results() == whole.results()
+    assert pieces.ranked_results() == whole.ranked_results()
 
 
 def test_search_in_a_thread_is_independent_of_timeline_changes():
     line = make_branch_tree()[0].timeline
     line.advance(60)
-    tasks = switch_tasks(line, [0, 2, 4, 6]) + path_tasks(line, [0, 1], [0, 5])
-    expected = search_all(WorstBlockSearch(line, 0, tasks)).results()
+    tasks = switch_block_tasks(line, [0, 2, 4, 6]) + path_block_tasks(line, [0, 1], [0, 5])
+    expected = search_all(WorstBlockSearch(line, 0, tasks)).ranked_results()
     search = WorstBlockSearch(line, 0, tasks)
     thread = threading.Thread(target=search_all, args=(search, 50.0))
     thread.start()
@@ -168,8 +170,8 @@ def test_search_in_a_thread_is_independent_of_timeline_changes():
         line.seek(tick)
         line.do(EditCells((5 * 20 + tick % 5,)))
     thread.join()
-    assert search.results() == expected
-    assert 0 < line.store.held <= line.store.budget, "the search keeps its own"
+    assert search.ranked_results() == expected
+    assert 0 < line.keyframe_store.held <= line.keyframe_store.budget, "the search keeps its own"
 
 
 def test_blocks_without_effect_are_not_results():
@@ -178,7 +180,7 @@ def test_blocks_without_effect_are_not_results():
     wall = BlockCandidate("wall", EditCells((25,)))
     start = BlockCandidate("where it stands", EditCells((60,)))
     search = search_all(WorstBlockSearch(line, 0, [(0, wall), (0, start), (900, wall)]))
-    assert search.results() == []
+    assert search.ranked_results() == []
 
 
 def test_permanent_block_is_the_worst_result():
@@ -187,7 +189,7 @@ def test_permanent_block_is_the_worst_result():
     tree = BranchTree(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("tb-wa", {}), budget=4))
     line = tree[0].timeline
     line.advance(50)
-    results = search_all(WorstBlockSearch(line, 0, path_tasks(line, [0], [0, 2]))).results()
+    results = search_all(WorstBlockSearch(line, 0, path_block_tasks(line, [0], [0, 2]))).ranked_results()
     assert results[0].never_arrives
     assert results[0].extra_cost == NEVER
     assert {r.block.name for r in results if r.never_arrives} <= {"(1, 1)", "(2, 1)", "(3, 1)"}
@@ -197,4 +199,4 @@ def test_permanent_block_is_the_worst_result():
     ("span", "count", "expected"), [((0, 10), 3, [0, 5, 10]), ((3, 3), 5, [3]), ((0, 1), 4, [0, 1])]
 )
 def test_spread_ticks_returns_evenly_spaced_ticks(span, count, expected):
-    assert spread_ticks(*span, count) == expected
+    assert evenly_spaced_ticks(*span, count) == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sim.files import yaml as yaml_file
 from sim.files.load_progress import send_progress_to
-from sim.files.yaml import InlineList, InlineMap, YamlDocument, parse_scalar, path_text, read_yaml, write_yaml
+from sim.files.yaml import InlineList, InlineMap, YamlDocument, document_path_text, parse_scalar, read_yaml, write_yaml
 from sim.params import ConfigError
 
 SAMPLE = """\
@@ -64,7 +64,7 @@ class TestReadYaml:
         ],
     )
     def test_every_yaml_path_has_its_line(self, path: tuple[Any, ...], line: int) -> None:
-        assert read_yaml(SAMPLE, "x").line_of(path) == line
+        assert read_yaml(SAMPLE, "x").line_of_path(path) == line
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -110,7 +110,7 @@ class TestReadYaml:
         except ConfigError as error:
             assert str(error).startswith("x:") and "\n" not in str(error)
         else:
-            assert isinstance(document, YamlDocument) and document.line_of(()) >= 1
+            assert isinstance(document, YamlDocument) and document.line_of_path(()) >= 1
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_plain_value_parses_scalars(text: str, value: object) -> None:
 
 
 def test_path_text_formats_and_quotes_paths() -> None:
-    assert path_text(("agents", 0, "kind")) == "agents[0].kind"
-    assert path_text(("a\nb",)) == "'a\\nb'"
-    assert len(path_text(("x" * 1000,))) < 80
+    assert document_path_text(("agents", 0, "kind")) == "agents[0].kind"
+    assert document_path_text(("a\nb",)) == "'a\\nb'"
+    assert len(document_path_text(("x" * 1000,))) < 80
 
 
 plain_data = st.recursive(
@@ -206,7 +206,7 @@ def test_line_of_flow_collections_gives_lines_of_their_parts() -> None:
     document = read_yaml(text, "x.yaml")
     places = {("a", 1, 0): 1, ("b",): 2, ("b", 0): 3, ("b", 1): 4, ("c",): 5, ("c", 0): 6, ("c", 1, "d"): 6}
     places |= {("e", "f"): 7, ("e", "g"): 8, ("a", 7): 1}
-    assert {path: document.line_of(path) for path in places} == places
+    assert {path: document.line_of_path(path) for path in places} == places
 
 
 def test_reading_a_large_file_reports_progress_and_can_be_cancelled() -> None:

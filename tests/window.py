@@ -136,7 +136,7 @@ def click(app: App, place: tuple[int, int], button: int = 1) -> None:
 
 
 def middle_of(app: App, name: str) -> tuple[int, int]:
-    x, y, width, height = app.window.canvas.hit_region_named(name).box
+    x, y, width, height = app.window.canvas.hit_region_with_id(name).box
     return x + width // 2, y + height // 2
 
 
@@ -185,7 +185,7 @@ class DrawnTexts:
             self.texts.setdefault(spot.tip, f"{doing}: {spot.id}")
             for key in spot.key.split():
                 self.keys.setdefault(key, f"{doing}: {spot.id}")
-        for text in window.state.messages.queued_texts():
+        for text in window.state.messages.queued_message_texts():
             self.texts.setdefault(text, doing)
         dialog = window.dialogs.open_one
         while dialog is not None:

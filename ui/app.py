@@ -41,7 +41,7 @@ class App:
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface) -> None:
         self.window = AppContext(session, settings, surface, COMMANDS)
-        self.window.apply_limits()
+        self.window.apply_memory_and_folder_settings()
         self.keyboard = KeyDispatcher(self.window)
         self.pointer = MouseDispatcher(self.window)
         self.drops = DropQueue(self.window)
@@ -67,7 +67,7 @@ class App:
 
     def _is_journaled(self) -> bool:
         """Return whether the session is being written to a journal, so that it survives a crash."""
-        return self.autosave_journal is not None and self.autosave_journal.is_writing
+        return self.autosave_journal is not None and self.autosave_journal.is_journal_being_written
 
     def frame(self, seconds: float) -> None:
         """Run one frame: handle events, advance the run, draw the window.
@@ -86,7 +86,7 @@ class App:
         before = time.perf_counter()
         run(safety.TICK, self.update_state, seconds)
         run(safety.DRAW, self.draw, is_untouched)
-        self.recovery.end_frame()
+        self.recovery.report_thread_errors()
         self.frame_ms = (time.perf_counter() - before) * 1000.0
         self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
 
@@ -96,12 +96,12 @@ class App:
         window = self.window
         is_changing = (
             self._had_events
-            or window.player.is_in_motion
+            or window.player.is_run_in_motion
             or window.state.preparing
             or window.state.selection is not None  # the outline of a selection is animated
-            or window.recording.is_busy
-            or self.session.run.is_measuring
-            or self.session.run.is_recording
+            or window.recording.is_recording_or_exporting
+            or self.session.run.is_measuring_optimality
+            or self.session.run.is_rerecording_ticks
         )
         return not is_changing and window.dialogs.is_unchanging
 
@@ -114,7 +114,7 @@ class App:
         elif event.type == pygame.QUIT:
             window.run("quit")
         elif event.type == pygame.VIDEORESIZE:
-            window.on_resized(pygame.display.get_surface() or window.surface)
+            window.on_window_resized(pygame.display.get_surface() or window.surface)
         elif event.type == pygame.DROPFILE:
             self.drops.add_file(event.file)
         elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
@@ -122,7 +122,7 @@ class App:
         elif not window.dialogs.handle_event(event):
             self.pointer.handle_event(event)
         elif event.type == pygame.MOUSEBUTTONUP:
-            self.pointer.end_press()
+            self.pointer.end_press_or_drag()
 
     def _is_motion_over_maps(self, event: pygame.event.Event) -> bool:
         """Return whether an event is a mouse motion from one map position to another with no button pressed.
@@ -141,27 +141,27 @@ class App:
         window = self.window
         self._advance_run(seconds)
         self._update_notes_and_lesson()
-        window.recording.keep()
+        window.recording.update_workers()
         if self.autosave_journal is not None:
-            self.autosave_journal.keep()
-        window.documents.reload_changed_agents()
+            self.autosave_journal.update_journal()
+        window.document_opener.reload_changed_agents()
         self._notify_hidden_panels()
         self._flush_notifications()
-        window.dialogs.update(seconds)
+        window.dialogs.update_open_dialog(seconds)
 
     def _advance_run(self, seconds: float) -> None:
         window, session = self.window, self.session
         window.state.preparing = tuple(self.kernel_preparation.missing_kinds(agent_kinds_of_panels(session.run.panels)))
         tick = session.tick
-        if not window.recording.must_wait and not window.state.preparing:
+        if not window.recording.must_run_wait and not window.state.preparing:
             # The run waits while a video recording is behind, so that no frame of the video is dropped.
             # It also waits until the kernels of all agents are compiled, so that no agent starts before the others.
             window.player.update_frame(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
             if not session.run.is_seeking and session.tick == tick:
-                session.run.continue_recording()
+                session.run.continue_rerecording_ticks()
         # Ticks also compute optimality numbers (cost / optimal cost). In a frame without a tick, compute them here.
         if not session.run.is_seeking and session.tick == tick:
-            session.run.continue_measuring()
+            session.run.continue_measuring_optimality()
 
     def _update_notes_and_lesson(self) -> None:
         """Update the explanatory notes and the lesson to the state of the run, then pause the run if it is over.
@@ -173,8 +173,8 @@ class App:
             window.state.notes.update_shown_note(session)
         if window.state.lesson is not None:
             window.state.lesson.pause_at_step(session, window.player)
-        if message := window.player.pause_at_end():
-            window.notify(message)
+        if message := window.player.pause_if_run_ended():
+            window.notify_user(message)
 
     def _flush_notifications(self) -> None:
         """Show the notifications queued by the session since the last frame, and clear the queue."""
@@ -183,7 +183,7 @@ class App:
             window.notify_until_next_edit(text)
         told.until_next_edit.clear()
         for text in told.persistent:
-            window.notify(text)
+            window.notify_user(text)
         told.persistent.clear()
         if told.alerts and window.dialogs.open_one is None:
             window.dialogs.show_error(ConfigError(told.alerts), "Replay does not match the saved run")
@@ -193,7 +193,7 @@ class App:
         """Notify the user if more panels than in the last frame do not fit into the window."""
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
         if hidden > self._hidden_panel_count:
-            self.window.notify(
+            self.window.notify_user(
                 f"{hidden} of {MAX_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden. "
                 "To see more of them, hide a branch ({key:hide_branch}) or remove an agent ({key:remove_agent})."
             )
@@ -203,9 +203,9 @@ class App:
         """Draw the highlights of the current lesson step; draw its text over the maps if no sidebar shows it."""
         desk = self.window.desk
         if desk.state.lesson is not None:
-            highlights.draw_highlights(desk, desk.state.lesson.step.highlights)
+            highlights.draw_highlights(desk, desk.state.lesson.current_step.highlights)
             if desk.state.is_bare or not desk.map_view.layout.sidebar:
-                lesson_card.draw_card_over_maps(desk, desk.map_view.layout, desk.state.lesson)
+                lesson_card.draw_lesson_card_over_maps(desk, desk.map_view.layout, desk.state.lesson)
 
     # --- drawing ----------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class App:
         desk, canvas, surface = window.desk, window.canvas, window.surface
         # The key is None until the end of this method, so that the next frame draws everything if drawing fails here.
         before, self._frame_key = self._frame_key, None
-        frame_key = self._current_frame_key()
+        frame_key = self._frame_cache_key()
         reuses_regions = is_untouched and frame_key is not None and frame_key == before
         canvas.accepts_mouse = not window.dialogs.is_modal
         mouse, is_busy = pygame.mouse.get_pos(), self._has_map_changed()
@@ -233,7 +233,7 @@ class App:
         selection_drawing.draw_selection(desk, window.editor.selecting)
         self.minimap.draw(desk, window.centre_panel_on)
         if not desk.state.is_bare:
-            panels_and_bars.draw_bars(desk, window.recording.draw)
+            panels_and_bars.draw_window_bars(desk, window.recording.draw)
         canvas.draw_focused_control()
         self._draw_lesson()
         if desk.state.notes is not None and desk.state.notes.shown_note is not None and not desk.state.is_bare:
@@ -244,14 +244,14 @@ class App:
             # Only redrawn regions are dimmed, because reused regions were dimmed in earlier frames.
             overlay.dim_window(desk, canvas.dirty_rects if reuses_regions else None)
         dialog = window.dialogs.open_one
-        self._corners.keep(
-            surface, dialog.card_rects() if dialog is not None else (), canvas.px(overlay.SAVED_CORNER_SIDE)
+        self._corners.save_pixels(
+            surface, dialog.card_rects() if dialog is not None else (), canvas.to_px(overlay.SAVED_CORNER_SIDE)
         )
         if dialog is not None:
             window.dialogs.gui.draw_ui(surface)
         elif not self._draw_tooltip() and reuses_regions:
             frame_key = None  # draw everything next time, because a reused region still shows the previous tooltip
-        self.pointer.show_cursor()
+        self.pointer.update_cursor_shape()
         self._full_redraw, self._frame_key = not reuses_regions or dialog is not None, frame_key
 
     def _draw_tooltip(self) -> bool:
@@ -275,7 +275,7 @@ class App:
         before, self._map_versions = self._map_versions, [panel.world.grid.version for panel in self.session.run.panels]
         return self._map_versions != before
 
-    def _current_frame_key(self) -> object:
+    def _frame_cache_key(self) -> object:
         """Return the cache key of this frame: the next frame may reuse cached regions if its key is equal.
 
         Returns:
@@ -286,8 +286,8 @@ class App:
         if overlay.has_overlay(window.desk):
             return None
         look = window.surface, window.desk.palette, window.desk.map_view.layout, window.dialogs.open_one
-        activity = window.player.playback_state(), window.state.preparing
-        return look, activity, session.generation, session.focused_key, len(session.run.panels)
+        activity = window.player.playback_state_text(), window.state.preparing
+        return look, activity, session.picture_generation, session.focused_key, len(session.run.panels)
 
     def present_frame(self) -> None:
         """Copy the frame to the screen: the whole window after a full redraw, else only the redrawn rectangles."""
@@ -295,4 +295,4 @@ class App:
             pygame.display.flip()
         else:
             pygame.display.update(self.window.canvas.dirty_rects)
-        KEYFRAME_READER.end_separation()
+        KEYFRAME_READER.end_thread_separation()

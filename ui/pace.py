@@ -24,14 +24,14 @@ _MIN_LOAD_S = 0.008
 """Seconds that must remain until the next frame for another kernel to be loaded; nine kernels in ten load faster."""
 
 
-def wait_until(deadline: float, loader: KernelLoader) -> None:
+def sleep_until(deadline: float, loader: KernelLoader) -> None:
     """Sleep until the deadline; while there is enough time left, load cached kernels that may be needed later.
 
     Args:
         deadline: Time of the next frame on the clock of `time.perf_counter`, in seconds.
         loader: Loader of the cached kernels.
     """
-    while deadline - time.perf_counter() > _MIN_LOAD_S and loader.load_next():
+    while deadline - time.perf_counter() > _MIN_LOAD_S and loader.load_next_overload():
         pass
     time.sleep(max(0.0, deadline - time.perf_counter()))
 
@@ -59,7 +59,7 @@ class FramePacer:
         if not is_idle:
             self._last_activity = now
         self._deadline = max(self._deadline + FRAME_S, now)
-        wait_until(self._deadline, self._loader)
+        sleep_until(self._deadline, self._loader)
         if now - self._last_activity >= FULL_RATE_S:
             self._wait_while_idle(now + IDLE_FRAME_S)
 
@@ -76,4 +76,4 @@ class FramePacer:
             if pygame.event.peek():
                 self._frame_start = time.perf_counter() - FRAME_S
                 return
-            wait_until(time.perf_counter() + FRAME_S, self._loader)
+            sleep_until(time.perf_counter() + FRAME_S, self._loader)

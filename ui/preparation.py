@@ -4,8 +4,8 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from agents.warm_up import CROWD_KIND, has_kernels, kernel_set_key
-from sim.kernels.ready import is_compiled
+from agents.warm_up import CROWD_KIND, has_agent_kernels, kernel_set_key
+from sim.kernels.ready import is_kernel_set_compiled
 from ui import subprocesses
 from ui.model.run import Panel
 from ui.warmup import is_everything_compiled
@@ -31,12 +31,12 @@ class KernelPreparation:
         self._ready_keys: set[str] = set()  # keys of compiled parts; a part is a group of kernels compiled together
         self._requested_keys: set[str] = set()  # keys of kernel groups that the process was asked to compile next
 
-    def start_process(self) -> None:
+    def start_compiling_process(self) -> None:
         """Start a process at idle priority that compiles all missing kernels."""
         if is_everything_compiled():
             return
         with suppress(OSError):  # without the process each kernel is compiled at its first call
-            self._process = subprocesses.start_module(
+            self._process = subprocesses.start_detached_module(
                 "ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
 
@@ -47,11 +47,11 @@ class KernelPreparation:
         if self._process.poll() is not None:
             self.close()
             return []
-        return [kind for kind in dict.fromkeys(kinds) if has_kernels(kind) and not self._is_kind_ready(kind)]
+        return [kind for kind in dict.fromkeys(kinds) if has_agent_kernels(kind) and not self._is_kind_ready(kind)]
 
     def _is_kind_ready(self, kind: str) -> bool:
         key = kernel_set_key(kind, watched=True)
-        if key not in self._ready_keys and is_compiled(key):
+        if key not in self._ready_keys and is_kernel_set_compiled(key):
             self._ready_keys.add(key)
         if key not in self._ready_keys and key not in self._requested_keys:
             self._request_kernels(key)

@@ -20,7 +20,7 @@ from ui.model.faults import (
     fault_from_exception,
     fault_report,
     print_final_message,
-    write_report,
+    write_report_file,
 )
 
 COMMAND = "carrying out a command"
@@ -46,10 +46,10 @@ class ErrorRecovery:
         self._failed_frames_in_a_row = 0  # number of consecutive failed frames up to the previous frame
         self._has_frame_failed = False  # whether an error was caught in the current frame
 
-    def switch_on(self) -> None:
+    def switch_on_recovery(self) -> None:
         """Switch recovery on: catch errors in frames, and collect the errors of background threads."""
         self.is_on = True
-        self.thread_faults.install_hook()
+        self.thread_faults.install_exception_hook()
 
     def run(self, doing: str, do: Callable[..., object], *given: Any) -> None:
         """Run one phase of a frame; catch and report its errors if recovery is on.
@@ -69,10 +69,10 @@ class ErrorRecovery:
         except Exception as error:
             self.handle_error(doing, error)
 
-    def end_frame(self) -> None:
+    def report_thread_errors(self) -> None:
         """Report the errors that threads raised during the frame, and update the count of consecutive failed frames."""
         while (text := self.thread_faults.next_agent_error()) is not None:
-            self.window.notify(f"A thread of an agent failed: {text}")
+            self.window.notify_user(f"A thread of an agent failed: {text}")
         error = self.thread_faults.next_exception()
         if error is not None and self.is_on:
             self.handle_error(THREAD, error)
@@ -80,7 +80,7 @@ class ErrorRecovery:
         self._has_frame_failed = False
 
     @property
-    def should_abort(self) -> bool:
+    def should_abort_program(self) -> bool:
         return self._failed_frames_in_a_row >= MAX_CONSECUTIVE_FAULTS
 
     def handle_error(self, doing: str, error: BaseException) -> None:
@@ -121,4 +121,6 @@ class ErrorRecovery:
     def write_crash_report(self) -> None:
         """Write the report of the last fault to disk and a message to the terminal, before the window closes."""
         fault = self.faults[-1]
-        print_final_message(fault.words, write_report(fault_report(fault, self.window.session)), self.is_journaled())
+        print_final_message(
+            fault.message, write_report_file(fault_report(fault, self.window.session)), self.is_journaled()
+        )

@@ -16,7 +16,7 @@ import pygame
 from agents.warm_up import CROWD_KIND, world_kernel_set
 from sim.commands import AddAgent
 from sim.files.scenario import Scenario
-from sim.kernels.ready import KernelSet, compile_missing
+from sim.kernels.ready import KernelSet, compile_missing_sets
 from sim.params import ConfigError
 from sim.prepared import cancel_prefetching
 from sim.program import PROGRAM_COMMAND, ROOT
@@ -26,12 +26,12 @@ from ui.model import files
 from ui.model.autosave import AutosaveJournal, SettingsAutosave
 from ui.model.job import BackgroundJob, cancel_all_jobs
 from ui.model.notes import TutorialNotes
-from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_scenario
+from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_data_of_scenario
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 from ui.pace import FramePacer
 from ui.status import StatusFile
-from ui.warmup import PictureCompiler, first_frame_parts
+from ui.warmup import PictureCompiler, first_frame_kernel_sets
 from ui.widgets.canvas import Canvas
 
 _DESKTOP_RESERVE_PX = 72
@@ -78,7 +78,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
     pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
-    _set_minimum_size((min(MIN_WINDOW_SIZE[0], size[0]), min(MIN_WINDOW_SIZE[1], size[1])))
+    _set_minimum_window_size((min(MIN_WINDOW_SIZE[0], size[0]), min(MIN_WINDOW_SIZE[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
 
@@ -94,7 +94,7 @@ def _name_window_class() -> None:
             os.environ[variable] = WINDOW_CLASS
 
 
-def _set_minimum_size(least: tuple[int, int]) -> None:
+def _set_minimum_window_size(least: tuple[int, int]) -> None:
     """Ask the window manager for a minimum window size; it may ignore the request."""
     # from_display_module() is deprecated, but no other function returns the window of pygame.display.
     with warnings.catch_warnings():
@@ -112,13 +112,13 @@ class CompilationProgress:
     error: BaseException | None = None  # exception that ended the compiling thread
 
     def on_progress(self, part: KernelSet, done: int, total: int) -> None:
-        """Store the progress of the compilation, which `compile_missing` reports before each group of kernels."""
+        """Store the progress of the compilation, which `compile_missing_sets` reports before each group of kernels."""
         self.title, self.done, self.total = part.title, done, total
 
-    def compile_parts(self, parts: Sequence[KernelSet]) -> None:
+    def compile_kernel_groups(self, parts: Sequence[KernelSet]) -> None:
         """Compile groups of kernels in a thread; store an exception for the main thread instead of raising it."""
         try:
-            compile_missing(parts, self.on_progress)
+            compile_missing_sets(parts, self.on_progress)
         except BaseException as error:
             self.error = error
 
@@ -152,10 +152,10 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
     window.fill(palette.window)
     width, height = window.get_size()
     canvas.text(
-        (width // 2, height // 2 - canvas.px(24)), "Backmove", size=28, face="bold", align="centre", middle=True
+        (width // 2, height // 2 - canvas.to_px(24)), "Backmove", size=28, face="bold", align="centre", middle=True
     )
     canvas.text(
-        (width // 2, height // 2 + canvas.px(14)),
+        (width // 2, height // 2 + canvas.to_px(14)),
         text,
         size=14,
         colour=palette.dim,
@@ -163,8 +163,8 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
         middle=True,
     )
     if share is not None:
-        long, high = canvas.px(320), canvas.px(6)
-        left, top = (width - long) // 2, height // 2 + canvas.px(38)
+        long, high = canvas.to_px(320), canvas.to_px(6)
+        left, top = (width - long) // 2, height // 2 + canvas.to_px(38)
         canvas.fill_box((left, top, long, high), palette.surface, 3)
         canvas.fill_box((left, top, max(high, round(long * share)), high), palette.accent, 3)
     pygame.display.flip()
@@ -178,7 +178,7 @@ def _compile_with_splash(window: pygame.Surface, settings: Settings, parts: Sequ
         BaseException: The exception that ended the thread.
     """
     canvas, progress = Canvas(), CompilationProgress()
-    worker = threading.Thread(target=progress.compile_parts, args=(parts,), daemon=True)
+    worker = threading.Thread(target=progress.compile_kernel_groups, args=(parts,), daemon=True)
     worker.start()
     shown = None
     while worker.is_alive():
@@ -197,9 +197,9 @@ def _compile_run_kernels(
     window: pygame.Surface, settings: Settings, painter: PictureCompiler, kinds: Sequence[str]
 ) -> None:
     """Compile the kernels that the first frames of a run with these kinds of agents call."""
-    painter.request_kinds(kinds)
-    _compile_with_splash(window, settings, first_frame_parts(kinds))
-    painter.end()
+    painter.request_agent_kinds(kinds)
+    _compile_with_splash(window, settings, first_frame_kernel_sets(kinds))
+    painter.stop_process()
 
 
 def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
@@ -213,7 +213,7 @@ def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Sce
     """
     if not needs_prepared_data(agents_of_scenario(scenario)):
         return True
-    canvas, job = Canvas(), BackgroundJob(lambda job: prepare_scenario(scenario, job.report_progress))
+    canvas, job = Canvas(), BackgroundJob(lambda job: prepare_data_of_scenario(scenario, job.report_progress))
     while not job.wait(0.05):
         _draw_splash(window, canvas, settings, "Computing what the agents need (Esc cancels)", job.share or 0.0)
         for event in pygame.event.get((pygame.QUIT, pygame.KEYDOWN)):
@@ -226,7 +226,7 @@ def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Sce
     return True
 
 
-def agent_kinds_of(opened: "files.OpenedFile") -> list[str]:
+def agent_kinds_of_file(opened: "files.OpenedFile") -> list[str]:
     """Return the kinds of all agents of a run, also of those that join later, and `CROWD_KIND` if there are groups."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
     has_crowds = any(config.group for config in opened.scenario.agents)
@@ -266,7 +266,7 @@ def _run_on_surface(surface: pygame.Surface, settings: Settings, path: Path | No
         raise
     app = App(Session(opened.scenario), settings, surface)
     _begin_session(app, opened, path, stopped or complaint)
-    kept_settings = SettingsAutosave(settings, app.window.collect_settings, say=app.window.notify)
+    kept_settings = SettingsAutosave(settings, app.window.copy_window_state_to_settings, say=app.window.notify_user)
     try:
         _run_main_loop(app, kept_settings)
     except Exception as error:
@@ -275,7 +275,7 @@ def _run_on_surface(surface: pygame.Surface, settings: Settings, path: Path | No
     except KeyboardInterrupt:  # Ctrl+C in the terminal: the journal stays on disk, so the session can be restored
         _close_background_work(app)
         raise
-    if app.recovery.should_abort:
+    if app.recovery.should_abort_program:
         return _exit_after_crash(app)
     kept_settings.close()
     is_journal_needed = app.window.is_terminated and app.session.unsaved.has_changes
@@ -315,14 +315,14 @@ def _open_first_run(
             surface, settings, [world_kernel_set()]
         )  # kernels of the world, some of which are needed to open a file
         opened = open_first_file(path)
-        _compile_run_kernels(surface, settings, painter, agent_kinds_of(opened))
+        _compile_run_kernels(surface, settings, painter, agent_kinds_of_file(opened))
         if not prepare_agent_data(surface, settings, opened.scenario):
             stopped = f"{opened.path.name} was not opened, because you cancelled the computation for its agents"
             path, opened = None, open_first_file(None)
-            _compile_run_kernels(surface, settings, painter, agent_kinds_of(opened))
+            _compile_run_kernels(surface, settings, painter, agent_kinds_of_file(opened))
             prepare_agent_data(surface, settings, opened.scenario)
     finally:
-        painter.end()
+        painter.stop_process()
     return opened, path, stopped
 
 
@@ -336,12 +336,12 @@ def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, comp
         complaint: Message to show; None or "": no message.
     """
     window, settings = app.window, app.window.settings
-    window.documents.apply_opened_parts(opened)
-    window.documents.own_agents.add_named_agents()
+    window.document_opener.apply_opened_parts(opened)
+    window.document_opener.own_agents.add_named_agents()
     app.session.path = path
     if complaint:
-        window.notify(complaint)
-    window.documents.offer_crashed_session()
+        window.notify_user(complaint)
+    window.document_opener.offer_crashed_session()
     window.recording.offer_interrupted_recordings(is_busy=window.dialogs.open_one is not None)
     app.autosave_journal = AutosaveJournal(app.session)
     if path is not None:
@@ -352,8 +352,8 @@ def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, comp
     gc.collect()
     gc.freeze()  # else a full garbage collection, which visits the compiler's objects, takes 25 ms of a frame
     window.player.may_postpone_ticks = True
-    app.kernel_preparation.start_process()
-    app.recovery.switch_on()
+    app.kernel_preparation.start_compiling_process()
+    app.recovery.switch_on_recovery()
 
 
 def _exit_after_crash(app: App) -> int:
@@ -368,7 +368,7 @@ def _exit_after_crash(app: App) -> int:
 
 def _close_background_work(app: App) -> None:
     """Close the window and stop background work; the process of a recording finishes its file by itself."""
-    in_background = app.kernel_preparation.close, app.window.stop_study, app.window.recording.close
+    in_background = app.kernel_preparation.close, app.window.stop_background_experiment, app.window.recording.close
     for end in (*in_background, pygame.quit, cancel_prefetching, cancel_all_jobs):
         with suppress(Exception):  # the component that caused a crash may fail again while it is closed
             end()
@@ -378,10 +378,10 @@ def _run_main_loop(app: App, kept_settings: SettingsAutosave) -> None:
     """Run one frame after another until the window is closed or too many frames in a row have failed."""
     app.draw()  # the first drawing shows the run before its first tick
     pace, status = FramePacer(), StatusFile()
-    while app.window.is_open and not app.recovery.should_abort:
+    while app.window.is_open and not app.recovery.should_abort_program:
         app.frame(pace.begin_frame())
-        status.write(app)
-        kept_settings.keep()
+        status.write_status(app)
+        kept_settings.save_if_changed()
         pygame.display.set_caption(
             f"Backmove - {app.session.run.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )

@@ -21,7 +21,7 @@ def status_of_window(app: App) -> dict[str, Any]:
     return {
         "title": session.run.scenario.title,
         "tick": session.tick,
-        "digest": session.run.world.digest(),
+        "digest": session.run.world.compute_digest(),
         "running": window.player.clock.is_running,
         "longest_frame_ms": round(app.longest_frame_ms, 1),
         "dialog": type(dialog).__name__ if dialog else None,
@@ -34,14 +34,14 @@ def status_of_window(app: App) -> dict[str, Any]:
         "switches": session.run.world.switch_states(),
         "unsaved": session.has_unsaved_edits,
         "blocked": int((~grid.free).sum()),
-        "messages": window.state.messages.queued_texts(),
+        "messages": window.state.messages.queued_message_texts(),
         "agents": [
             {
                 "label": w.label,
                 "kind": w.spec.key,
                 "params": w.params,
                 "position": list(grid.xy(w.position)),
-                "state": w.state_word,
+                "state": w.state_text,
                 "restarts": int(w.metrics[0].restarts),
             }
             for w in session.run.world.walkers
@@ -59,15 +59,15 @@ class StatusFile:
     def __init__(self) -> None:
         name = os.environ.get(STATUS_VARIABLE)
         self.path = Path(name) if name else None
-        self.last = ""  # status written last, as JSON; an unchanged status is not written again
+        self.last_text = ""  # status written last, as JSON; an unchanged status is not written again
 
-    def write(self, app: App) -> None:
+    def write_status(self, app: App) -> None:
         """Write the status to the file if it has changed since the last call."""
         if self.path is None:
             return
         text = json.dumps(status_of_window(app))
-        if text != self.last:
-            self.last = text
+        if text != self.last_text:
+            self.last_text = text
             part = self.path.with_suffix(".part")  # temporary name, so that no reader sees an incomplete file
             part.write_text(text)
             part.replace(self.path)

@@ -12,7 +12,7 @@ from sim.program import ROOT
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
-def detached_options(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, Any]:
+def detached_popen_options(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, Any]:
     """Return the options of `subprocess.Popen` for a detached subprocess.
 
     Ctrl+C in the terminal of the window does not end such a subprocess, and on Windows it opens no console window.
@@ -29,7 +29,7 @@ def detached_options(platform: str = sys.platform, *, is_idle: bool = False) -> 
     return {"creationflags": new_group | no_window | (idle if is_idle else 0)}
 
 
-def start_module(
+def start_detached_module(
     module: str, *words: str, is_idle: bool = False, variables: Mapping[str, str] = NO_VARIABLES, **pipes: Any
 ) -> "subprocess.Popen[bytes]":
     """Start `python -m module` as a detached subprocess with the same folders and caches as this program.
@@ -44,7 +44,7 @@ def start_module(
     """
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1", **variables}
     command = [sys.executable, "-m", module, *words]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes, **detached_options(is_idle=is_idle))
+    return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes, **detached_popen_options(is_idle=is_idle))
 
 
 def set_idle_priority() -> None:

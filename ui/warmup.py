@@ -26,38 +26,42 @@ from agents.warm_up import (
     agent_creation_kernel_set,
     agent_kernel_sets,
     all_agent_kernel_sets,
-    tiny_world,
+    build_tiny_world,
     world_kernel_set,
 )
 from sim.commands import EditCells
 from sim.kernels.jit import ONLY_DRAWING_VARIABLE
-from sim.kernels.ready import KernelSet, compile_missing, is_compiled
+from sim.kernels.ready import KernelSet, compile_missing_sets, is_kernel_set_compiled
 from sim.time.timeline import Timeline
 from ui import subprocesses
-from ui.draw.warm_pictures import warm_all_pictures, warm_crowd_picture, warm_first_picture
+from ui.draw.warm_pictures import (
+    compile_all_picture_kernels,
+    compile_crowd_picture_kernels,
+    compile_first_picture_kernels,
+)
 
 
-def _first_picture_part(kind: str, key: str) -> KernelSet:
-    return KernelSet(key, "map drawing", lambda: warm_first_picture(kind))
+def _first_picture_kernel_set(kind: str, key: str) -> KernelSet:
+    return KernelSet(key, "map drawing", lambda: compile_first_picture_kernels(kind))
 
 
-FIRST_PICTURE_PART = _first_picture_part("tb-wa", "first-picture")
-LEARNERS_PICTURE_PART = _first_picture_part("lrta", "first-picture-learning")
-CROWD_PICTURE_PART = KernelSet("crowd-picture", "crowd drawing", warm_crowd_picture)
-DRAWING_PART = KernelSet("drawing", "all other drawing", warm_all_pictures)
+FIRST_PICTURE_PART = _first_picture_kernel_set("tb-wa", "first-picture")
+LEARNERS_PICTURE_PART = _first_picture_kernel_set("lrta", "first-picture-learning")
+CROWD_PICTURE_PART = KernelSet("crowd-picture", "crowd drawing", compile_crowd_picture_kernels)
+DRAWING_PART = KernelSet("drawing", "all other drawing", compile_all_picture_kernels)
 
 
-def _warm_timeline() -> None:
+def _compile_timeline_kernels() -> None:
     """Call the kernels of the timeline once, so that they are compiled."""
-    line = Timeline(partial(tiny_world, watched=True))
+    line = Timeline(partial(build_tiny_world, watched=True))
     line.insert(1, EditCells(blocked=(1,)))
     line.advance(3)
 
 
-TIMELINE_PART = KernelSet("time", "the timeline", _warm_timeline)
+TIMELINE_PART = KernelSet("time", "the timeline", _compile_timeline_kernels)
 
 
-def first_picture_parts(kinds: Iterable[str]) -> list[KernelSet]:
+def first_picture_kernel_sets(kinds: Iterable[str]) -> list[KernelSet]:
     """Return the groups of drawing kernels that the first frame of a run with these agents needs."""
     kinds = list(kinds)
     learns = any(SPECS_BY_KEY[kind].keeps_h for kind in kinds if kind in SPECS_BY_KEY)
@@ -68,10 +72,15 @@ def first_picture_parts(kinds: Iterable[str]) -> list[KernelSet]:
     ]
 
 
-def first_frame_parts(kinds: Iterable[str]) -> list[KernelSet]:
+def first_frame_kernel_sets(kinds: Iterable[str]) -> list[KernelSet]:
     """Return all groups of kernels that a run with these agents needs for its first frames."""
     kinds = list(kinds)
-    return [world_kernel_set(), TIMELINE_PART, *agent_kernel_sets(kinds, watched=True), *first_picture_parts(kinds)]
+    return [
+        world_kernel_set(),
+        TIMELINE_PART,
+        *agent_kernel_sets(kinds, watched=True),
+        *first_picture_kernel_sets(kinds),
+    ]
 
 
 class PictureCompiler:
@@ -83,32 +92,32 @@ class PictureCompiler:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._start_if_useful(())
+        self._start_process_if_useful(())
 
-    def request_kinds(self, kinds: Iterable[str]) -> None:
+    def request_agent_kinds(self, kinds: Iterable[str]) -> None:
         """Send the subprocess the kinds of the opened run's agents, after starting it if it is not running yet."""
         kinds = list(kinds)
         if self._process is None:
-            self._start_if_useful(kinds)
+            self._start_process_if_useful(kinds)
         if self._process is None or self._process.stdin is None:
             return
         with suppress(OSError):  # if the subprocess has ended, this process compiles the missing kernels itself
             self._process.stdin.write(" ".join(kinds).encode() + b"\n")
             self._process.stdin.close()
 
-    def end(self) -> None:
+    def stop_process(self) -> None:
         if self._process is None:
             return
         self._process.kill()
         self._process.communicate()  # wait for the end of the subprocess, and close the pipe to it
         self._process = None
 
-    def _start_if_useful(self, kinds: Sequence[str]) -> None:
+    def _start_process_if_useful(self, kinds: Sequence[str]) -> None:
         """Start the subprocess if drawing kernels are missing, and so are other kernels for this process to compile."""
-        missing = [part.key for part in first_frame_parts(kinds) if not is_compiled(part.key)]
-        pictures = [part.key for part in first_picture_parts(kinds) if part.key in missing]
+        missing = [part.key for part in first_frame_kernel_sets(kinds) if not is_kernel_set_compiled(part.key)]
+        pictures = [part.key for part in first_picture_kernel_sets(kinds) if part.key in missing]
         if pictures and len(missing) > len(pictures):
-            self._process = subprocesses.start_module(
+            self._process = subprocesses.start_detached_module(
                 *("ui.warmup", "pictures"),
                 variables={ONLY_DRAWING_VARIABLE: "1"},
                 stdin=subprocess.PIPE,
@@ -117,17 +126,17 @@ class PictureCompiler:
             )
 
 
-def compile_pictures(wanted: TextIO) -> None:
+def compile_picture_kernels(wanted: TextIO) -> None:
     """Compile the drawing kernels that every run needs, then those for the agent kinds read from `wanted`.
 
     Args:
         wanted: Stream with one line of agent kinds, separated by spaces.
     """
-    compile_missing(first_picture_parts(()))
-    compile_missing(first_picture_parts(wanted.readline().split()))
+    compile_missing_sets(first_picture_kernel_sets(()))
+    compile_missing_sets(first_picture_kernel_sets(wanted.readline().split()))
 
 
-def all_kernel_parts() -> list[KernelSet]:
+def all_kernel_sets() -> list[KernelSet]:
     """Return all groups of kernels that the window may need, in the order in which they are compiled."""
     pictures = [FIRST_PICTURE_PART, LEARNERS_PICTURE_PART, CROWD_PICTURE_PART]
     return [
@@ -141,10 +150,10 @@ def all_kernel_parts() -> list[KernelSet]:
 
 
 def is_everything_compiled() -> bool:
-    return all(is_compiled(part.key) for part in all_kernel_parts())
+    return all(is_kernel_set_compiled(part.key) for part in all_kernel_sets())
 
 
-def compile_in_background(wanted: TextIO) -> None:
+def compile_kernels_in_background(wanted: TextIO) -> None:
     """Compile all missing groups of kernels, first those whose keys arrive on `wanted`; stop when it is closed.
 
     Args:
@@ -152,7 +161,7 @@ def compile_in_background(wanted: TextIO) -> None:
     """
     asked: SimpleQueue[str | None] = SimpleQueue()
     threading.Thread(target=_read_requested_keys, args=(wanted, asked), daemon=True).start()
-    missing = {part.key: part for part in all_kernel_parts() if not is_compiled(part.key)}
+    missing = {part.key: part for part in all_kernel_sets() if not is_kernel_set_compiled(part.key)}
     while missing:
         key = next(iter(missing))
         try:
@@ -160,7 +169,7 @@ def compile_in_background(wanted: TextIO) -> None:
                 key = asked_for if asked_for in missing else key
             return
         except Empty:
-            compile_missing([missing.pop(key)])
+            compile_missing_sets([missing.pop(key)])
 
 
 def _read_requested_keys(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
@@ -172,7 +181,7 @@ def _read_requested_keys(wanted: TextIO, asked: "SimpleQueue[str | None]") -> No
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["pictures"]:
-        compile_pictures(sys.stdin)
+        compile_picture_kernels(sys.stdin)
     else:
         subprocesses.set_idle_priority()
-        compile_in_background(sys.stdin)
+        compile_kernels_in_background(sys.stdin)

@@ -8,8 +8,8 @@ from agents.registry import SPECS_BY_KEY
 from cli.arguments import BENCHMARK_MAPS, CommandParser, add_maps_option, param_arguments
 from cli.bench import problems
 from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchTable, table_lines, write_csv
-from cli.outputs import check_outputs
+from cli.bench.table import BenchTable, table_lines, write_csv_file
+from cli.outputs import check_output_paths
 from cli.progress import ProgressBar
 from cli.warm import warm_up_agents
 from sim.commands import AgentConfig
@@ -42,7 +42,7 @@ open a window, and the others must not load the modules for it.
 def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     chosen = _benches_to_run(given.benches)
-    check_outputs({"--csv": given.csv}, ())
+    check_output_paths({"--csv": given.csv}, ())
     progress = ProgressBar()
     warm_up_agents([AgentConfig(key) for key in SPECS_BY_KEY], progress)
     setup = BenchSetup(problems.load_problems(Path(given.maps)), given.rounds, progress)
@@ -57,10 +57,10 @@ def main(argv: Sequence[str]) -> int:
     for name in chosen:
         table: BenchTable = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
         tables.append((name, table))
-        progress.clear()
+        progress.clear_bar()
         print("\n".join([*table_lines(table), ""]), flush=True)
     if given.csv:
-        write_csv(given.csv, tables)
+        write_csv_file(given.csv, tables)
     return 0
 
 

@@ -26,7 +26,7 @@ class FramedMap:
         return (y + 1) * self.width + x + 1
 
 
-def astar(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
+def astar_cost(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
     """Return the cost of a cheapest path (infinity if there is none), and the number of cells expanded before the goal.
 
     Args:
@@ -38,7 +38,9 @@ def astar(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
     g = {start: 0.0}
     parent = {start: start}
     closed: set[int] = set()
-    queue = [(octile(start, goal, width), 0.0, start)]  # entries (f, -g, cell): ties prefer larger g, then smaller cell
+    queue = [
+        (octile_distance(start, goal, width), 0.0, start)
+    ]  # entries (f, -g, cell): ties prefer larger g, then smaller cell
     while queue:
         _, minus_g, s = heappop(queue)
         if s in closed:
@@ -46,22 +48,22 @@ def astar(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
         if s == goal:
             return -minus_g, len(closed)
         closed.add(s)
-        for t, cost in neighbours(board.free, width, s):
+        for t, cost in neighbours_and_costs(board.free, width, s):
             new_g = cost - minus_g
             if t not in closed and new_g < g.get(t, inf):
                 g[t] = new_g
                 parent[t] = s
-                heappush(queue, (new_g + octile(t, goal, width), -new_g, t))
+                heappush(queue, (new_g + octile_distance(t, goal, width), -new_g, t))
     return inf, len(closed)
 
 
-def octile(s: int, t: int, width: int) -> float:
+def octile_distance(s: int, t: int, width: int) -> float:
     dx = abs(s % width - t % width)
     dy = abs(s // width - t // width)
     return max(dx, dy) + (DIAGONAL - 1.0) * min(dx, dy)
 
 
-def neighbours(free: list[bool], width: int, s: int) -> list[tuple[int, float]]:
+def neighbours_and_costs(free: list[bool], width: int, s: int) -> list[tuple[int, float]]:
     """Return (cell, cost) of all moves from a cell; a diagonal move needs both adjacent straight neighbours free."""
     north, east, south, west = free[s - width], free[s + 1], free[s + width], free[s - 1]
     found: list[tuple[int, float]] = []

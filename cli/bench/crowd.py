@@ -22,7 +22,7 @@ from sim.generate import generate_map
 from sim.grid import Grid
 from sim.kernels.memory import BUFFER_POOL
 from sim.params import Value
-from sim.placing import RandomPlacing, place_group
+from sim.placing import RandomPlacing, place_group_members
 
 SIZES = (10, 100, 500, 1000)  # numbers of units on the map, one run each
 TICKS = 220  # number of ticks of a measured run
@@ -78,7 +78,7 @@ def run(setup: BenchSetup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -
             BenchRow(f"{case.name}: fit into {BUDGET_MS:g} ms", units_within_budget(sizes, medians), "units")
         )
     setup.progress.update_bar("crowd: edits")
-    table.rows += _edit_rows(grid, max(sizes[:3]))
+    table.rows += _map_edit_rows(grid, max(sizes[:3]))
     table.notes.append("all ticks: the control runs the same ticks in one call, all ticks of one unit after the other")
     table.notes.append("edits: time to edit the map and to notify all lazy RTB-WA* units, which are on their way")
     table.notes.append(
@@ -89,7 +89,7 @@ def run(setup: BenchSetup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -
 
 def _choose_map(setup: BenchSetup) -> Grid:
     """Return a map of the search set, or a generated map of SIDE x SIDE cells if there is none."""
-    groups = dict(setup.problems.groups())
+    groups = dict(setup.problems.iter_problem_groups())
     if setup.problems.is_listed and _GROUP in groups:
         return grouped_by_map(groups[_GROUP])[0][0].grid
     return generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 3}).grid
@@ -130,7 +130,7 @@ def measure_ticks(case: CrowdCase, grid: Grid, size: int, ticks: int) -> tuple[n
     for tick in range(ticks):
         begun = time.thread_time()
         world.advance(1)
-        world.digest()
+        world.compute_digest()
         ms[tick] = (time.thread_time() - begun) * 1000.0
     after = resident_mb()
     return ms, None if before is None or after is None else (after - before) / size
@@ -142,10 +142,10 @@ def _single_call_ms(case: CrowdCase, grid: Grid, size: int, ticks: int) -> float
     In such a call each unit may run all of its ticks before the next unit does.
     """
     world = build_crowd_world(grid, SPECS_BY_KEY, _placed_units(case, grid, size), case.budget)
-    return _time_ms(lambda: world.advance(ticks))
+    return _measure_call_ms(lambda: world.advance(ticks))
 
 
-def _edit_rows(grid: Grid, size: int) -> list[BenchRow]:
+def _map_edit_rows(grid: Grid, size: int) -> list[BenchRow]:
     """Return rows with the time of map edits: for each of EDITS, an edit that blocks cells and one that frees them."""
     case = CrowdCase("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
@@ -160,19 +160,21 @@ def _edit_rows(grid: Grid, size: int) -> list[BenchRow]:
         for word, edit in (("blocked", EditCells(blocked=cells)), ("freed", EditCells(freed=cells))):
             world.submit(edit)
             name = f"{case.name}, {size:,} units: {len(cells):,} cells {word}"
-            rows.append(BenchRow(name, _time_ms(world.apply_due_changes), "ms", target=BenchTarget(BUDGET_MS, True)))
+            rows.append(
+                BenchRow(name, _measure_call_ms(world.apply_due_changes), "ms", target=BenchTarget(BUDGET_MS, True))
+            )
             world.advance(3)
     return rows
 
 
-def _time_ms(work: Callable[[], object]) -> float:
+def _measure_call_ms(work: Callable[[], object]) -> float:
     begun = time.thread_time()
     work()
     return (time.thread_time() - begun) * 1000.0
 
 
 def _placed_units(case: CrowdCase, grid: Grid, size: int) -> list[AgentConfig]:
-    return place_group(
+    return place_group_members(
         AgentConfig(case.kind, params=case.params, budget=case.budget), size, RandomPlacing(7, MIN_COST), grid
     )
 

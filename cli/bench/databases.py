@@ -8,18 +8,18 @@ import numpy as np
 
 from agents.registry import SPECS_BY_KEY
 from cli.bench import plain
-from cli.bench.control import FramedMap, astar
+from cli.bench.control import FramedMap, astar_cost
 from cli.bench.problems import MapProblem, grouped_by_map
 from cli.bench.setup import BenchSetup
 from cli.bench.table import BenchRow, BenchTable, BenchTarget
-from cli.bench.ticks import TickCase, case_runner, control_rate
+from cli.bench.ticks import TickCase, case_runner, control_expansion_rate
 from cli.bench.timing import best_times
 from sim import abstraction, databases
 from sim import records as recipes
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels.records import ProblemRecords, find_similar_records, new_similar_records
-from sim.prepared import DataRecipe, PreparedData, build_uncached, fetch_data
+from sim.prepared import DataRecipe, PreparedData, build_data_uncached, fetch_data
 from sim.world import World
 
 _COLUMN_LEVEL = 3  # abstraction level of the database of which one column is computed and timed
@@ -52,8 +52,8 @@ def run(setup: BenchSetup) -> BenchTable:
     _measure_column(setup, table, problems[:_MAX_MAPS])
     of_512 = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == 512]
     _measure_records(setup, table, (of_512 or problems)[:_MAX_MAPS])
-    batches = grouped_by_map(next(iter(dict(setup.problems.groups()).values())))
-    rate = control_rate(setup, batches)
+    batches = grouped_by_map(next(iter(dict(setup.problems.iter_problem_groups()).values())))
+    rate = control_expansion_rate(setup, batches)
     for case in WALKER_CASES:
         _measure_walker(setup, table, case, batches, rate)
         if case.kind in ONE_STATE_AGENTS and not case.every > 1:
@@ -73,10 +73,10 @@ def _measure_abstraction(
     for batch in batches:
         setup.progress.update_bar(f"databases: {name}, {batch[0].map_name}")
         grid, board = batch[0].grid, FramedMap(batch[0].grid)
-        made: PreparedData = build_uncached(abstraction.RECIPE, grid)
+        made: PreparedData = build_data_uncached(abstraction.RECIPE, grid)
         assert np.diff(made.tables.first).tolist() == plain.region_counts(board), "they disagree"
         own, other = best_times(
-            setup.rounds, (_computation(abstraction.RECIPE, grid), partial(plain.region_counts, board))
+            setup.rounds, (_uncached_build(abstraction.RECIPE, grid), partial(plain.region_counts, board))
         )
         ours, plainly = ours + own, plainly + other
     _add_result_rows(table, name, ours / len(batches), plainly / len(batches), limit if side else None)
@@ -92,7 +92,7 @@ def _measure_column(setup: BenchSetup, table: BenchTable, batches: list[list[Map
         column = databases.database_column_recipe(databases.clipped_level(levels, _COLUMN_LEVEL), region, 0, "subgoals")
         source = board.cell(*grid.xy(int(levels.rep[region])))
         own, other = best_times(
-            setup.rounds, (_computation(column, grid), partial(plain.true_distances, board, source))
+            setup.rounds, (_uncached_build(column, grid), partial(plain.true_distances, board, source))
         )
         ours, plainly = ours + own, plainly + other
     limit = 0.006 if setup.problems.is_listed else None
@@ -109,10 +109,12 @@ def _measure_records(setup: BenchSetup, table: BenchTable, batches: list[list[Ma
         setup.progress.update_bar(f"databases: records, {batch[0].map_name}")
         grid, ends = batch[0].grid, [problem.ends for problem in batch]
         before = time.perf_counter()
-        records = build_uncached(recipes.records_recipe({"records": _RECORD_COUNT, "seed": 1}), grid).tables
+        records = build_data_uncached(
+            recipes.problem_records_recipe({"records": _RECORD_COUNT, "seed": 1}), grid
+        ).tables
         # elapsed time instead of processor time, because several threads do the work
         making += time.perf_counter() - before
-        pairs = recipes.draw_problem_pairs(grid, _PLAIN_RECORD_COUNT, 1)
+        pairs = recipes.random_problem_pairs(grid, _PLAIN_RECORD_COUNT, 1)
         plainly += (
             best_times(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORD_COUNT / len(pairs)
         )
@@ -144,7 +146,7 @@ def _find_similar(grid: Grid, records: ProblemRecords, pairs: list[tuple[int, in
 def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -> None:
     """Solve problems with the control (A* in plain Python), without compressing their paths to records."""
     for pair in pairs:
-        astar(board, *(board.cell(*grid.xy(cell)) for cell in pair))
+        astar_cost(board, *(board.cell(*grid.xy(cell)) for cell in pair))
 
 
 def _find_similar_plainly(grid: Grid, records: ProblemRecords, pairs: list[tuple[int, int]]) -> list[list[int]]:
@@ -152,8 +154,8 @@ def _find_similar_plainly(grid: Grid, records: ProblemRecords, pairs: list[tuple
     return [plain.most_similar_records(ends, grid.xy(start), grid.xy(goal), _SIMILAR_COUNT) for start, goal in pairs]
 
 
-def _computation(recipe: DataRecipe, grid: Grid) -> Callable[[], object]:
-    return partial(build_uncached, recipe, grid)
+def _uncached_build(recipe: DataRecipe, grid: Grid) -> Callable[[], object]:
+    return partial(build_data_uncached, recipe, grid)
 
 
 def _add_result_rows(table: BenchTable, name: str, ours: float, plainly: float, limit: float | None) -> None:

@@ -15,12 +15,12 @@ from cli.experiment.engine import Engine
 from cli.progress import ProgressBar
 from cli.report import NAMES
 from sim.experiments.columns import MEASURED_COLUMNS, PROCESSOR_TIME_COLUMNS
-from sim.experiments.export import write_tables
-from sim.experiments.plan import iter_tasks, planned_rows
+from sim.experiments.export import write_csv_tables
+from sim.experiments.plan import iter_planned_rows, iter_unfinished_tasks
 from sim.experiments.report_charts import standard_charts
 from sim.experiments.report_tables import comparison_table, settings_table
 from sim.experiments.specification import Specification, parse_experiment
-from sim.experiments.store import ResultStore, open_for_writing
+from sim.experiments.store import ResultStore, open_store_for_writing
 
 # specification of the measured experiment, with placeholders for the sides of the maps
 WORK_SPECIFICATION = """format: backmove-experiment
@@ -77,23 +77,23 @@ def _time_call_s(work: Callable[[], object], clock: Callable[[], float]) -> floa
 
 def _run_without_engine(spec: Specification) -> None:
     """Compute all tasks of an experiment in a plain loop, without the engine."""
-    for task in iter_tasks(spec, set()):
+    for task in iter_unfinished_tasks(spec, set()):
         worker.compute_task(task)
 
 
 @contextmanager
 def _temporary_store() -> Iterator[ResultStore]:
     """Open a results folder that is deleted afterwards."""
-    with tempfile.TemporaryDirectory() as folder, open_for_writing(Path(folder)) as store:
+    with tempfile.TemporaryDirectory() as folder, open_store_for_writing(Path(folder)) as store:
         yield store
 
 
 def _engine_seconds(spec: Specification, pool: Callable[[Path], pools.ExecutorFactory]) -> tuple[float, float]:
     """Run an experiment; return the processor time of this process and the elapsed time, both in seconds."""
     with _temporary_store() as store:
-        store.set_plan(spec)
+        store.store_plan(spec)
         began_s, began = time.monotonic(), time.process_time()
-        Engine(store, pool(store.folder), ProgressBar(), iter_tasks(spec, set()), spec.count).run()
+        Engine(store, pool(store.folder), ProgressBar(), iter_unfinished_tasks(spec, set()), spec.count).run()
         return time.process_time() - began, time.monotonic() - began_s
 
 
@@ -124,11 +124,11 @@ def _fill_with_invented_results(store: ResultStore, weights: int) -> Specificati
     """Fill a store with invented results of 5,000 runs for each weight, and return their specification."""
     text = INVENTED_SPECIFICATION % ", ".join(f"{1 + i / 100}" for i in range(weights))
     spec = parse_experiment(text, "bench.yaml", SPECS_BY_KEY)
-    store.set_plan(spec)
+    store.store_plan(spec)
     names = [column.name for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)]
     usual_cells: dict[str, Any] = dict.fromkeys(names, 1) | {"outcome": "reached", "digest": "0" * 16}
     lines = []
-    for row, key, *_ in planned_rows(spec):
+    for row, key, *_ in iter_planned_rows(spec):
         cells = usual_cells | {
             "cost": 10.5 + row % 97,
             "suboptimality": 1.0 + row % 13 / 7,
@@ -142,12 +142,12 @@ def _fill_with_invented_results(store: ResultStore, weights: int) -> Specificati
 def _resume_row(weights: int) -> BenchRow:
     with _temporary_store() as store:
         spec = _fill_with_invented_results(store, weights)
-        write_tables(store)
+        write_csv_tables(store)
 
         def again() -> None:
-            store.set_plan(spec)
+            store.store_plan(spec)
             store.count()
-            assert not list(iter_tasks(spec, store.done()))
+            assert not list(iter_unfinished_tasks(spec, store.done()))
 
         seconds = _time_call_s(again, time.process_time)
     return BenchRow(f"going on with {spec.count:,} finished runs", seconds, "s", target=BenchTarget(2.0, is_upper=True))

@@ -18,15 +18,15 @@ import numpy as np
 
 from cli.bench.setup import BenchSetup
 from cli.bench.table import BenchRow, BenchTable, BenchTarget
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
 from sim.generate import generate_map
 from sim.grid import Grid
 from sim.kernels.loading import KernelLoader
-from sim.kernels.ready import compile_missing
-from sim.placing import RandomPlacing, place_group
+from sim.kernels.ready import compile_missing_sets
+from sim.placing import RandomPlacing, place_group_members
 from ui.model import painting
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ AGENTS = (
 )
 CROWD = (AgentConfig("tb-wa", "units", {"weight": 2.5}, 25),)
 LEARNERS = (AgentConfig("lss-lrta"), AgentConfig("rtaa"), AgentConfig("da-rtaa"), AgentConfig("lrta"))
-_CHANGES = RandomChanges(10, 0.2)
+_CHANGES = RandomChangeSchedule(10, 0.2)
 _IS_MAC = sys.platform == "darwin"
 
 
@@ -110,9 +110,9 @@ def run(setup: BenchSetup, cases: tuple[FrameCase, ...] = CASES, frames: int = F
     _compile_everything()
     for case in cases:
         setup.progress.update_bar(f"frames: {case.name}")
-        _add_rows(table, case, measure_frames(case, max(20, int(frames * case.share))))
+        _add_frame_rows(table, case, measure_frames(case, max(20, int(frames * case.share))))
     setup.progress.update_bar("frames: painting")
-    _add_painting(table, setup.rounds, max(20, frames // 10))
+    _add_painting_rows(table, setup.rounds, max(20, frames // 10))
     table.notes.append(
         "elapsed milliseconds; control: processor time of the same thread, which other programs do not disturb"
     )
@@ -128,12 +128,12 @@ def _compile_everything() -> None:
 
     If a frame is lost to compilation in spite of this, a user would lose it as well.
     """
-    from ui.warmup import all_kernel_parts
+    from ui.warmup import all_kernel_sets
 
-    compile_missing(all_kernel_parts())
+    compile_missing_sets(all_kernel_sets())
 
 
-def _add_painting(table: BenchTable, rounds: int, frames: int) -> None:
+def _add_painting_rows(table: BenchTable, rounds: int, frames: int) -> None:
     """Add the rows about painting with the brush while four agents run."""
     case = FrameCase(4, 512, WIDE)
     app = create_app(case)
@@ -160,13 +160,13 @@ def _painting_ms(app: "App", frames: int) -> np.ndarray:
             app.session.advance(1)
             app.draw()
 
-        watch.timed(paint_and_draw)()
+        watch.timed_function(paint_and_draw)()
         ms[frame] = watch.ms
-    app.session.history.end()
+    app.session.history.close_entry()
     return ms
 
 
-def _add_rows(table: BenchTable, case: FrameCase, frames: FrameTimes) -> None:
+def _add_frame_rows(table: BenchTable, case: FrameCase, frames: FrameTimes) -> None:
     wall, processor = np.array(frames.wall), np.array(frames.processor)
     for word, of, limit in (
         ("median", np.median, case.median_ms),
@@ -190,7 +190,7 @@ def measure_frames(case: FrameCase, frames: int) -> FrameTimes:
 
 
 def _run_frames(app: "App", case: FrameCase, frames: int) -> FrameTimes:
-    from ui.pace import wait_until
+    from ui.pace import sleep_until
 
     found, loader = FrameTimes(), KernelLoader("ui.draw")
     app.window.player.set_speed(case.speed)
@@ -208,7 +208,7 @@ def _run_frames(app: "App", case: FrameCase, frames: int) -> FrameTimes:
         _set_camera(app, case)
         _time_frame(app, case, frame, found)
         deadline = max(deadline + FRAME_MS / 1000.0, time.perf_counter())
-        wait_until(deadline, loader)
+        sleep_until(deadline, loader)
     return found
 
 
@@ -245,7 +245,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self.ms = 0.0
 
-    def timed(self, work: Callable[..., Any]) -> Callable[..., Any]:
+    def timed_function(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that calls `work` and adds its processor time."""
 
         def timed(*args: Any, **keywords: Any) -> Any:
@@ -275,7 +275,7 @@ def create_app(case: FrameCase) -> "App":
     agents = tuple(case.agents[i % len(case.agents)] for i in range(case.panels))
     if case.units:
         agents = tuple(
-            unit for agent in agents for unit in place_group(agent, case.units, RandomPlacing(7, 100.0), grid)
+            unit for agent in agents for unit in place_group_members(agent, case.units, RandomPlacing(7, 100.0), grid)
         )
     changes = None if case.units else _CHANGES
     run = Scenario(map_rows_of_grid(grid), made.start, made.goal, agents, budget=BUDGET, changes=changes, grid=grid)
@@ -296,4 +296,6 @@ def _set_camera(app: "App", case: FrameCase) -> None:
     panel, boxes = app.window.map_view.panels_with_boxes()[0]
     size, grid = (boxes.map[2], boxes.map[3]), panel.snapshot.grid
     x, y = grid.xy(panel.view.position)
-    app.window.cameras.set_camera(panel.key, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height))
+    app.window.cameras.set_camera_of_panel(
+        panel.key, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height)
+    )

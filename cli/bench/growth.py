@@ -63,7 +63,7 @@ def _probe_in_subprocess(key: str) -> tuple[float, float]:
     return added, held
 
 
-def measure_load(key: str, count: int) -> tuple[float, float]:
+def measure_load_memory(key: str, count: int) -> tuple[float, float]:
     """Run a load and measure the resident memory of this process.
 
     Args:
@@ -119,7 +119,7 @@ def create_and_delete_branches(count: int) -> Iterator[int]:
     session.advance(60)
     for done in range(1, count + 1):
         session.seek(30)
-        number = branching.create_branch_here(session).number
+        number = branching.create_branch_at_current_tick(session).number
         painting.block_or_free_cells(session, [SIDE * 20 + done % SIDE], block=True)
         session.advance(10)
         branching.delete_branch(session, number)
@@ -156,4 +156,4 @@ NAMES = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(measure_load(sys.argv[1], COUNTS[sys.argv[1]])))
+    print(json.dumps(measure_load_memory(sys.argv[1], COUNTS[sys.argv[1]])))

@@ -3,7 +3,7 @@
 from heapq import heappop, heappush
 from itertools import combinations
 
-from cli.bench.control import FramedMap, neighbours
+from cli.bench.control import FramedMap, neighbours_and_costs
 from sim.kernels.octile import DIAGONAL
 
 
@@ -15,7 +15,7 @@ def true_distances(board: FramedMap, source: int) -> dict[int, float]:
         g, s = heappop(queue)
         if s not in found:
             found[s] = g
-            for t, cost in neighbours(board.free, board.width, s):
+            for t, cost in neighbours_and_costs(board.free, board.width, s):
                 if t not in found:
                     heappush(queue, (g + cost, t))
     return found
@@ -25,7 +25,7 @@ def region_counts(board: FramedMap) -> list[int]:
     """Return the number of regions on each level of the clique abstraction."""
     cells = [cell for cell, free in enumerate(board.free) if free]
     number = {cell: i for i, cell in enumerate(cells)}
-    arcs = [{number[t] for t, _ in neighbours(board.free, board.width, cell)} for cell in cells]
+    arcs = [{number[t] for t, _ in neighbours_and_costs(board.free, board.width, cell)} for cell in cells]
     counts = [len(arcs)]
     while any(arcs):
         parent = _group_into_cliques(arcs)

@@ -40,7 +40,7 @@ class ProblemSet:
     problems: tuple[MapProblem, ...]
     is_listed: bool  # whether they are the search set, for which targets and total expansions are known
 
-    def groups(self) -> Iterator[tuple[str, list[MapProblem]]]:
+    def iter_problem_groups(self) -> Iterator[tuple[str, list[MapProblem]]]:
         """Yield each set as its name and its problems."""
         for name, group in groupby(self.problems, key=lambda problem: problem.group):
             yield name, list(group)
@@ -82,11 +82,13 @@ def _read_problem_list(maps: Path, listing: Path) -> Iterator[MapProblem]:
 def _generated_problems() -> Iterator[MapProblem]:
     for kind, values in _GENERATED_KINDS:
         made = generate_map(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
-        for start, goal in random_ends(made.grid, _GENERATED_PROBLEMS, Random(kind)):
+        for start, goal in random_start_goal_pairs(made.grid, _GENERATED_PROBLEMS, Random(kind)):
             yield MapProblem(f"{kind} (generated)", kind, made.grid, start, goal, None)
 
 
-def random_ends(grid: Grid, count: int, chance: Random) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def random_start_goal_pairs(
+    grid: Grid, count: int, chance: Random
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield random pairs of free cells that are at least a quarter of the map's larger side apart."""
     free = grid.free.nonzero()[0].tolist()
     while count:

@@ -53,7 +53,7 @@ _AGENTS = (
 
 def run(setup: BenchSetup) -> BenchTable:
     table = BenchTable(f"record: {SIZE[0]}x{SIZE[1]} at {FPS}, four panels of {SIDE} x {SIDE}")
-    begin = create_scenario()
+    begin = create_cave_scenario()
     with tempfile.TemporaryDirectory() as folder:
         for name, suffix, preset, target in (
             ("headless, H.264 normal", ".mp4", NORMAL, HEADLESS_TARGET),
@@ -62,7 +62,7 @@ def run(setup: BenchSetup) -> BenchTable:
             ("headless, VP9 normal", WEBM, NORMAL, None),
         ):
             setup.progress.update_bar(f"record: {name}")
-            rate = max(headless_rate(begin, Path(folder), suffix, preset) for _ in range(setup.rounds))
+            rate = max(headless_frame_rate(begin, Path(folder), suffix, preset) for _ in range(setup.rounds))
             table.rows.append(BenchRow(name, rate, "frames/s", target=target))
         for part, milliseconds in frame_step_times(begin, Path(folder)).items():
             table.rows.append(BenchRow(f"of a frame: {part}", milliseconds, "ms"))
@@ -82,7 +82,7 @@ def run(setup: BenchSetup) -> BenchTable:
     return table
 
 
-def create_scenario() -> Scenario:
+def create_cave_scenario() -> Scenario:
     """Return a scenario of a large cave with four agents, two of which still search at the end of the measurement."""
     made = generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
     grid = made.grid
@@ -92,7 +92,7 @@ def create_scenario() -> Scenario:
 # --- without a window -----------------------------------------------------------------------------
 
 
-def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> float:
+def headless_frame_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> float:
     """Return the frames per second of filming, measured from the first frame to the finished file."""
     times: list[float] = []
 
@@ -113,7 +113,7 @@ def frame_step_times(begin: Scenario, folder: Path) -> dict[str, float]:
     """Return the mean processor time of each step of a frame in milliseconds, summed over all threads."""
     options = FilmOptions(SIZE, FPS)
     replay = ReplaySpec(begin).start_rerun()
-    replay.seek_to(_FIRST_TICK)
+    replay.seek_to_tick(_FIRST_TICK)
     stage = create_renderer(replay, options, Appearance())
     stage.draw()
     spent = dict.fromkeys(("simulating", "drawing", "copying", "converting", "converting and encoding"), 0.0)
@@ -121,7 +121,7 @@ def frame_step_times(begin: Scenario, folder: Path) -> dict[str, float]:
         encoder = video.VideoEncoder(file, SIZE, Encoding(fps=FPS))
         pixels = copied_pixels(stage.surface)
         steps: dict[str, Callable[[], object]] = {
-            "simulating": lambda: replay.seek_to(replay.tick + 1),
+            "simulating": lambda: replay.seek_to_tick(replay.tick + 1),
             "drawing": stage.draw,
             "copying": lambda: np.copyto(pixels, copied_pixels(stage.surface)),
             "converting": lambda: encoder.to_codec_frame(pixels),
@@ -151,17 +151,17 @@ class WindowTimes:
 
 def best_window_times(begin: Scenario, folder: Path, rounds: int) -> WindowTimes:
     """Return the fastest of several measurements, with the sum of the dropped frames of all measurements."""
-    measured = [measure_window(begin, folder / f"window{i}.mp4") for i in range(rounds)]
+    measured = [measure_window_times(begin, folder / f"window{i}.mp4") for i in range(rounds)]
     best = min(measured, key=lambda window: window.with_ms + window.without_ms)
     return replace(best, dropped=sum(window.dropped for window in measured))
 
 
-def measure_window(begin: Scenario, path: Path) -> WindowTimes:
+def measure_window_times(begin: Scenario, path: Path) -> WindowTimes:
     app = _open_window(begin)
     app.session.advance(_FIRST_TICK)
     without = _median_frame_ms(app, None)
     studio = WorkerHandle.start_recording(
-        path, app.session, FilmOptions(SIZE, FPS), app.window.view_overrides.current_look()
+        path, app.session, FilmOptions(SIZE, FPS), app.window.view_overrides.current_appearance()
     )
     first = app.session.tick
     while studio.report.phase == "starting":  # wait until the recording process has loaded the kernels
@@ -189,9 +189,9 @@ def _median_frame_ms(app: App, studio: WorkerHandle | None) -> float:
     deadline = time.perf_counter()
     while time.perf_counter() < end:
         before = time.perf_counter()
-        app.frame(0.0 if studio is not None and studio.must_wait else 1.0 / FPS)
+        app.frame(0.0 if studio is not None and studio.must_simulation_wait else 1.0 / FPS)
         if studio is not None:
-            studio.send_changes(app.session, app.window.view_overrides.current_look())
+            studio.send_window_changes(app.session, app.window.view_overrides.current_appearance())
         spent.append(time.perf_counter() - before)
         deadline = max(deadline + 1.0 / FPS, time.perf_counter())
         time.sleep(max(0.0, deadline - time.perf_counter()))

@@ -55,9 +55,9 @@ def run(setup: BenchSetup, sides: tuple[int, ...] = SIDES) -> BenchTable:
         maps = [generate_map(kind, {**values, "width": side, "height": side, "seed": _SEED}) for side in sides]
         for case in CASES:
             setup.progress.update_bar(f"scaling: {case.name}, {kind}")
-            table.rows += _size_rows(f"{case.name}, {kind}", case, maps, setup.rounds)
+            table.rows += _map_size_rows(f"{case.name}, {kind}", case, maps, setup.rounds)
         setup.progress.update_bar(f"scaling: measures and changes, {kind}")
-        table.rows += _changing_rows(f"{CHANGING_CASE.name}, {kind}", maps, setup.rounds)
+        table.rows += _changing_map_rows(f"{CHANGING_CASE.name}, {kind}", maps, setup.rounds)
     table.notes.append(
         f"measures and edits: {EDITED} cells blocked or freed every {EDIT_EVERY} ticks; true distances are computed "
         "within the limit of a window per tick; the mean is only for information, the longest tick has a target"
@@ -69,7 +69,7 @@ def run(setup: BenchSetup, sides: tuple[int, ...] = SIDES) -> BenchTable:
     return table
 
 
-def _size_rows(name: str, case: ScalingCase, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
+def _map_size_rows(name: str, case: ScalingCase, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
     """Yield a row for each map size after the smallest, which is the control; the largest size has a target."""
     best = [float("inf")] * len(maps)
     for _ in range(rounds):  # all sizes in every round, so that disturbances affect all sizes alike
@@ -83,7 +83,7 @@ def _size_rows(name: str, case: ScalingCase, maps: list[GeneratedMap], rounds: i
         yield BenchRow(row_name, seconds * 1e6, "us/tick", best[0] * 1e6, seconds / best[0], target)
 
 
-def _changing_rows(name: str, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
+def _changing_map_rows(name: str, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
     """Yield rows with the mean and the longest tick on a changing map of each size, true distances included."""
     runs = [[tick_seconds_with_edits(made) for made in maps] for _ in range(rounds)]
     means = [min(run[index].mean() for run in runs) for index in range(len(maps))]

@@ -11,7 +11,7 @@ from cli.bench.problems import MapProblem, grouped_by_map
 from cli.bench.setup import BenchSetup
 from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from cli.bench.timing import best_times
-from sim.files.movingai import is_same_length
+from sim.files.movingai import are_path_lengths_equal
 from sim.kernels.jit import as_plain_arrays
 from sim.kernels.memory import scratch_array
 from sim.kernels.offline import find_cheapest_path
@@ -32,7 +32,7 @@ _TIES_NOTE = (
 
 def run(setup: BenchSetup) -> BenchTable:
     table = BenchTable("search: offline A*, one memory per map, one kernel call per problem, path included")
-    for name, problems in setup.problems.groups():
+    for name, problems in setup.problems.iter_problem_groups():
         rate, fresh_rate, control_rate, totals = _measure_rates(setup, name, problems)
         target = TARGETS.get(name) if setup.problems.is_listed else None
         table.rows.append(BenchRow(name, rate, "problems/s", control_rate, rate / control_rate, target))
@@ -62,7 +62,7 @@ def _measure_rates(
         ours, theirs = kernel_solver(batch), control_solver(batch)
         total += ours()
         control_total += theirs()
-        own, fresh, other = best_times(setup.rounds, (ours, partial(_solve_each, batch), theirs))
+        own, fresh, other = best_times(setup.rounds, (ours, partial(_solve_each_with_new_memory, batch), theirs))
         seconds += own
         fresh_seconds += fresh
         control_seconds += other
@@ -74,7 +74,7 @@ def _measure_rates(
     )
 
 
-def _solve_each(batch: list[MapProblem]) -> int:
+def _solve_each_with_new_memory(batch: list[MapProblem]) -> int:
     """Solve each problem with a new search memory, as commands that solve many problems do; return the expansions."""
     expansions = 0
     for problem in batch:
@@ -95,7 +95,7 @@ def _solve_all(memory: Search, way: npt.NDArray[np.int32], ends: list[tuple[MapP
     expansions = 0
     for problem, start, goal in ends:
         expansions += int(find_cheapest_path(problem.grid.ground, memory, start, goal, way)[1])
-        _check_length(problem, float(memory.nodes["g"][goal]))
+        _check_path_length(problem, float(memory.nodes["g"][goal]))
     return expansions
 
 
@@ -108,15 +108,15 @@ def control_solver(batch: list[MapProblem]) -> Callable[[], int]:
 def _solve_all_plainly(board: control.FramedMap, ends: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
     for problem, start, goal in ends:
-        length, expanded = control.astar(board, start, goal)
+        length, expanded = control.astar_cost(board, start, goal)
         expansions += expanded
-        _check_length(problem, length)
+        _check_path_length(problem, length)
     return expansions
 
 
-def _check_length(problem: MapProblem, length: float) -> None:
+def _check_path_length(problem: MapProblem, length: float) -> None:
     if problem.optimal is not None:
-        assert is_same_length(length, problem.optimal), (problem, length)
+        assert are_path_lengths_equal(length, problem.optimal), (problem, length)
 
 
 def _total_note(name: str, total: int, control_total: int, is_listed: bool) -> str:

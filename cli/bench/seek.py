@@ -17,7 +17,7 @@ from agents.registry import SPECS_BY_KEY
 from cli.bench.setup import BenchSetup
 from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from cli.progress import ProgressBar
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid
@@ -54,13 +54,15 @@ class SeekCase:
     kind: str  # kind of the generated map
     params: Mapping[str, Value]  # parameters of the generated map
     budget: int  # expansions per tick
-    changes: RandomChanges | None = None
+    changes: RandomChangeSchedule | None = None
 
 
 CASES = (
     SeekCase("rooms, k=16", "rooms", {"room": 16}, 16),
     SeekCase("caves, k=256", "caves", {"grain": 4}, 256),
-    SeekCase("rooms, k=16, 1 % of the map changes every 20 ticks", "rooms", {"room": 16}, 16, RandomChanges(20, 1.0)),
+    SeekCase(
+        "rooms, k=16, 1 % of the map changes every 20 ticks", "rooms", {"room": 16}, 16, RandomChangeSchedule(20, 1.0)
+    ),
 )
 
 
@@ -95,9 +97,9 @@ def _case_rows(case: SeekCase, made: GeneratedMap, ticks: int, progress: Progres
     line.seek(end * 3 // 4)
     steps = [_seek_ms(line, line.tick - 1) for _ in range(_STEP_COUNT)]
     yield from _distribution_rows(f"{case.name}: one back", steps)
-    yield BenchRow(f"{case.name}: keyframes", float(line.store.count), "")
+    yield BenchRow(f"{case.name}: keyframes", float(line.keyframe_store.count), "")
     limit = BenchTarget(200.0, is_upper=True)
-    yield BenchRow(f"{case.name}: their memory", line.store.held / 1e6, "MB", target=limit)
+    yield BenchRow(f"{case.name}: their memory", line.keyframe_store.held / 1e6, "MB", target=limit)
     assert line.divergence_tick is None, f"{case.name}: a replay differs from the run at tick {line.divergence_tick}"
 
 

@@ -134,7 +134,7 @@ def measure_start(
             if process.poll() is not None or time.perf_counter() - begin > _PATIENCE_S:
                 return StartTimes(float("nan"), float("nan"), float("nan"))
             time.sleep(0.005)
-        passed, processor = time.perf_counter() - begin, _processor_s(process.pid)
+        passed, processor = time.perf_counter() - begin, _processor_seconds(process.pid)
         time.sleep(watched_s)
         return StartTimes(passed, processor, (_read_status(status) or state)["longest_frame_ms"])
     finally:
@@ -150,7 +150,7 @@ def _read_status(status: Path) -> dict[str, Any]:
         return {}
 
 
-def _processor_s(pid: int) -> float:
+def _processor_seconds(pid: int) -> float:
     """Return the processor time in seconds of a process and its finished children, or nan if this is not Linux."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()

@@ -15,7 +15,7 @@ class BenchTarget:
     limit: float
     is_upper: bool = False  # whether the limit is a maximum; otherwise it is a minimum
 
-    def is_met(self, value: float) -> bool:
+    def is_met_by(self, value: float) -> bool:
         return value <= self.limit if self.is_upper else value >= self.limit
 
     def __str__(self) -> str:
@@ -34,10 +34,10 @@ class BenchRow:
     target: BenchTarget | None = None  # None if the row is only for information
 
     @property
-    def is_met(self) -> bool | None:
+    def is_target_met(self) -> bool | None:
         if self.target is None:
             return None
-        return self.target.is_met(self.measured if self.ratio is None else self.ratio)
+        return self.target.is_met_by(self.measured if self.ratio is None else self.ratio)
 
 
 @dataclass
@@ -72,7 +72,7 @@ def _row_cells(row: BenchRow) -> tuple[str, ...]:
         "" if row.control is None else number_text(row.control),
         "" if row.ratio is None else f"{row.ratio:.2f}",
         "" if row.target is None else str(row.target),
-        {None: "", True: "yes", False: "NO"}[row.is_met],
+        {None: "", True: "yes", False: "NO"}[row.is_target_met],
     )
 
 
@@ -89,7 +89,7 @@ def number_text(value: float) -> str:
 _COLUMNS = ("machine", "python", "numba", "bench", "name", "measured", "unit", "control", "ratio", "target", "met")
 
 
-def write_csv(path: str, tables: Iterable[tuple[str, BenchTable]]) -> None:
+def write_csv_file(path: str, tables: Iterable[tuple[str, BenchTable]]) -> None:
     """Write all rows of several benches to a CSV file; the file contains no dates, so that files can be compared.
 
     Args:
@@ -102,7 +102,7 @@ def write_csv(path: str, tables: Iterable[tuple[str, BenchTable]]) -> None:
         writer.writerow(_COLUMNS)
         for bench, table in tables:
             for row in table.rows:
-                values = (row.measured, row.unit, row.control, row.ratio, row.target, row.is_met)
+                values = (row.measured, row.unit, row.control, row.ratio, row.target, row.is_target_met)
                 writer.writerow([*machine, bench, row.name, *(_csv_cell(value) for value in values)])
 
 

@@ -10,7 +10,7 @@ from cli.bench.search import control_solver
 from cli.bench.setup import BenchSetup
 from cli.bench.table import BenchRow, BenchTable, BenchTarget, number_text
 from cli.bench.timing import best_times
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.params import Value
@@ -28,7 +28,7 @@ class TickCase:
     params: Mapping[str, Value]
     budget: int  # expansions per tick
     target: BenchTarget | None = None  # minimum ratio of expansions per second to the control
-    changes: RandomChanges | None = None  # random changes of the map; None: no changes
+    changes: RandomChangeSchedule | None = None  # random changes of the map; None: no changes
     every: int = 1  # stride: only every n-th problem of a map is run
     most_ticks: int = 10_000_000  # maximum number of ticks per problem
     extra_counter: str = ""  # name of a number in the view of the agent that is added to the expansions; empty: none
@@ -57,23 +57,25 @@ CASES = (
     TickCase("RTAA* n=32", "rtaa", {}, 32),
     TickCase("daRTAA* n=32", "da-rtaa", {}, 32),
     # This case has a limit of 1000 ticks, because an agent that restarts every ten moves may never arrive.
-    TickCase("RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, None, RandomChanges(10, 1.0), 16, 1000),
+    TickCase(
+        "RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, None, RandomChangeSchedule(10, 1.0), 16, 1000
+    ),
 )
 
 
 def run(setup: BenchSetup) -> BenchTable:
-    groups = dict(setup.problems.groups())
+    groups = dict(setup.problems.iter_problem_groups())
     name = _GROUP if _GROUP in groups else next(iter(groups))
     batches = grouped_by_map(groups[name])
     table = BenchTable(f"ticks: {name}, one world per problem, its creation and all measures included")
-    rate = control_rate(setup, batches)
+    rate = control_expansion_rate(setup, batches)
     for case in CASES:
         _measure_case(setup, table, case, batches, rate)
     table.notes.append("control: the same A* as in `search`, on the same problems")
     return table
 
 
-def control_rate(setup: BenchSetup, batches: list[list[MapProblem]]) -> float:
+def control_expansion_rate(setup: BenchSetup, batches: list[list[MapProblem]]) -> float:
     """Return the expansions per second of the control."""
     seconds, expansions = 0.0, 0
     for batch in batches:

@@ -21,10 +21,16 @@ from cli.interrupts import InterruptFlag, terminate_at_end_of_input
 from cli.progress import ProgressBar
 from cli.warm import warm_up_agents
 from sim.commands import AgentConfig
-from sim.experiments.export import RESULTS_FILE, import_parquet, write_lab_properties, write_parquet, write_tables
-from sim.experiments.plan import WorkerTask, iter_tasks
+from sim.experiments.export import (
+    RESULTS_FILE,
+    import_parquet,
+    write_csv_tables,
+    write_downward_lab_properties,
+    write_parquet,
+)
+from sim.experiments.plan import WorkerTask, iter_unfinished_tasks
 from sim.experiments.specification import SIZES, Specification, load_experiment
-from sim.experiments.store import ResultStore, open_for_writing
+from sim.experiments.store import ResultStore, open_store_for_writing
 from sim.files.shipped_files import EXPERIMENTS, require_shipped_file
 from sim.params import Param
 from sim.plurals import count_with_noun
@@ -44,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
     for text in spec.left_out:
         progress.print_line(text)
     if given.dry_run:
-        return dry_run(spec, progress, given.jobs)
+        return print_run_estimate(spec, progress, given.jobs)
     return run_experiment(spec, given, progress)
 
 
@@ -94,10 +100,10 @@ def run_experiment(spec: Specification, given: Namespace, progress: ProgressBar)
     folder = Path(given.output or Path(given.spec).stem)
     # choose the pool before the folder is created, because the cluster may be unreachable
     pool = pools.choose_executor(given.cluster, given.jobs, folder, given.nice)
-    with open_for_writing(folder) as store:
+    with open_store_for_writing(folder) as store:
         code = compute_missing_runs(spec, store, pool, progress)
         if given.lab:
-            write_lab_properties(store)
+            write_downward_lab_properties(store)
         if given.parquet:
             write_parquet(store)
         return code
@@ -121,21 +127,21 @@ def _compute_interruptibly(
     progress: ProgressBar,
     interrupts: InterruptFlag,
 ) -> int:
-    store.set_plan(spec)
+    store.store_plan(spec)
     done, whole = store.count()
     if done < whole:
         # compile the kernels in this process first, so that workers find them in the cache
         interrupts.run_interruptibly(lambda: warm_up_agents(_agent_configs(spec), progress))
         already = f", {done:,} of them finished" if done else ""
-        progress.print_line(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
+        progress.print_line(f"{store.folder}: {whole:,} runs{already}; {pool.description}")
     has_lost_cluster = False
     try:
         interrupts.run_interruptibly(
-            lambda: Engine(store, pool, progress, iter_tasks(spec, store.done()), whole - done).run()
+            lambda: Engine(store, pool, progress, iter_unfinished_tasks(spec, store.done()), whole - done).run()
         )
     except pools.ClusterLostError:
         has_lost_cluster = True
-    write_tables(store)
+    write_csv_tables(store)
     return _print_outcome(store, pool, interrupts.exit_code, has_lost_cluster, progress)
 
 
@@ -147,11 +153,11 @@ def _agent_configs(spec: Specification) -> list[AgentConfig]:
 def _print_outcome(
     store: ResultStore, pool: pools.ExecutorFactory, interrupted: int, has_lost_cluster: bool, progress: ProgressBar
 ) -> int:
-    failures = store.failures()
+    failures = store.failed_runs()
     _print_failures(store, failures, progress)
     done, whole = store.count()
     if has_lost_cluster:
-        progress.print_line(f"lost {pool.words}; finished results are kept, the other runs were not computed")
+        progress.print_line(f"lost {pool.description}; finished results are kept, the other runs were not computed")
     stopped = "; stopped, run the same command to continue" if interrupted or has_lost_cluster else ""
     progress.print_line(f"{store.folder / RESULTS_FILE}: {done:,} of {whole:,} runs{stopped}")
     return interrupted or (1 if failures or has_lost_cluster else 0)
@@ -174,7 +180,7 @@ def _print_failures(store: ResultStore, failures: Sequence[tuple[int, str]], pro
 # --- dry run --------------------------------------------------------------------------------------
 
 
-def dry_run(spec: Specification, progress: ProgressBar, jobs: int) -> int:
+def print_run_estimate(spec: Specification, progress: ProgressBar, jobs: int) -> int:
     """Print the number of runs and an estimate of the time for all of them; return the exit code."""
     warm_up_agents(_agent_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
@@ -182,7 +188,7 @@ def dry_run(spec: Specification, progress: ProgressBar, jobs: int) -> int:
     of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
     parts = count_with_noun(problems, "problem"), count_with_noun(settings, "setting")
     print(f"{count_with_noun(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
-    seconds, tried = estimate_time(spec)
+    seconds, tried = estimate_experiment_time(spec)
     print(
         f"about {duration_text(seconds)} of processor time, {duration_text(seconds / jobs)} with {jobs} processes"
         f" (from {tried} sample runs)"
@@ -190,14 +196,14 @@ def dry_run(spec: Specification, progress: ProgressBar, jobs: int) -> int:
     return 0
 
 
-def estimate_time(spec: Specification) -> tuple[float, int]:
+def estimate_experiment_time(spec: Specification) -> tuple[float, int]:
     """Estimate the time of an experiment from sample runs.
 
     Returns:
         The seconds that all runs would take on one processor, and the number of problems that were tried.
     """
     began, total, tried = time.monotonic(), 0.0, 0
-    whole = list(iter_tasks(replace(spec, max_task_problems=1_000_000), set()))
+    whole = list(iter_unfinished_tasks(replace(spec, max_task_problems=1_000_000), set()))
     for task in whole:
         share = max(0.02, _SAMPLE_S / len(whole))
         spent, count, until = 0.0, 0, time.monotonic() + share

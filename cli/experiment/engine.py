@@ -72,7 +72,7 @@ class Engine:
                 self._collect_results()
                 self._show_progress()
         finally:
-            self._shut_down()
+            self._shut_down_executor()
 
     def _submit_tasks(self) -> bool:
         """Submit as many tasks as the pool has room for; return False if no task is left.
@@ -105,7 +105,9 @@ class Engine:
         finished, _ = wait(self._running, _WAIT_S, FIRST_COMPLETED)
         lost = []
         for future in finished:
-            if future.cancelled():  # cancelled by the cluster, because this engine cancels futures only in `_shut_down`
+            if (
+                future.cancelled()
+            ):  # cancelled by the cluster, because this engine cancels futures only in `_shut_down_executor`
                 raise ClusterLostError
             suspect = self._running.pop(future)
             error = future.exception()
@@ -120,7 +122,7 @@ class Engine:
             else:
                 self._fail_task(suspect.task, _error_line(error))
         if lost:
-            self._handle_deaths(lost)
+            self._handle_worker_deaths(lost)
 
     def _store_results(self, found: worker.TaskResult) -> None:
         """Store the results and failures of a finished task, and count its runs."""
@@ -137,7 +139,7 @@ class Engine:
 
     # --- workers that die ---
 
-    def _handle_deaths(self, lost: list[SuspectTask]) -> None:
+    def _handle_worker_deaths(self, lost: list[SuspectTask]) -> None:
         """Make all running tasks suspects and renew the executor.
 
         In a pool of processes all running tasks are lost together. A cluster reports which task lost its workers.
@@ -162,7 +164,7 @@ class Engine:
         self._executor.shutdown(wait=False)
         self._executor = self.pool.create_executor()
 
-    def _shut_down(self) -> None:
+    def _shut_down_executor(self) -> None:
         """Cancel the tasks that have not finished, and shut down the executor."""
         for future in self._running:
             future.cancel()
@@ -171,7 +173,7 @@ class Engine:
             for process in processes:
                 process.terminate()
         self._executor.shutdown(wait=not self._running)
-        self.progress.clear()
+        self.progress.clear_bar()
 
     # --- progress ---
 

@@ -44,7 +44,7 @@ class ExecutorFactory:
 
     create_executor: Callable[[], Executor]
     max_submitted: Callable[[Executor], int]
-    words: str
+    description: str
 
 
 def processor_count() -> int:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from multiprocessing import parent_process
 
-from agents.own_files import SentVersion, load_files_of_parent, register_received
+from agents.own_files import SentVersion, load_files_of_parent, register_received_agents
 from agents.registry import SPECS_BY_KEY
-from agents.warm_up import has_kernels, warm_up_agent
+from agents.warm_up import has_agent_kernels, warm_up_agent
 from sim.experiments.code_version import code_version
-from sim.experiments.job_runner import ResultLine, RunFailure, agent_config, run_task
+from sim.experiments.job_runner import ResultLine, RunFailure, agent_config_of_run, run_task
 from sim.experiments.plan import WorkerTask
 from sim.experiments.problems import CompressedMap
 from sim.grid import Grid
@@ -40,10 +40,10 @@ def initialise_process(niceness: int = 0) -> None:
     atexit.register(os._exit, 0)
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -67,8 +67,8 @@ def compute_task(task: WorkerTask, own: Sequence[SentVersion] = ()) -> TaskResul
         raise ConfigError(
             "a worker runs another version of the program; start all workers from the folder of this program"
         )
-    register_received(own)
-    _warm_up(task)
+    register_received_agents(own)
+    _warm_up_agents(task)
     return run_task(task, SPECS_BY_KEY, time.thread_time, _unpacked_map(task.board), time.process_time)
 
 
@@ -92,12 +92,12 @@ Text and boolean parameters may affect which kernels an agent uses; numeric para
 """
 
 
-def _warm_up(task: WorkerTask) -> None:
+def _warm_up_agents(task: WorkerTask) -> None:
     """Let each agent of a task walk once untimed, because loading its kernels takes 20 ms on its first walk."""
-    for config in map(agent_config, task.jobs[0].agent_runs):
+    for config in map(agent_config_of_run, task.jobs[0].agent_runs):
         words = (value for value in config.params.values() if isinstance(value, (str, bool)))
         kernels = (config.kind, *words)
-        if kernels not in _WARMED_KERNELS and has_kernels(config.kind):
+        if kernels not in _WARMED_KERNELS and has_agent_kernels(config.kind):
             warm_up_agent(config)
         _WARMED_KERNELS.add(kernels)
 

@@ -17,12 +17,17 @@ from cli.report.page import ExperimentReport, report_page, report_section
 from sim.experiments.claims import check_claim
 from sim.experiments.report_charts import ChartData, chart_of_figure, standard_charts
 from sim.experiments.report_layout import FigureSpec, file_name_key
-from sim.experiments.report_tables import comparison_table, cutoff_table, grouping_table, settings_table
+from sim.experiments.report_tables import (
+    comparison_table,
+    create_specified_table,
+    disqualified_settings_table,
+    settings_table,
+)
 from sim.experiments.result_frame import PROBLEM_COLUMNS, ResultFrame
-from sim.experiments.specification import parse_presentation
-from sim.experiments.store import ResultStore, open_for_reading
+from sim.experiments.specification import parse_report_content
+from sim.experiments.store import ResultStore, open_store_for_reading
 from sim.experiments.table_formats import ReportTable, table_as_csv, table_as_latex
-from sim.files.disk import make_folder, write_atomically
+from sim.files.disk import create_folder, write_file_atomically
 from sim.params import ConfigError, escape_unprintable
 from sim.program import ASSETS, PROGRAM_COMMAND, ROOT
 
@@ -39,11 +44,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")
     given = parser.parse_args(argv)
     folder = Path(given.folder)
-    with open_for_reading(folder) as store:
+    with open_store_for_reading(folder) as store:
         report = create_report(store, is_short=given.markdown)
     if given.markdown:
         print(report_section(report))
-        _print_left_out(report)
+        _print_left_out_parts(report)
         return 0
     target = Path(given.output) if given.output else folder / "report"
     write_report(report, target, ProgressBar())
@@ -64,29 +69,29 @@ def create_report(store: ResultStore, is_short: bool = False) -> ExperimentRepor
     frame = store.frame()
     if not len(frame):
         raise ConfigError(f"{store.folder}: expected finished runs, got none")
-    spec = parse_presentation(store.meta_value("specification"), f"{store.meta_value('name')}.yaml")
+    spec = parse_report_content(store.metadata_value("specification"), f"{store.metadata_value('name')}.yaml")
     left_out = [*spec.left_out]
     with _without_warnings():
-        verdicts = _compute_each(
+        verdicts = _compute_possible_items(
             spec.claims, lambda claim: f"claim '{claim.text}'", lambda c: check_claim(c, frame), left_out
         )
-        tables = _compute_each(
+        tables = _compute_possible_items(
             [*enumerate(spec.tables, 1)],
             lambda item: f"table {item[0]} '{item[1].title}'" if item[1].title else f"table {item[0]}",
-            lambda item: grouping_table(*item, frame, NAMES),
+            lambda item: create_specified_table(*item, frame, NAMES),
             left_out,
         )
-        charts = _compute_each(
+        charts = _compute_possible_items(
             spec.figures, _figure_name, lambda figure: chart_of_figure(figure, frame, NAMES), left_out
         )
         more, drawn = ([], []) if is_short else _standard_parts(frame, spec.cutoff, left_out)
         problems = len(frame.rows_by_group([*PROBLEM_COLUMNS]))
     done, whole = store.count()
-    size = ", in its small size" if store.meta_value("size") == "small" else ""
+    size = ", in its small size" if store.metadata_value("size") == "small" else ""
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
     words = (_specification_file(store), spec.title or spec.name, spec.paper, spec.note, summary)
-    every = unique_names([*charts, *drawn])
-    return ExperimentReport(*words, verdicts, tables, more, every, store.failures(), left_out)
+    every = charts_with_unique_names([*charts, *drawn])
+    return ExperimentReport(*words, verdicts, tables, more, every, store.failed_runs(), left_out)
 
 
 def _figure_name(figure: FigureSpec | ChartData) -> str:
@@ -98,15 +103,15 @@ def _standard_parts(frame: ResultFrame, cutoff: int, left_out: list[str]) -> tup
     last = frame.filter_rows({"last_trial": 1})
     makers: dict[str, Callable[[], ReportTable | None]] = {
         "table of all settings": lambda: settings_table(last, NAMES),
-        "table of the cut-off": lambda: cutoff_table(last, cutoff, NAMES),
+        "table of the cut-off": lambda: disqualified_settings_table(last, cutoff, NAMES),
         "table of comparisons": lambda: comparison_table(last, NAMES),
     }
-    tables = _compute_each([*makers], str, lambda name: makers[name](), left_out)
-    charts = _compute_each(["usual figures"], str, lambda _: standard_charts(last, NAMES), left_out)
+    tables = _compute_possible_items([*makers], str, lambda name: makers[name](), left_out)
+    charts = _compute_possible_items(["usual figures"], str, lambda _: standard_charts(last, NAMES), left_out)
     return [table for table in tables if table is not None and table.rows], [*chain.from_iterable(charts)]
 
 
-def _compute_each(
+def _compute_possible_items(
     items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]
 ) -> list[_T]:
     """Return the results of `make` for all items; items for which `make` fails are left out.
@@ -135,7 +140,7 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
+def charts_with_unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
     """Return the charts with unique file names; of charts with the same name, only the first keeps that name."""
     taken: set[str] = set()
     found = []
@@ -149,23 +154,23 @@ def unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
 
 def _specification_file(store: ResultStore) -> str:
     """Return the specification as an argument of commands: its path if the program contains it, else its file name."""
-    path = Path(store.meta_value("folder"), f"{store.meta_value('name')}.yaml")
+    path = Path(store.metadata_value("folder"), f"{store.metadata_value('name')}.yaml")
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name
 
 
 def write_report(report: ExperimentReport, target: Path, progress: ProgressBar) -> None:
     """Write all files of a report; print verdicts and left-out parts to standard error."""
     for folder in (target, target / "tables", target / "figures"):
-        make_folder(folder)
+        create_folder(folder)
     for table in (*report.tables, *report.standard_tables):
-        write_atomically(target / "tables" / f"{table.name}.csv", table_as_csv(table).encode())
-        write_atomically(target / "tables" / f"{table.name}.tex", table_as_latex(table).encode())
+        write_file_atomically(target / "tables" / f"{table.name}.csv", table_as_csv(table).encode())
+        write_file_atomically(target / "tables" / f"{table.name}.tex", table_as_latex(table).encode())
     report = _write_figures(report, target / "figures", progress)
-    write_atomically(target / "index.html", report_page(report, target / "figures").encode())
-    progress.clear()
+    write_file_atomically(target / "index.html", report_page(report, target / "figures").encode())
+    progress.clear_bar()
     for verdict in report.verdicts:
         print(f"{verdict.label}: {verdict.claim.text} ({verdict.measured})", file=sys.stderr)
-    _print_left_out(report)
+    _print_left_out_parts(report)
 
 
 def _write_figures(report: ExperimentReport, folder: Path, progress: ProgressBar) -> ExperimentReport:
@@ -180,11 +185,13 @@ def _write_figures(report: ExperimentReport, folder: Path, progress: ProgressBar
         return chart
 
     with _without_warnings():
-        charts = _compute_each([*enumerate(report.charts)], lambda item: _figure_name(item[1]), saved, left_out)
+        charts = _compute_possible_items(
+            [*enumerate(report.charts)], lambda item: _figure_name(item[1]), saved, left_out
+        )
     return replace(report, charts=charts, left_out=left_out)
 
 
-def _print_left_out(report: ExperimentReport) -> None:
+def _print_left_out_parts(report: ExperimentReport) -> None:
     """Print the left-out parts of a report to standard error."""
     for text in report.left_out[:_MAX_LINES]:
         print(escape_unprintable(f"left out: {text}"), file=sys.stderr)

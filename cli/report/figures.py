@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 
 from sim.experiments.report_charts import ChartData, ChartSeries
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 
 matplotlib.use("Agg")  # prevents matplotlib from choosing a backend with a window
 
@@ -106,8 +106,8 @@ def _draw_series(axes: Axes, number: int, series: ChartSeries) -> None:
         drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
     if series.is_background:  # draw quiet series as rings behind the points of other series
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
-    if series.spans:
-        low, high = np.array(series.spans).T
+    if series.intervals:
+        low, high = np.array(series.intervals).T
         band = axes.vlines(x, low, high, color=colour, linewidth=0.9, alpha=0.7)
         band.set_gid(f"spans-{number}")
 
@@ -211,5 +211,5 @@ def save_chart(chart: ChartData, folder: Path) -> Iterator[Path]:
     figure = draw_chart(chart)
     for kind in FORMATS:
         path = folder / f"{chart.name}.{kind}"
-        write_atomically(path, figure_bytes(figure, kind))
+        write_file_atomically(path, figure_bytes(figure, kind))
         yield path

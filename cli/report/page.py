@@ -13,9 +13,9 @@ from sim.experiments.table_formats import (
     ReportTable,
     escape_markdown,
     escape_markdown_lines,
-    escaped_html,
     table_as_html,
     table_as_markdown,
+    text_as_html,
 )
 
 _STYLE = """
@@ -60,7 +60,7 @@ def report_page(report: ExperimentReport, figures: Path) -> str:
     parts = [f"<h1>{html.escape(report.title)}</h1>", f'<p class="quiet">{html.escape(report.summary)}</p>']
     if report.paper:
         parts.append(f'<p class="quiet">{html.escape(report.paper)}</p>')
-    parts += [f"<p>{escaped_html(text)}</p>" for text in report.note.split("\n\n") if text]
+    parts += [f"<p>{text_as_html(text)}</p>" for text in report.note.split("\n\n") if text]
     if report.verdicts:
         parts += ["<h2>Claims</h2>", _claims_html(report.verdicts)]
     parts += [_table_html(table) for table in report.tables]

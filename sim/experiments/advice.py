@@ -142,7 +142,7 @@ def create_candidate_job(candidate: AgentCandidate, case: ProblemInstance, lengt
     return WorldJob(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.agent_run,))
 
 
-def measure_crowd(
+def measure_crowd_timing(
     candidate: AgentCandidate,
     cases: Sequence[ProblemInstance],
     specs: Mapping[str, AgentSpec],
@@ -254,7 +254,7 @@ class FrameRequirement:
         return int(self.units * min(self.budget_ms / max(self.max_frame_ms(candidate), 1e-6), 1e6))
 
 
-def order_for_crowd_measurement(tried: Iterable[AgentCandidate]) -> list[AgentCandidate]:
+def candidates_in_measurement_order(tried: Iterable[AgentCandidate]) -> list[AgentCandidate]:
     """Return the candidates that reached every goal, most promising first, for measuring crowds in this order.
 
     A crowd is a world with many units.
@@ -283,10 +283,10 @@ def best_candidates(tried: Iterable[AgentCandidate], need: FrameRequirement) -> 
     measured = sorted(
         (c for c in tried if c.crowd_timing), key=lambda c: (order.index(need.fit_level(c)), c.cost, c.crowd_unit_us)
     )
-    return list(_without_budget_duplicates(measured))[:3]
+    return list(_candidates_without_budget_duplicates(measured))[:3]
 
 
-def _without_budget_duplicates(tried: Iterable[AgentCandidate]) -> Iterator[AgentCandidate]:
+def _candidates_without_budget_duplicates(tried: Iterable[AgentCandidate]) -> Iterator[AgentCandidate]:
     seen: set[str] = set()
     for candidate in tried:
         key = f"{candidate.kind} {sorted(candidate.params.items())}"

@@ -22,11 +22,11 @@ import numpy as np
 from sim.experiments.report_layout import (
     check_number,
     read_attributes,
+    read_compared_sides,
     read_elements,
-    read_filter,
     read_measure,
-    read_sides,
-    read_text,
+    read_optional_text,
+    read_run_filter,
 )
 from sim.experiments.result_frame import ResultFrame, ResultMeasure, RunFilter
 from sim.experiments.statistics import fit_power_law
@@ -126,8 +126,8 @@ def _read_claim(part: DocumentField) -> PaperClaim | None:
         kind,
         chosen,
         read_attributes(fields["over"]) if "over" in fields else (),
-        read_filter(fields),
-        read_sides(fields[kind]) if kind in ("less", "ratio", "crossing") else (),
+        read_run_filter(fields),
+        read_compared_sides(fields[kind]) if kind in ("less", "ratio", "crossing") else (),
         _read_x_attribute(fields, kind, part),
         _read_printed_numbers(fields["printed"]) if kind == "printed" else {},
         _read_number(fields, "within", 10.0),
@@ -137,7 +137,7 @@ def _read_claim(part: DocumentField) -> PaperClaim | None:
         _read_range(fields, "exponent"),
         _read_range(fields, "factor"),
         fields["expect"].read_value(_EXPECT_PARAM) is not False if "expect" in fields else True,
-        read_text(fields, "why"),
+        read_optional_text(fields, "why"),
     )
 
 
@@ -179,7 +179,7 @@ def _read_printed_numbers(entry: DocumentField) -> dict[str, float]:
     parts = entry.read_mapping("printed numbers such as {10: 3.83, 25: 2.1}")
     found = {key: float(part.value) for key, part in parts.items() if check_number(part)}
     for key in [key for key, number in found.items() if not number]:
-        parts[key].report_expected("a number other than 0, because deviations are in percent of it")
+        parts[key].report_expected_value("a number other than 0, because deviations are in percent of it")
         del found[key]
     return found
 
@@ -188,7 +188,7 @@ def _read_number(fields: Mapping[str, DocumentField], key: str, default: float) 
     if key not in fields or not check_number(fields[key]):
         return default
     if fields[key].value < 0:
-        fields[key].report_expected("a number of at least 0")
+        fields[key].report_expected_value("a number of at least 0")
     return float(fields[key].value)
 
 
@@ -198,7 +198,7 @@ def _read_range(fields: Mapping[str, DocumentField], key: str) -> Range:
     parts = fields[key].items("two numbers such as [0.9, 1.1]")
     ends = [float(part.value) for part in parts if check_number(part)]
     if len(parts) != 2 or len(ends) != 2 or ends[0] > ends[1]:
-        fields[key].report_expected("two numbers such as [0.9, 1.1], the smaller first")
+        fields[key].report_expected_value("two numbers such as [0.9, 1.1], the smaller first")
         return _UNBOUNDED_RANGE
     return ends[0], ends[1]
 
@@ -234,14 +234,14 @@ def _combined_verdict(claim: PaperClaim, findings: Sequence[tuple[bool | None, s
     return ClaimVerdict(claim, True, good)
 
 
-def _check_printed(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_printed_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     findings: list[tuple[bool | None, str]] = []
     worst = 0.0
-    for key, part in frame.groups(claim.over):
-        printed = claim.printed.get(_printed_key(key))
+    for key, part in frame.iter_groups(claim.over):
+        printed = claim.printed.get(_printed_number_key(key))
         if printed is None:
             continue
-        found = claim.value.compute(part)
+        found = claim.value.compute_value(part)
         if np.isnan(found):
             findings.append((None, f"{_group_prefix(claim, key)}no runs to compare with {printed:g}"))
             continue
@@ -250,10 +250,13 @@ def _check_printed(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
         findings.append(
             (
                 abs(off) <= claim.max_deviation_percent,
-                f"{_group_prefix(claim, key)}{_measure_text(claim.value, part)} instead of {printed:g} ({off:+.1f} %)",
+                f"{_group_prefix(claim, key)}{_measured_value_text(claim.value, part)} instead of {printed:g} ("
+                f"{off:+.1f} %)",
             )
         )
-    good = f"{len(findings)} numbers, the largest deviation is {worst:.1f} %{_tails_text(claim.value, frame)}"
+    good = (
+        f"{len(findings)} numbers, the largest deviation is {worst:.1f} %{_median_and_maximum_text(claim.value, frame)}"
+    )
     return _combined_verdict(claim, findings, good)
 
 
@@ -270,16 +273,16 @@ class _ComparedValues:
 def _compared_values(claim: PaperClaim, frame: ResultFrame) -> list[_ComparedValues]:
     """Return the values of the two compared sides, for every group of runs in which both values are known."""
     found = []
-    for key, part in frame.groups(claim.over):
+    for key, part in frame.iter_groups(claim.over):
         runs = [part.filter_rows(side) for side in claim.sides]
-        a, b = map(claim.value.compute, runs)
+        a, b = map(claim.value.compute_value, runs)
         if not (np.isnan(a) or np.isnan(b)):
-            text = " and ".join(_measure_text(claim.value, own) for own in runs)
+            text = " and ".join(_measured_value_text(claim.value, own) for own in runs)
             found.append(_ComparedValues(_group_prefix(claim, key), a, b, text))
     return found
 
 
-def _check_less(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_less_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     pairs = _compared_values(claim, frame)
     findings = [
         (p.a <= p.b * (1 + claim.slack / 100) if claim.slack else p.a < p.b, f"{p.place}{p.text}") for p in pairs
@@ -289,7 +292,7 @@ def _check_less(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     return _combined_verdict(claim, findings, span)
 
 
-def _check_ratio(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_ratio_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     low, high = claim.value_range
     pairs = _compared_values(claim, frame)
     ratios = [(pair, pair.a / pair.b) for pair in pairs if pair.b]
@@ -299,27 +302,31 @@ def _check_ratio(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     return _combined_verdict(claim, findings, _range_text([ratio for _, ratio in ratios]) if ratios else "")
 
 
-def _check_between(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_between_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     low, high = claim.value_range
-    known = [(key, part) for key, part in frame.groups(claim.over) if not np.isnan(claim.value.compute(part))]
-    values = [claim.value.compute(part) for _, part in known]
-    texts = [f"{_group_prefix(claim, key)}{_measure_text(claim.value, part)}" for key, part in known]
+    known = [
+        (key, part) for key, part in frame.iter_groups(claim.over) if not np.isnan(claim.value.compute_value(part))
+    ]
+    values = [claim.value.compute_value(part) for _, part in known]
+    texts = [f"{_group_prefix(claim, key)}{_measured_value_text(claim.value, part)}" for key, part in known]
     findings = [(low <= value <= high, text) for value, text in zip(values, texts, strict=True)]
-    return _combined_verdict(claim, findings, _range_text(values) + _tails_text(claim.value, frame) if values else "")
+    return _combined_verdict(
+        claim, findings, _range_text(values) + _median_and_maximum_text(claim.value, frame) if values else ""
+    )
 
 
 def curve_points(value: ResultMeasure, frame: ResultFrame, along: str) -> list[tuple[float, float]]:
     """Return the sorted points (value of `along`, measured value) of a curve, without points that are nan."""
-    points = [(key[0], value.compute(part)) for key, part in frame.groups([along]) if key[0] is not None]
+    points = [(key[0], value.compute_value(part)) for key, part in frame.iter_groups([along]) if key[0] is not None]
     return sorted((float(x), y) for x, y in points if not np.isnan(y))
 
 
-def _check_monotone(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_monotone_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     sign = 1.0 if claim.kind == "falls" else -1.0
     findings, spans = [], []
-    for key, part in frame.groups(claim.over):
+    for key, part in frame.iter_groups(claim.over):
         points = curve_points(claim.value, part, claim.x_attribute)
-        said = {at[0]: _measure_text(claim.value, runs) for at, runs in part.groups([claim.x_attribute])}
+        said = {at[0]: _measured_value_text(claim.value, runs) for at, runs in part.iter_groups([claim.x_attribute])}
         for (x, before), (z, after) in pairwise(points):
             allowed = abs(before) * claim.slack / 100.0
             text = f"{_group_prefix(claim, key)}{said[x]} at {claim.x_attribute}={x:g}, {said[z]} at {z:g}"
@@ -331,10 +338,10 @@ def _check_monotone(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     )
 
 
-def _check_power(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_power_law_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     findings: list[tuple[bool | None, str]] = []
     fits = []
-    for key, part in frame.groups(claim.over):
+    for key, part in frame.iter_groups(claim.over):
         points = [p for p in curve_points(claim.value, part, claim.x_attribute) if p[0] >= claim.min_x]
         if len(points) < 2:
             continue
@@ -372,9 +379,9 @@ def crossing_x(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]
     return found
 
 
-def _check_crossing(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
+def _check_crossing_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     findings, places = [], []
-    for key, part in frame.groups(claim.over):
+    for key, part in frame.iter_groups(claim.over):
         curves = [curve_points(claim.value, part.filter_rows(side), claim.x_attribute) for side in claim.sides]
         if not dict(curves[0]).keys() & dict(curves[1]).keys():
             continue
@@ -385,19 +392,19 @@ def _check_crossing(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     return _combined_verdict(claim, findings, "; ".join(places))
 
 
-def _measure_text(value: ResultMeasure, runs: ResultFrame) -> str:
+def _measured_value_text(value: ResultMeasure, runs: ResultFrame) -> str:
     """Return the value of a measure as text, followed by median and maximum if it is a mean of cost ratios."""
-    text = f"{value.compute(runs):.4g}"
-    tails = [f"{tail.kind_name} {tail.compute(runs):.4g}" for tail in value.median_and_maximum]
+    text = f"{value.compute_value(runs):.4g}"
+    tails = [f"{tail.kind_name} {tail.compute_value(runs):.4g}" for tail in value.median_and_maximum]
     return f"{text} ({', '.join(tails)})" if tails else text
 
 
-def _tails_text(value: ResultMeasure, runs: ResultFrame) -> str:
+def _median_and_maximum_text(value: ResultMeasure, runs: ResultFrame) -> str:
     """Return the median and the maximum of a measure over all runs, as text to append to a verdict.
 
     The text is empty if the measure is not a mean of cost ratios.
     """
-    tails = [f"{tail.kind_name} {tail.compute(runs):.4g}" for tail in value.median_and_maximum]
+    tails = [f"{tail.kind_name} {tail.compute_value(runs):.4g}" for tail in value.median_and_maximum]
     return f"; of all runs {', '.join(tails)}" if tails else ""
 
 
@@ -407,7 +414,7 @@ def _group_prefix(claim: PaperClaim, key: tuple[Any, ...]) -> str:
     return f"{', '.join(words)}: " if words else ""
 
 
-def _printed_key(key: tuple[Any, ...]) -> str:
+def _printed_number_key(key: tuple[Any, ...]) -> str:
     """Return the attribute values of a group of runs, joined by blanks as in the keys of `printed`."""
     return " ".join(str(value) for value in key)
 
@@ -419,12 +426,12 @@ def _range_text(values: Sequence[float]) -> str:
 
 
 _CHECKS: dict[str, Callable[[PaperClaim, ResultFrame], ClaimVerdict]] = {
-    "printed": _check_printed,
-    "less": _check_less,
-    "ratio": _check_ratio,
-    "between": _check_between,
-    "falls": _check_monotone,
-    "rises": _check_monotone,
-    "power": _check_power,
-    "crossing": _check_crossing,
+    "printed": _check_printed_claim,
+    "less": _check_less_claim,
+    "ratio": _check_ratio_claim,
+    "between": _check_between_claim,
+    "falls": _check_monotone_claim,
+    "rises": _check_monotone_claim,
+    "power": _check_power_law_claim,
+    "crossing": _check_crossing_claim,
 }

@@ -125,7 +125,7 @@ def _local_replacements(scope: ast.AST, depth: int) -> dict[str, str]:
     """Return the mapping from local names of a scope to canonical names; parameters keep their names."""
     if isinstance(scope, _Comprehension):
         bound = [name for loop in scope.generators for name in _bound_names([loop.target])]
-        return _numbered_replacements(bound, depth)
+        return _numbered_name_replacements(bound, depth)
     assert isinstance(scope, _Function)
     parameters = [argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)]
     body = scope.body if isinstance(scope.body, list) else [scope.body]
@@ -133,10 +133,10 @@ def _local_replacements(scope: ast.AST, depth: int) -> dict[str, str]:
         name for node in _nodes_of_scope(body) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     own = [name for name in _bound_names(body) if name not in shared and name not in parameters]
-    return _numbered_replacements(own, depth) | {name: f"'{name}'" for name in parameters}
+    return _numbered_name_replacements(own, depth) | {name: f"'{name}'" for name in parameters}
 
 
-def _numbered_replacements(names: list[str], depth: int) -> dict[str, str]:
+def _numbered_name_replacements(names: list[str], depth: int) -> dict[str, str]:
     return {name: f"${depth}.{index}" for index, name in enumerate(dict.fromkeys(names))}
 
 

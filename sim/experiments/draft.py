@@ -1,7 +1,7 @@
 """Draft an experiment from the run in the window: its map and agents, problems, and budgets or a sweep.
 
-A sweep tries all combinations of values of two parameters of one agent. `write_experiment` creates the files (map, list
-of problems and specification) for the command `experiment`.
+A sweep tries all combinations of values of two parameters of one agent. `write_experiment_files` creates the files
+(map, list of problems and specification) for the command `experiment`.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 from sim.agent_api import AgentSpec
 from sim.commands import BUDGET_PARAM, AgentConfig, name_with_suffix
 from sim.experiments.specification import FORMAT, VERSION
-from sim.files.disk import make_folder, write_atomically
+from sim.files.disk import create_folder, write_file_atomically
 from sim.files.movement import movement_data
 from sim.files.movingai import ScenRow, map_text, scen_text
 from sim.files.scenario import MAX_TITLE
@@ -48,7 +48,7 @@ class ExperimentDraft:
     sweep: tuple[SweepAxis, ...] = ()  # the two axes of a sweep of the only agent; empty: no sweep
 
 
-def read_axis(text: str, spec: AgentSpec) -> SweepAxis:
+def parse_sweep_axis(text: str, spec: AgentSpec) -> SweepAxis:
     """Parse an axis of a sweep from a line such as `weight: 1 1.4 2 3` or `budget: 1 4 16`.
 
     Raises:
@@ -67,7 +67,7 @@ def read_axis(text: str, spec: AgentSpec) -> SweepAxis:
     return SweepAxis(name, tuple(dict.fromkeys(values)))
 
 
-def read_budgets(text: str) -> tuple[int, ...]:
+def parse_budgets(text: str) -> tuple[int, ...]:
     """Parse budgets such as `1 4 16`; raise a ConfigError if there are none or if one is illegal."""
     words = re.split(r"[\s,]+", text.strip()) if text.strip() else []
     if not words:
@@ -75,7 +75,7 @@ def read_budgets(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(BUDGET_PARAM.parse_value(word, "budgets")) for word in words))
 
 
-def write_experiment(sketch: ExperimentDraft, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
+def write_experiment_files(sketch: ExperimentDraft, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
     """Write the map, the problem list and the specification of an experiment into a folder.
 
     Args:
@@ -89,13 +89,13 @@ def write_experiment(sketch: ExperimentDraft, folder: Path, specs: Mapping[str, 
     Raises:
         ConfigError: No budget is large enough for any agent, or a file cannot be written.
     """
-    make_folder(folder)
-    write_atomically(folder / MAP_FILE, map_text(sketch.grid).encode())
+    create_folder(folder)
+    write_file_atomically(folder / MAP_FILE, map_text(sketch.grid).encode())
     if sketch.rows:
         rows = (replace(row, map_name=MAP_FILE) for row in sketch.rows)
-        write_atomically(folder / PROBLEMS_FILE, scen_text(rows).encode())
+        write_file_atomically(folder / PROBLEMS_FILE, scen_text(rows).encode())
     path = folder / SPECIFICATION_FILE
-    write_atomically(path, write_yaml(specification_data(sketch, specs)).encode())
+    write_file_atomically(path, write_yaml(specification_data(sketch, specs)).encode())
     return path
 
 
@@ -107,7 +107,7 @@ def specification_data(sketch: ExperimentDraft, specs: Mapping[str, AgentSpec]) 
     Raises:
         ConfigError: No budget is large enough for any agent.
     """
-    agents = [_agent_entry(config, sketch, specs[config.kind]) for config in sketch.agents]
+    agents = [_agent_specification_entry(config, sketch, specs[config.kind]) for config in sketch.agents]
     if not any(agent["budgets"] for agent in agents):
         raise ConfigError("budgets: no budget is large enough for any of the agents; add a larger one")
     problems: dict[str, Any] = {"map": [MAP_FILE], "random": sketch.count, "seed": sketch.seed}
@@ -148,7 +148,7 @@ def _is_sufficient_budget(config: AgentConfig, budget: int, spec: AgentSpec) -> 
     return spec.check_budget(budget, parse_params(spec.params, config.params, spec.key, [])) is None
 
 
-def _agent_entry(config: AgentConfig, sketch: ExperimentDraft, spec: AgentSpec) -> dict[str, Any]:
+def _agent_specification_entry(config: AgentConfig, sketch: ExperimentDraft, spec: AgentSpec) -> dict[str, Any]:
     """Return the entry of one agent in the specification, with the budgets that are large enough for the agent."""
     swept: Mapping[str, Any] = {axis.name: list(axis.values) for axis in sketch.sweep if axis.name != BUDGET_AXIS}
     budgets = [budget for budget in _budgets_of_agent(config, sketch) if _is_sufficient_budget(config, budget, spec)]

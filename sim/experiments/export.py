@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from sim.experiments.columns import MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
-from sim.experiments.result_frame import DamageError, parse_params_json
+from sim.experiments.result_frame import DamagedResultsError, parse_params_json
 from sim.experiments.store import DATABASE_FILE, LOCK_FILE, ResultStore
 from sim.files.csv_text import format_csv
-from sim.files.disk import make_folder, write_atomically
+from sim.files.disk import create_folder, write_file_atomically
 from sim.params import ConfigError
 
 RESULTS_FILE, TIMES_FILE, PARQUET_FILE = "results.csv", "times.csv", "results.parquet"
@@ -20,14 +20,14 @@ EXPORTED_RESULT_COLUMNS = ("row", *(column.name for column in (*PLANNED_COLUMNS,
 EXPORTED_TIME_COLUMNS = ("row", "trial", *(column.name for column in PROCESSOR_TIME_COLUMNS))
 
 
-def write_tables(store: ResultStore) -> None:
+def write_csv_tables(store: ResultStore) -> None:
     """Write results.csv and times.csv into the results folder.
 
     results.csv is identical each time the same specification is run. Processor times differ between repetitions, so
     they are written to a separate file.
     """
-    write_atomically(store.folder / RESULTS_FILE, _table_csv(EXPORTED_RESULT_COLUMNS, store))
-    write_atomically(store.folder / TIMES_FILE, _table_csv(EXPORTED_TIME_COLUMNS, store))
+    write_file_atomically(store.folder / RESULTS_FILE, _table_csv(EXPORTED_RESULT_COLUMNS, store))
+    write_file_atomically(store.folder / TIMES_FILE, _table_csv(EXPORTED_TIME_COLUMNS, store))
 
 
 def _table_csv(columns: tuple[str, ...], store: ResultStore) -> bytes:
@@ -50,18 +50,18 @@ class _ParamsFormatter:
     def __call__(self, text: str) -> str:
         if text not in self._cache:
             self._cache[text] = ",".join(
-                f"{name}={_param_text(value)}" for name, value in self._parse_params(text).items()
+                f"{name}={_param_option_text(value)}" for name, value in self._parse_params(text).items()
             )
         return self._cache[text]
 
     def _parse_params(self, text: str) -> dict[str, Any]:
         try:
             return parse_params_json(text)
-        except DamageError as error:
+        except DamagedResultsError as error:
             raise ConfigError(f"{DATABASE_FILE}: damaged or edited manually: {error}") from error
 
 
-def _param_text(value: object) -> str:
+def _param_option_text(value: object) -> str:
     """Return the value of an agent's parameter in the form of the option `--agent`, such as true or 3.0."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -88,19 +88,19 @@ def write_parquet(store: ResultStore) -> None:
 # --- Downward Lab ---------------------------------------------------------------------------------
 
 
-def write_lab_properties(store: ResultStore) -> Path:
+def write_downward_lab_properties(store: ResultStore) -> Path:
     """Write the results for Downward Lab to `<folder>-eval/properties` in the results folder, and return that path.
 
     The file is JSON: a mapping from the id of each run to its attributes.
     """
     folder = store.folder / f"{store.folder.resolve().name}-eval"
-    make_folder(folder)
+    create_folder(folder)
     path = folder / "properties"
-    write_atomically(path, (json.dumps(dict(_lab_runs(store)), indent=1, sort_keys=True) + "\n").encode())
+    write_file_atomically(path, (json.dumps(dict(_downward_lab_runs(store)), indent=1, sort_keys=True) + "\n").encode())
     return path
 
 
-def _lab_runs(store: ResultStore) -> Iterator[tuple[str, dict[str, Any]]]:
+def _downward_lab_runs(store: ResultStore) -> Iterator[tuple[str, dict[str, Any]]]:
     names = [*EXPORTED_RESULT_COLUMNS, *(column.name for column in PROCESSOR_TIME_COLUMNS)]
     algorithm = _algorithm_namer(store)
     for values in store.rows(names):

@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.agent_api import AgentSpec, Status
-from sim.agent_preparation import iter_preparation, needs_prepared_data
+from sim.agent_preparation import iter_data_preparation, needs_prepared_data
 from sim.commands import AgentConfig
 from sim.experiments.columns import MEASURED_COLUMNS, PROCESSOR_TIME_COLUMNS
 from sim.experiments.plan import AgentRun, WorkerTask, WorldJob
 from sim.grid import Grid
 from sim.prepared import PreparedData, Stopwatch
-from sim.results import MOVE_LIMIT, STUCK, NoPathProofs, outcome_of, result_line, run_single_agent, trial_result_line
+from sim.results import (
+    MOVE_LIMIT,
+    STUCK,
+    NoPathProofs,
+    agent_result_line,
+    outcome_of_walker,
+    run_single_agent,
+    trial_result_line,
+)
 from sim.walker import Walker
 from sim.world import MAX_TICKS_PER_CALL, World
 
@@ -82,7 +90,7 @@ def run_job(
     Returns:
         The lines of results, and a failure for each agent that the referee stopped.
     """
-    _prepare_agent_data([agent_config(walk) for walk in job.agent_runs], job, grid, specs, data_stopwatch)
+    _prepare_agent_data([agent_config_of_run(walk) for walk in job.agent_runs], job, grid, specs, data_stopwatch)
     world = build_job_world(job, grid, specs, stopwatch)
     walkers = tuple(world.walkers)
     is_plain = len(walkers) == 1 and job.changes is None
@@ -108,7 +116,7 @@ def _prepare_agent_data(
 ) -> None:
     """Compute the data that agents prepare before a run, such as databases, to measure its time separately."""
     if needs_prepared_data(configs, specs):
-        for _ in iter_preparation(configs, specs, grid, (grid.cell(*job.start), grid.cell(*job.goal)), stopwatch):
+        for _ in iter_data_preparation(configs, specs, grid, (grid.cell(*job.start), grid.cell(*job.goal)), stopwatch):
             pass
 
 
@@ -133,11 +141,11 @@ def build_job_world(
         **{"measures": job.counts_nonoptimal_moves, **options},
     )
     for walk in job.agent_runs:
-        world.add(agent_config(walk))
+        world.add(agent_config_of_run(walk))
     return world
 
 
-def agent_config(walk: AgentRun) -> AgentConfig:
+def agent_config_of_run(walk: AgentRun) -> AgentConfig:
     return AgentConfig(walk.kind, params=walk.params, budget=walk.budget)
 
 
@@ -146,10 +154,10 @@ def _run_single_agent(world: World, job: WorldJob) -> Iterator[ResultLine]:
     walker, proofs = world.walkers[0], NoPathProofs()
     for _ in run_single_agent(world, walker, job.moves, max_ticks=job.ticks):
         proofs.record_proofs([walker])
-    return _result_lines(world, walker, job.agent_runs[0], _active_outcome(job, walker), proofs)
+    return _result_lines(world, walker, job.agent_runs[0], _outcome_of_active_agent(job, walker), proofs)
 
 
-def _active_outcome(job: WorldJob, walker: Walker) -> str:
+def _outcome_of_active_agent(job: WorldJob, walker: Walker) -> str:
     """Return why an agent that was still active had to end its run: MOVE_LIMIT or STUCK."""
     return MOVE_LIMIT if _moves_left(job, walker) <= 0 else STUCK
 
@@ -174,12 +182,12 @@ def _run_all_agents(world: World, job: WorldJob) -> Iterator[ResultLine]:
         to_next_step = step - world.tick % step
         world.advance(min(to_next_step, job.ticks - world.tick, moves))
         proofs.record_proofs(world.walkers)
-        world.walkers = [w for w in world.walkers if not _is_finished(job, w)]
+        world.walkers = [w for w in world.walkers if not _is_agent_finished(job, w)]
     for walker, walk in zip(everybody, job.agent_runs, strict=True):
-        yield from _result_lines(world, walker, walk, _active_outcome(job, walker), proofs)
+        yield from _result_lines(world, walker, walk, _outcome_of_active_agent(job, walker), proofs)
 
 
-def _is_finished(job: WorldJob, walker: Walker) -> bool:
+def _is_agent_finished(job: WorldJob, walker: Walker) -> bool:
     has_arrived_for_good = walker.agent.status is Status.AT_GOAL and walker.is_done
     return has_arrived_for_good or _moves_left(job, walker) <= 0
 
@@ -188,8 +196,8 @@ def _result_lines(
     world: World, walker: Walker, walk: AgentRun, if_active: str, proofs: NoPathProofs
 ) -> Iterator[ResultLine]:
     """Yield the result lines of an agent: one line, or a line for each trial if the agent may walk several times."""
-    outcome = outcome_of(world, walker, if_active)
-    line = result_line(world, walker, outcome, "", proofs.proof_tick(walker))
+    outcome = outcome_of_walker(world, walker, if_active)
+    line = agent_result_line(world, walker, outcome, "", proofs.last_proof_tick(walker))
     if walker.spec.has_data:
         line |= _prepared_data_columns(walker.agent.view().prepared)
     if walker.max_trials == 1:

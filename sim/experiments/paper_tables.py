@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sim.experiments.report_charts import measure_label, unfinished_count, value_of_measure
+from sim.experiments.report_charts import measure_label, unfinished_run_count, value_of_measure
 from sim.experiments.report_layout import TableSpec
 from sim.experiments.result_frame import SETTING_COLUMNS, ResultFrame, ResultMeasure, RunFilter, setting_names
 from sim.experiments.table_formats import MeasuredCell, TableCell
@@ -15,7 +15,7 @@ TableContent = tuple[tuple[str, ...], list[tuple[TableCell, ...]]]
 """Content of a table: (headings, rows)."""
 
 
-def best_under_limits(
+def best_settings_table(
     grouping: TableSpec, limit: ResultMeasure, frame: ResultFrame, agents: Mapping[str, str]
 ) -> TableContent:
     """Return a table that says, for each range of a limit, which setting is best under this limit.
@@ -31,8 +31,8 @@ def best_under_limits(
     """
     names = setting_names(frame, agents)
     found = []
-    for key, runs in frame.groups(SETTING_COLUMNS):
-        most, value = limit.compute(runs), grouping.values[0].compute(runs)
+    for key, runs in frame.iter_groups(SETTING_COLUMNS):
+        most, value = limit.compute_value(runs), grouping.values[0].compute_value(runs)
         if runs.numeric_column("arrived").min() > 0 and value == value and most == most:
             found.append((most, value, names[key], runs))
     found.sort(key=lambda item: item[:2])
@@ -60,7 +60,7 @@ def best_under_limits(
     ), rows
 
 
-def preparation_payoffs(
+def preparation_payoff_table(
     grouping: TableSpec, frame: ResultFrame, rivals: ResultFrame, agents: Mapping[str, str]
 ) -> TableContent:
     """Return a table with the number of moves after which the prepared data of each setting pays off.
@@ -76,16 +76,17 @@ def preparation_payoffs(
     value = grouping.values[0]
     names, others = setting_names(frame, agents), setting_names(rivals, agents)
     known = [
-        (value.compute(runs), _us_per_move(runs), others[key], runs) for key, runs in rivals.groups(SETTING_COLUMNS)
+        (value.compute_value(runs), _planning_us_per_move(runs), others[key], runs)
+        for key, runs in rivals.iter_groups(SETTING_COLUMNS)
     ]
     known = [rival for rival in known if rival[0] == rival[0]]
     rows: list[tuple[TableCell, ...]] = []
-    for key, runs in frame.groups(SETTING_COLUMNS):
-        quality, ours = value.compute(runs), _us_per_move(runs)
+    for key, runs in frame.iter_groups(SETTING_COLUMNS):
+        quality, ours = value.compute_value(runs), _planning_us_per_move(runs)
         nearest = min(known, key=lambda rival: abs(rival[0] - quality), default=None)
         if nearest is None or quality != quality:
             continue
-        build_s, gain = _BUILD_TIME.compute(runs), nearest[1] - ours
+        build_s, gain = _BUILD_TIME.compute_value(runs), nearest[1] - ours
         moves = 1e6 * build_s / gain if gain > 0 else float("nan")
         times: tuple[TableCell, ...] = (moves, moves * ours / 1e6) if gain > 0 else ("never", "never")
         cells = (
@@ -107,7 +108,7 @@ def preparation_payoffs(
     return (*headings, "seconds of planning until then"), rows
 
 
-def _us_per_move(runs: ResultFrame) -> float:
+def _planning_us_per_move(runs: ResultFrame) -> float:
     """Return the microseconds of planning per move: the total of all runs divided by their total number of moves."""
     moves = float(np.nansum(runs.numeric_column("moves")))
     return 1000.0 * float(np.nansum(runs.numeric_column("total_ms"))) / moves if moves else float("nan")
@@ -126,7 +127,7 @@ def create_measure_cell(
         among: All measures of the table. If they include the median and the maximum, the cell does not repeat them.
         sides: Empty, or two selections of runs; the cell then has the number of the first / the number of the second.
     """
-    value, unfinished = value_of_measure(measure, sides, runs), unfinished_count(sides, runs)
+    value, unfinished = value_of_measure(measure, sides, runs), unfinished_run_count(sides, runs)
     if np.isnan(value):
         return None
     found = int(value) if measure.kind == "most" and not sides and value.is_integer() else value

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from sim.agent_checks import seed_of_problem
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.experiments.code_version import code_version
 from sim.experiments.problems import CompressedMap, MapData, ProblemInstance, compress_map
 from sim.experiments.specification import AgentSetting, ExperimentPart, Specification
@@ -38,7 +38,7 @@ class WorldJob:
     start: tuple[int, int]
     goal: tuple[int, int]
     seed: int  # seed of all random numbers in the world
-    changes: RandomChanges | None  # random changes of the map; None: no changes
+    changes: RandomChangeSchedule | None  # random changes of the map; None: no changes
     trials: int  # maximum number of walks from start to goal per agent
     moves: int  # maximum number of moves of an agent
     ticks: int  # maximum number of ticks of the world
@@ -73,11 +73,11 @@ class RunBatch:
 
     part: ExperimentPart
     settings: tuple[AgentSetting, ...]
-    changes: RandomChanges | None  # random changes of the map; None: no changes
+    changes: RandomChangeSchedule | None  # random changes of the map; None: no changes
     seed: int  # one of the seeds in the specification
     first_row: int  # row number of the batch's first run in the results
 
-    def row_number(self, case: int, setting: int) -> int:
+    def results_row_number(self, case: int, setting: int) -> int:
         """Return the row number of a run in the results. Rows are ordered by setting first, then by problem.
 
         Args:
@@ -91,7 +91,7 @@ class RunBatch:
         return seed_of_problem(self.seed, case.number)
 
 
-def iter_batches(spec: Specification) -> Iterator[RunBatch]:
+def iter_run_batches(spec: Specification) -> Iterator[RunBatch]:
     """Yield all batches of an experiment in a fixed order: by part, random changes, seed and setting."""
     row = 0
     for part in spec.parts:
@@ -105,12 +105,12 @@ def iter_batches(spec: Specification) -> Iterator[RunBatch]:
 # --- keys -----------------------------------------------------------------------------------------
 
 
-def setting_text(setting: AgentSetting) -> str:
+def canonical_setting_text(setting: AgentSetting) -> str:
     """Return a setting (agent, parameters, budget) as one canonical line of text, to be hashed."""
-    return f"{setting.kind} {params_text(setting.params)} {setting.budget}"
+    return f"{setting.kind} {params_json(setting.params)} {setting.budget}"
 
 
-def params_text(params: Mapping[str, Value]) -> str:
+def params_json(params: Mapping[str, Value]) -> str:
     return json.dumps(dict(params), separators=(",", ":"))
 
 
@@ -121,7 +121,7 @@ class RunKeys:
         part, changes = batch.part, batch.changes
         dynamics = f"{changes.every} {changes.rate}" + ("" if changes.repeats else " once") if changes else "-"
         limits = f"{part.trials} {part.moves} {part.ticks} {part.counts_nonoptimal_moves}"
-        company = "; ".join(map(setting_text, batch.settings)) if part.is_one_world else ""
+        company = "; ".join(map(canonical_setting_text, batch.settings)) if part.is_one_world else ""
         self._batch = batch
         begun = blake2b(f"{code_version()}|{dynamics}|{limits}|{company}|".encode(), digest_size=16)
         self._setting_hashes: list[
@@ -129,10 +129,10 @@ class RunKeys:
         ] = []  # hash state of each setting, to which only the data of a problem must be added
         for setting in batch.settings:
             own = begun.copy()
-            own.update(setting_text(setting).encode())
+            own.update(canonical_setting_text(setting).encode())
             self._setting_hashes.append(own)
 
-    def keys_for_case(self, case: ProblemInstance) -> list[bytes]:
+    def run_keys_for_problem(self, case: ProblemInstance) -> list[bytes]:
         """Return the keys of the runs on a problem, one for each setting of the batch."""
         seed = self._batch.world_seed(case)
         text = f"|{case.board.key}|{case.start}|{case.goal}|{seed}".encode()
@@ -150,20 +150,20 @@ def _extended_digest(begun: Any, text: bytes) -> bytes:
 # --- rows and tasks -------------------------------------------------------------------------------
 
 
-def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
+def iter_planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
     """Yield (row, key, *columns.PLANNED_COLUMNS) of every run, ordered by batch, setting and problem."""
-    for batch in iter_batches(spec):
+    for batch in iter_run_batches(spec):
         keys = RunKeys(batch)
-        lines = [(keys.keys_for_case(case), case) for case in batch.part.cases]
+        lines = [(keys.run_keys_for_problem(case), case) for case in batch.part.cases]
         every, rate = (batch.changes.every, batch.changes.rate) if batch.changes else (None, None)
         for number, setting in enumerate(batch.settings):
-            params = params_text(setting.params)
+            params = params_json(setting.params)
             tail = (setting.kind, params, setting.label, setting.budget, batch.seed, every, rate)
             for index, (found, case) in enumerate(lines):
                 board = case.board
                 of_map = (board.free_cell_count, board.grid.movement.rule, board.grid.diagonal_cost)
                 head = (batch.part.name, board.name, *case.start, *case.goal, case.listed_optimal, *of_map)
-                yield (batch.row_number(index, number), found[number], *head, *tail)
+                yield (batch.results_row_number(index, number), found[number], *head, *tail)
 
 
 class CompressedMapCache:
@@ -178,7 +178,7 @@ class CompressedMapCache:
         return self._packed_maps[board.key]
 
 
-def iter_tasks(spec: Specification, done: set[bytes]) -> Iterator[WorkerTask]:
+def iter_unfinished_tasks(spec: Specification, done: set[bytes]) -> Iterator[WorkerTask]:
     """Yield tasks for all runs that have no results yet.
 
     Each task has at most `spec.max_task_problems` problems, all on one map. A problem is left out if all of its runs in
@@ -189,24 +189,24 @@ def iter_tasks(spec: Specification, done: set[bytes]) -> Iterator[WorkerTask]:
         done: The keys of all runs that have results.
     """
     packer = CompressedMapCache()
-    for batch in iter_batches(spec):
+    for batch in iter_run_batches(spec):
         keys = RunKeys(batch)
         jobs: list[WorldJob] = []
         board: MapData | None = None
         for case in batch.part.cases:
-            found = keys.keys_for_case(case)
+            found = keys.run_keys_for_problem(case)
             if done.issuperset(found):
                 continue
             if board is not None and (len(jobs) == spec.max_task_problems or case.board.key != board.key):
                 yield WorkerTask(packer.compressed_map(board), tuple(jobs), code_version())
                 jobs = []
             board = case.board
-            jobs.append(create_job(batch, case, found))
+            jobs.append(create_world_job(batch, case, found))
         if board is not None and jobs:
             yield WorkerTask(packer.compressed_map(board), tuple(jobs), code_version())
 
 
-def create_job(batch: RunBatch, case: ProblemInstance, keys: Iterable[bytes]) -> WorldJob:
+def create_world_job(batch: RunBatch, case: ProblemInstance, keys: Iterable[bytes]) -> WorldJob:
     """Return the job (world to simulate) for one problem of a batch.
 
     Args:
@@ -235,13 +235,13 @@ def split_task(task: WorkerTask) -> list[WorkerTask]:
     return [WorkerTask(task.board, (job,), task.program_version) for job in task.jobs]
 
 
-def find_row(spec: Specification, row: int) -> tuple[RunBatch, ProblemInstance, AgentSetting]:
+def find_planned_row(spec: Specification, row: int) -> tuple[RunBatch, ProblemInstance, AgentSetting]:
     """Return the batch, problem and setting of a row of the results.
 
     Raises:
         IndexError: The experiment has no such row.
     """
-    for batch in iter_batches(spec):
+    for batch in iter_run_batches(spec):
         index = row - batch.first_row
         if 0 <= index < len(batch.settings) * len(batch.part.cases):
             setting, case = divmod(index, len(batch.part.cases))

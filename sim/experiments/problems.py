@@ -18,10 +18,17 @@ import numpy as np
 
 from sim.commands import Pair
 from sim.files.document_fields import DocumentField, require_field
-from sim.files.file_access import refusal_reason
-from sim.files.map_files import maps_with_setting, open_map
+from sim.files.file_access import file_refusal_reason
+from sim.files.map_files import describe_maps_with_setting, open_map
 from sim.files.movement import MOVEMENT_KEYS, read_movement
-from sim.files.movingai import SWAMP_PARAM, ScenRow, find_map_of_scen, read_scen, row_problem_on, select_row_indices
+from sim.files.movingai import (
+    SWAMP_PARAM,
+    ScenRow,
+    find_map_of_scen,
+    read_scen,
+    row_problem_on_grid,
+    select_row_indices,
+)
 from sim.generate import component_labels, generate_map
 from sim.grid import Grid
 from sim.movement import DEFAULT_MOVEMENT, RULE_PARAM, Movement
@@ -125,7 +132,7 @@ def compress_map(board: MapData) -> CompressedMap:
 # --- random problems and changed maps -------------------------------------------------------------
 
 
-def random_generator(seed: int, name: str) -> Random:
+def problem_random_generator(seed: int, name: str) -> Random:
     """Return the random number generator with which the problems of one file are drawn.
 
     The experiments in docs/experiments.md use seed 0, for which only the name of the file counts.
@@ -133,13 +140,13 @@ def random_generator(seed: int, name: str) -> Random:
     return Random(f"{seed} {name}" if seed else name)
 
 
-def sample_in_order(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
+def ordered_sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
     """Return a random sample of at most `count` items in their original order."""
     indices = chance.sample(range(len(items)), min(count, len(items)))
     return [items[index] for index in sorted(indices)]
 
 
-def random_pairs(
+def random_start_goal_pairs(
     grid: Grid, count: int, chance: Random, lengths: tuple[float, float] = (0.0, float("inf"))
 ) -> list[tuple[int, int]]:
     """Return random problems as pairs (start cell, goal cell), drawn uniformly from all connected pairs of cells.
@@ -181,7 +188,7 @@ def shrink_map(grid: Grid, by: int) -> Grid:
     return Grid(letters, grid.movement, f"{grid.name} / {by}")
 
 
-def seal_goal(case: ProblemInstance) -> ProblemInstance | None:
+def problem_with_sealed_goal(case: ProblemInstance) -> ProblemInstance | None:
     """Return a problem with a ring of walls two cells away from its goal, or None if the start is inside the ring."""
     (x, y), grid = case.goal, case.board.grid
     if max(abs(case.start[0] - x), abs(case.start[1] - y)) <= _RING_DISTANCE:
@@ -190,7 +197,7 @@ def seal_goal(case: ProblemInstance) -> ProblemInstance | None:
     for column, row in itertools.product(
         range(x - _RING_DISTANCE, x + _RING_DISTANCE + 1), range(y - _RING_DISTANCE, y + _RING_DISTANCE + 1)
     ):
-        if grid.contains(column, row) and max(abs(column - x), abs(row - y)) == _RING_DISTANCE:
+        if grid.contains_point(column, row) and max(abs(column - x), abs(row - y)) == _RING_DISTANCE:
             letters[row, column] = ord("@")
     walled = Grid(letters, grid.movement, grid.name)
     return replace(case, board=create_map_data(f"{case.board.name}, {x},{y} sealed", walled), listed_optimal=None)
@@ -206,12 +213,12 @@ class ProblemFiles:
     folders: Sequence[Path]
     opened_maps: dict[tuple[object, ...], MapData] = field(default_factory=dict)
 
-    def find_files(self, pattern: str) -> list[tuple[str, Path]]:
+    def find_matching_files(self, pattern: str) -> list[tuple[str, Path]]:
         """Return (displayed name, path) of all files that match a pattern in the first folder with such files."""
         for folder in self.folders:
-            found = sorted({path for path in _glob_files(folder, pattern) if self._may_open(path)})
+            found = sorted({path for path in _glob_files(folder, pattern) if self._may_open_file(path)})
             if found:
-                return [(_name_in_results(path, folder), path) for path in found]
+                return [(_file_name_in_results(path, folder), path) for path in found]
         return []
 
     def refusal_messages(self, pattern: str) -> list[str]:
@@ -219,7 +226,7 @@ class ProblemFiles:
         paths = [path for folder in self.folders for path in sorted(_glob_files(folder, pattern)) if path.is_file()]
         return [f"{path}: {why}" for path in paths if (why := self._refusal_reason(path)) is not None]
 
-    def _may_open(self, path: Path) -> bool:
+    def _may_open_file(self, path: Path) -> bool:
         return path.is_file() and self._refusal_reason(path) is None
 
     def _refusal_reason(self, path: Path) -> str | None:
@@ -227,7 +234,7 @@ class ProblemFiles:
 
         Files in each of the folders and in the parent of each folder may be opened.
         """
-        return refusal_reason(
+        return file_refusal_reason(
             os.path.normpath(path), [*self.folders, *(folder.resolve().parent for folder in self.folders)]
         )
 
@@ -245,7 +252,7 @@ def _glob_files(folder: Path, pattern: str) -> list[Path]:
         return []
 
 
-def _name_in_results(path: Path, folder: Path) -> str:
+def _file_name_in_results(path: Path, folder: Path) -> str:
     """Return the name of a file in results: its path relative to a folder, without unprintable characters."""
     # try the unresolved path as well, because a symbolic link in the folder may lead out of the folder
     for file, home in ((path.resolve(), folder.resolve()), (path, folder)):
@@ -282,7 +289,7 @@ def read_problems(entry: DocumentField, places: ProblemFiles, notes: list[str]) 
         sources[0]
     ]()
     if reader.is_sealed:
-        cases = [walled for case in cases if (walled := seal_goal(case)) is not None]
+        cases = [walled for case in cases if (walled := problem_with_sealed_goal(case)) is not None]
     if not cases and not entry.problems.found:
         entry.report_problem("expected at least one problem, got none")
     return cases
@@ -313,30 +320,32 @@ class _ProblemsReader:
     # --- rows of .scen files ---
 
     def rows(self) -> list[ProblemInstance]:
-        low, high = self._length_limits()
+        low, high = self._path_length_limits()
         files = [
             self._problems_of_scen(part, name, path, low, high) for part, name, path in self._matching_files("scen")
         ]
         if (each := self._read_count("each")) is not None:
-            files = [(name, sample_in_order(cases, each, random_generator(self.seed, name))) for name, cases in files]
+            files = [
+                (name, ordered_sample(cases, each, problem_random_generator(self.seed, name))) for name, cases in files
+            ]
         cases = [case for _, found in files for case in found]
         if (count := self._read_count("sample")) is not None:
             names = " ".join(name for name, _ in files)
-            cases = sample_in_order(cases, count, random_generator(self.seed, names))
+            cases = ordered_sample(cases, count, problem_random_generator(self.seed, names))
         return cases
 
-    def _length_limits(self) -> tuple[float, float]:
+    def _path_length_limits(self) -> tuple[float, float]:
         entry = self.fields.get("optimal")
         if entry is None:
             return 0.0, float("inf")
         pair = [part.read_value(LENGTH_PARAM) for part in entry.items("two lengths such as [60, 400]")]
         if len(pair) != 2 or None in pair:
             if isinstance(entry.value, list) and len(pair) != 2:
-                entry.report_expected("two lengths such as [60, 400]")
+                entry.report_expected_value("two lengths such as [60, 400]")
             return 0.0, float("inf")
         low, high = float(pair[0] or 0), float(pair[1] or 0)
         if low > high:
-            entry.report_expected("the shorter length first")
+            entry.report_expected_value("the shorter length first")
         return low, high
 
     def _problems_of_scen(
@@ -352,7 +361,7 @@ class _ProblemsReader:
             scen = read_scen(path)
             chosen = select_row_indices(self._read_row_selection(), len(scen.rows), name, "problems.rows")
             rows = [scen.rows[number] for number in chosen if low <= scen.rows[number].optimal <= high]
-            found = [self._case_of_row(row, path) for row in rows]
+            found = [self._problem_of_row(row, path) for row in rows]
         except ConfigError as error:
             for text in error.problems:
                 part.report_problem(text)
@@ -374,18 +383,20 @@ class _ProblemsReader:
             return None
         return str(entry.value) if isinstance(entry.value, (str, int)) else entry.text(1000)
 
-    def _case_of_row(self, row: ScenRow, path: Path) -> ProblemInstance | str:
+    def _problem_of_row(self, row: ScenRow, path: Path) -> ProblemInstance | str:
         """Return the problem of a row of a .scen file, or a message if the problem cannot be run."""
         if row.problem is not None:
             return row.problem
         board = self._open_map(find_map_of_scen(path, row.map_name, self.places.folders))
-        return row_problem_on(row, board.grid) or ProblemInstance(board, row.start, row.goal, row.optimal, row.number)
+        return row_problem_on_grid(row, board.grid) or ProblemInstance(
+            board, row.start, row.goal, row.optimal, row.number
+        )
 
     def _open_map(self, path: Path) -> MapData:
         key = (path.resolve(), self.swamp, self.movement)
         homes = (f for f in self.places.folders if path.resolve().is_relative_to(f.resolve()) or path.is_relative_to(f))
         home = next(homes, None)
-        name = escape_unprintable(path.name) if home is None else _name_in_results(path, home)
+        name = escape_unprintable(path.name) if home is None else _file_name_in_results(path, home)
         if self.shrink == 1:
             return self.places.board(key, name, lambda: open_map(path, self.swamp, self.movement))
         small = f"{name} / {self.shrink}"
@@ -404,7 +415,7 @@ class _ProblemsReader:
             pattern = part.text(1000)
             if pattern is None:
                 continue
-            found = self.places.find_files(pattern)
+            found = self.places.find_matching_files(pattern)
             if not found:
                 folders = " or ".join(str(folder) for folder in self.places.folders)
                 refused = self.places.refusal_messages(pattern)
@@ -425,7 +436,7 @@ class _ProblemsReader:
         )
         cases: list[ProblemInstance] = []
         for part, name, path in self._matching_files("map"):
-            if "swamp" in self.fields and (maps := maps_with_setting(SWAMP_PARAM, path)):
+            if "swamp" in self.fields and (maps := describe_maps_with_setting(SWAMP_PARAM, path)):
                 self.fields["swamp"].report_problem(f"is allowed only with {maps}, got {value_as_in_files(name)}")
             try:
                 board = self._open_map(path)
@@ -443,7 +454,9 @@ class _ProblemsReader:
 
     def _draw_problems(self, board: MapData, name: str, count: int) -> list[ProblemInstance]:
         """Return at most `count` random problems on a map, with the requested path lengths."""
-        pairs = random_pairs(board.grid, count, random_generator(self.seed, name), self._length_limits())
+        pairs = random_start_goal_pairs(
+            board.grid, count, problem_random_generator(self.seed, name), self._path_length_limits()
+        )
         if count and not pairs:
             self.notes.append(f"{name}: no two cells of the map are connected; the map is left out")
         xy = board.grid.xy
@@ -461,10 +474,12 @@ class _ProblemsReader:
             return []
         count = self._read_count("random")
         return [
-            case for values in _value_combinations(parts) for case in self._problems_on_generated(entry, values, count)
+            case
+            for values in _map_recipe_combinations(parts)
+            for case in self._problems_on_generated_maps(entry, values, count)
         ]
 
-    def _problems_on_generated(
+    def _problems_on_generated_maps(
         self, entry: DocumentField, values: dict[str, Any], count: int | None
     ) -> list[ProblemInstance]:
         recipe = {key: value for key, value in values.items() if key != "kind"}
@@ -481,7 +496,7 @@ class _ProblemsReader:
         return [ProblemInstance(board, made.start, made.goal, None, 0)]
 
 
-def _value_combinations(parts: dict[str, DocumentField]) -> Iterator[dict[str, Any]]:
+def _map_recipe_combinations(parts: dict[str, DocumentField]) -> Iterator[dict[str, Any]]:
     """Yield a recipe of a generated map for each combination of the values that a specification lists."""
     values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
     for chosen in itertools.product(*values):

@@ -18,7 +18,7 @@ _FILTER_KEYS = ("where", "against", "levels")  # keys whose value is a mapping t
 _SIDE_KEYS = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
 
 
-def check_references(
+def check_specification_references(
     entry: DocumentField, attributes: Collection[str], values: Mapping[str, Collection[str]], numbers: Collection[str]
 ) -> None:
     """Report claims, tables or figures that name attributes or values that no run has, or attributes of a wrong type.
@@ -32,16 +32,16 @@ def check_references(
     for part in entry.items("") if isinstance(entry.value, list) else []:
         if not isinstance(part.value, dict):
             continue
-        for field in _attribute_fields(part):
-            _check_attribute(field, field.value, attributes)
-        for field in _x_attribute_fields(part):
+        for field in _iter_attribute_fields(part):
+            _check_attribute_name(field, field.value, attributes)
+        for field in _iter_x_attribute_fields(part):
             if field.value in attributes and field.value not in numbers:
-                field.report_expected("an attribute that is a number, such as budget")
-        for field in _run_filters(part):
+                field.report_expected_value("an attribute that is a number, such as budget")
+        for field in _iter_run_filter_fields(part):
             _check_run_filter(field, attributes, values)
 
 
-def _attribute_fields(part: DocumentField) -> Iterator[DocumentField]:
+def _iter_attribute_fields(part: DocumentField) -> Iterator[DocumentField]:
     """Yield the fields of a claim, table or figure whose value is the name of an attribute."""
     keys = (*_ATTRIBUTE_KEYS, "x") if part.value.get("kind") == "lines" else _ATTRIBUTE_KEYS
     for key in keys:
@@ -49,13 +49,13 @@ def _attribute_fields(part: DocumentField) -> Iterator[DocumentField]:
             yield from _element_fields(_child_field(part, key))
 
 
-def _x_attribute_fields(part: DocumentField) -> Iterator[DocumentField]:
+def _iter_x_attribute_fields(part: DocumentField) -> Iterator[DocumentField]:
     """Yield the fields of a claim or figure that name the attribute on the x axis of a curve or trend."""
     keys = (*_NUMERIC_ATTRIBUTE_KEYS, "x") if part.value.get("kind") == "lines" else _NUMERIC_ATTRIBUTE_KEYS
     yield from (_child_field(part, key) for key in keys if isinstance(part.value.get(key), str))
 
 
-def _run_filters(part: DocumentField) -> Iterator[DocumentField]:
+def _iter_run_filter_fields(part: DocumentField) -> Iterator[DocumentField]:
     """Yield the fields of a claim, table or figure whose value is a mapping that selects runs."""
     for key in (*_FILTER_KEYS, *_SIDE_KEYS):
         if key in part.value:
@@ -65,8 +65,8 @@ def _run_filters(part: DocumentField) -> Iterator[DocumentField]:
 def _check_run_filter(field: DocumentField, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
     """Report the attributes and values of a filter for runs, such as {agent: tba}, that no run has."""
     for name in field.value:
-        _check_attribute(_child_field(field, name), name, attributes)
-        _check_type(_child_field(field, name), name)
+        _check_attribute_name(_child_field(field, name), name, attributes)
+        _check_value_type(_child_field(field, name), name)
         for cell in _element_fields(_child_field(field, name)) if name in values else ():
             if isinstance(cell.value, str) and cell.value not in values[name]:
                 known = sorted(filter(None, values[name]))
@@ -74,16 +74,16 @@ def _check_run_filter(field: DocumentField, attributes: Collection[str], values:
                 cell.report_problem(f"no run has {name} {value_as_in_files(cell.value)}{near}")
 
 
-def _check_type(field: DocumentField, name: Any) -> None:
+def _check_value_type(field: DocumentField, name: Any) -> None:
     """Report text as the value of a numeric attribute, and a number as the value of a text attribute."""
     for cell in _element_fields(field):
         if name in NUMERIC_COLUMNS and isinstance(cell.value, str):
-            cell.report_expected("a number")
+            cell.report_expected_value("a number")
         elif name in TEXT_COLUMNS and isinstance(cell.value, (bool, int, float)):
-            cell.report_expected("text")
+            cell.report_expected_value("text")
 
 
-def _check_attribute(field: DocumentField, name: Any, attributes: Collection[str]) -> None:
+def _check_attribute_name(field: DocumentField, name: Any, attributes: Collection[str]) -> None:
     """Report a mistake if no run has an attribute of this name."""
     if isinstance(name, str) and name not in attributes:
         field.report_problem(

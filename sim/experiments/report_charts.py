@@ -32,9 +32,11 @@ class ChartSeries:
 
     name: str  # name of the series in the legend
     points: tuple[Point, ...]
-    spans: tuple[Point, ...] = ()  # (low, high) of the confidence interval of y, for each point; empty: no intervals
+    intervals: tuple[
+        Point, ...
+    ] = ()  # (low, high) of the confidence interval of y, for each point; empty: no intervals
     tails: tuple[Point, ...] = ()  # (median, maximum) of the runs, for each point whose y is their mean cost ratio
-    words: tuple[str, ...] = ()  # name of the setting behind each point; empty: points have no names
+    point_names: tuple[str, ...] = ()  # name of the setting behind each point; empty: points have no names
     has_lines: bool = True  # whether points are joined by lines
     is_histogram: bool = (
         False  # whether the series is drawn as horizontal steps, with a point at the middle of each step
@@ -72,15 +74,15 @@ def measure_label(measure: str) -> str:
         return f"{SUMMARY_NAMES.get(word, word)} {column_label(rest)}"
     if measure in RATIO_COLUMNS:
         return f"{RATIO_COLUMNS[measure]}{_MEAN_SUFFIX}"
-    return f"{_plain_name(measure)}{_POOLED_SUFFIX if '/' in measure else ''}"
+    return f"{_axis_label(measure)}{_POOLED_SUFFIX if '/' in measure else ''}"
 
 
 def column_label(column: str) -> str:
     """Return the displayed name of a result column, marked as "of a run" if the column is a quotient per run."""
-    return f"{RATIO_COLUMNS[column]}{_RUN_SUFFIX}" if column in RATIO_COLUMNS else _plain_name(column)
+    return f"{RATIO_COLUMNS[column]}{_RUN_SUFFIX}" if column in RATIO_COLUMNS else _axis_label(column)
 
 
-def _plain_name(text: str) -> str:
+def _axis_label(text: str) -> str:
     return AXIS_LABELS.get(text, text.replace("/", " / ").replace("_", " "))
 
 
@@ -117,7 +119,7 @@ def chart_of_figure(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str,
     make = {"scatter": _scatter_series, "lines": _line_series, "histogram": _histogram_series}[figure.kind]
     series = list(make(figure, chosen, agents))
     if figure.levels is not None:
-        series += _level_series(figure, frame.filter_rows({**figure.where, **figure.levels}), series, agents)
+        series += _horizontal_line_series(figure, frame.filter_rows({**figure.where, **figure.levels}), series, agents)
     series += _printed_series(figure, [one.name for one in series])
     y = measure_label(figure.y if figure.kind != "histogram" else "share of runs")
     if figure.quotient_sides:
@@ -163,9 +165,9 @@ def _clip_series(series: ChartSeries, limits: Sequence[Point]) -> ChartSeries:
     return replace(
         series,
         points=tuple(series.points[i] for i in indices),
-        spans=tuple(series.spans[i] for i in indices) if series.spans else (),
+        intervals=tuple(series.intervals[i] for i in indices) if series.intervals else (),
         tails=tuple(series.tails[i] for i in indices) if series.tails else (),
-        words=tuple(series.words[i] for i in indices) if series.words else (),
+        point_names=tuple(series.point_names[i] for i in indices) if series.point_names else (),
         is_unfinished=tuple(series.is_unfinished[i] for i in indices) if series.is_unfinished else (),
     )
 
@@ -199,25 +201,27 @@ def _parse_measure(text: str) -> ResultMeasure:
 def _scatter_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str, str]) -> Iterable[ChartSeries]:
     """Yield a scatter series for each group of runs, with a point for each setting below the cut-off."""
     x, y = _parse_measure(figure.x), _parse_measure(figure.y)
-    for key, part in frame.groups(figure.series_attributes):
+    for key, part in frame.iter_groups(figure.series_attributes):
         words = setting_names(part, agents)
         points, tails, names, unfinished = [], [], [], []
-        for setting, runs in part.groups(SETTING_COLUMNS):
-            point = x.compute(runs), y.compute(runs)
+        for setting, runs in part.iter_groups(SETTING_COLUMNS):
+            point = x.compute_value(runs), y.compute_value(runs)
             is_above = (
-                runs.numeric_column("max_expansions").max() > figure.cutoff if figure.cutoff else _is_disqualified(runs)
+                runs.numeric_column("max_expansions").max() > figure.cutoff
+                if figure.cutoff
+                else _is_setting_disqualified(runs)
             )
             if not is_above and not np.isnan(point).any():
                 points.append(point)
                 tails.append(_median_and_maximum_of(y, runs))
                 names.append(words[setting])
-                unfinished.append(runs.unfinished_count > 0)
+                unfinished.append(runs.unfinished_run_count > 0)
         order = sorted(range(len(points)), key=lambda i: points[i])
         yield ChartSeries(
             group_label(figure.series_attributes, key, agents),
             tuple(points[i] for i in order),
             tails=tuple(tails[i] for i in order) if y.median_and_maximum else (),
-            words=tuple(names[i] for i in order),
+            point_names=tuple(names[i] for i in order),
             has_lines=False,
             is_unfinished=tuple(unfinished[i] for i in order),
         )
@@ -225,11 +229,11 @@ def _scatter_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str,
 
 def _median_and_maximum_of(measure: ResultMeasure, runs: ResultFrame) -> Point:
     """Return the median and the maximum of the runs if the measure is a mean of cost ratios, else nan."""
-    median, maximum = [tail.compute(runs) for tail in measure.median_and_maximum] or (float("nan"), float("nan"))
+    median, maximum = [tail.compute_value(runs) for tail in measure.median_and_maximum] or (float("nan"), float("nan"))
     return median, maximum
 
 
-def _is_disqualified(runs: ResultFrame) -> bool:
+def _is_setting_disqualified(runs: ResultFrame) -> bool:
     """Return whether any run expands more cells in a tick than the cut-off of the specification allows."""
     return bool(runs.numeric_column("disqualified").max() > 0)
 
@@ -237,8 +241,8 @@ def _is_disqualified(runs: ResultFrame) -> bool:
 def _line_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str, str]) -> Iterable[ChartSeries]:
     """Yield a curve for each group of runs (`figure.series_attributes`), with confidence intervals if y is a mean."""
     y = _parse_measure(figure.y)
-    for key, part in frame.groups(figure.series_attributes):
-        groups = [(float(k[0]), runs) for k, runs in part.groups([figure.x]) if isinstance(k[0], (int, float))]
+    for key, part in frame.iter_groups(figure.series_attributes):
+        groups = [(float(k[0]), runs) for k, runs in part.iter_groups([figure.x]) if isinstance(k[0], (int, float))]
         groups.sort(key=lambda group: group[0])
         points = [(x, value_of_measure(y, figure.quotient_sides, runs)) for x, runs in groups]
         spans = [_confidence_bounds(y, runs) for _, runs in groups]
@@ -252,7 +256,7 @@ def _line_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str, st
             tuple(_median_and_maximum_of(y, groups[i][1]) for i in kept)
             if y.median_and_maximum and not figure.quotient_sides
             else (),
-            is_unfinished=tuple(unfinished_count(figure.quotient_sides, groups[i][1]) > 0 for i in kept),
+            is_unfinished=tuple(unfinished_run_count(figure.quotient_sides, groups[i][1]) > 0 for i in kept),
         )
 
 
@@ -265,24 +269,24 @@ def value_of_measure(measure: ResultMeasure, sides: Sequence[RunFilter], runs: R
         runs: The runs.
     """
     if not sides:
-        return measure.compute(runs)
-    a, b = (measure.compute(runs.filter_rows(side)) for side in sides)
+        return measure.compute_value(runs)
+    a, b = (measure.compute_value(runs.filter_rows(side)) for side in sides)
     return a / b if b else float("nan")
 
 
-def unfinished_count(sides: Sequence[RunFilter], runs: ResultFrame) -> int:
+def unfinished_run_count(sides: Sequence[RunFilter], runs: ResultFrame) -> int:
     """Return how many of the runs behind a plotted number did not finish."""
-    return sum(runs.filter_rows(side).unfinished_count for side in sides) if sides else runs.unfinished_count
+    return sum(runs.filter_rows(side).unfinished_run_count for side in sides) if sides else runs.unfinished_run_count
 
 
-def _level_series(
+def _horizontal_line_series(
     figure: FigureSpec, frame: ResultFrame, curves: Sequence[ChartSeries], agents: Mapping[str, str]
 ) -> Iterable[ChartSeries]:
     """Yield a horizontal line for each group of runs without x values, coloured like the curve of the same name."""
     xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
     word = _selection_label(figure.levels or {}, agents)
-    for key, runs in frame.groups(figure.series_attributes):
-        name, value = group_label(figure.series_attributes, key, agents), _parse_measure(figure.y).compute(runs)
+    for key, runs in frame.iter_groups(figure.series_attributes):
+        name, value = group_label(figure.series_attributes, key, agents), _parse_measure(figure.y).compute_value(runs)
         if name in names and value == value and xs:
             points = ((min(xs), value), (max(xs), value))
             yield ChartSeries(f"{name}, {word}", points, place=names.index(name))
@@ -313,7 +317,7 @@ def _histogram_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[st
     else:
         edges = np.linspace(low, high + 1e-9 + (high == low), 21)
         middles = (edges[:-1] + edges[1:]) / 2
-    for key, part in frame.groups(figure.series_attributes):
+    for key, part in frame.iter_groups(figure.series_attributes):
         counts, _ = np.histogram(part.numeric_column(column), edges)
         shares = counts / max(1, int(counts.sum()))
         points = tuple((float(x), float(y)) for x, y in zip(middles, shares, strict=True))
@@ -336,7 +340,7 @@ def standard_charts(frame: ResultFrame, agents: Mapping[str, str]) -> list[Chart
         "largest-tick", "Most expansions in a tick of a run", "histogram", "max_expansions", "", ("agent",), "x"
     )
     charts.append(chart_of_figure(largest, frame, agents))
-    charts.append(growth_chart(frame, agents))
+    charts.append(expansions_growth_chart(frame, agents))
     return [chart for chart in charts if any(len(series.points) > 1 or not series.has_lines for series in chart.series)]
 
 
@@ -344,7 +348,7 @@ def pareto_chart(frame: ResultFrame, agents: Mapping[str, str]) -> ChartData:
     """Return the chart of cost / optimal against expansions per move, with the Pareto-optimal settings marked."""
     figure = FigureSpec("pareto", "", "scatter", "expansions/moves", "suboptimality", ("agent",), "xy")
     chart = chart_of_figure(figure, frame, agents)
-    results = [setting_score(runs) for _, runs in frame.groups(SETTING_COLUMNS)]
+    results = [setting_score(runs) for _, runs in frame.iter_groups(SETTING_COLUMNS)]
     best = tuple(sorted({(results[i].work, results[i].cost) for i in pareto_settings(results)}))
     line = ChartSeries("Pareto-optimal", best, is_background=True)
     title = "Quality against work, one point per setting"
@@ -353,8 +357,10 @@ def pareto_chart(frame: ResultFrame, agents: Mapping[str, str]) -> ChartData:
 
 def setting_score(runs: ResultFrame) -> SettingScore:
     """Return work, cost and arrival rate of a setting, for ranking settings; a disqualified setting has cost nan."""
-    cost = float("nan") if _is_disqualified(runs) else _parse_measure("suboptimality").compute(runs)
-    return SettingScore(_parse_measure("expansions/moves").compute(runs), cost, _parse_measure("arrived").compute(runs))
+    cost = float("nan") if _is_setting_disqualified(runs) else _parse_measure("suboptimality").compute_value(runs)
+    return SettingScore(
+        _parse_measure("expansions/moves").compute_value(runs), cost, _parse_measure("arrived").compute_value(runs)
+    )
 
 
 def _varying_attributes(frame: ResultFrame) -> list[str]:
@@ -365,7 +371,7 @@ def _varying_attributes(frame: ResultFrame) -> list[str]:
     names = ["budget", "rate", *params]
     found = []
     for name in names:
-        for _, part in frame.groups(["agent"]):
+        for _, part in frame.iter_groups(["agent"]):
             values = {key[0] for key in part.rows_by_group([name])} - {None}
             if len(values) > 1 and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
                 found.append(name)
@@ -396,7 +402,7 @@ def _chart_over_attribute(name: str, value: str, frame: ResultFrame, agents: Map
         by,
         "xy",
     )
-    chart = chart_of_figure(figure, frame.select_rows(_has_value(frame, name)), agents)
+    chart = chart_of_figure(figure, frame.select_rows(_has_value_mask(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]
     step = max(1, -(-len(curves) // _MAX_SERIES))
     kept = curves[::step]
@@ -404,25 +410,25 @@ def _chart_over_attribute(name: str, value: str, frame: ResultFrame, agents: Map
     return ChartData(chart.name, chart.title, chart.x, chart.y, tuple(kept), "xy", " ".join(filter(None, notes)))
 
 
-def _has_value(frame: ResultFrame, name: str) -> Any:
+def _has_value_mask(frame: ResultFrame, name: str) -> Any:
     """Return a mask of the rows in which an attribute has a value."""
     return np.array([value is not None and value == value for value in frame.column(name).tolist()], np.bool_)
 
 
-def growth_chart(frame: ResultFrame, agents: Mapping[str, str]) -> ChartData:
+def expansions_growth_chart(frame: ResultFrame, agents: Mapping[str, str]) -> ChartData:
     """Return the chart of expansions per run over the cost of the cheapest path, averaged in equally filled bins."""
     optimal = frame.numeric_column("optimal")
     edges = bin_edges(optimal)
     series = []
     names = setting_names(frame, agents)
-    settings = list(frame.groups(SETTING_COLUMNS))
+    settings = list(frame.iter_groups(SETTING_COLUMNS))
     step = max(1, -(-len(settings) // _MAX_SERIES))
     for key, runs in settings[::step]:
         lengths, work = runs.numeric_column("optimal"), runs.numeric_column("expansions")
         bin_of = np.clip(np.searchsorted(edges, lengths, "right") - 1, 0, max(0, edges.size - 2))
         filled = [i for i in range(edges.size - 1) if (bin_of == i).any() and np.isfinite(lengths[bin_of == i]).all()]
         points = tuple((float(lengths[bin_of == i].mean()), float(work[bin_of == i].mean())) for i in filled)
-        unfinished = tuple(runs.select_rows(bin_of == i).unfinished_count > 0 for i in filled)
+        unfinished = tuple(runs.select_rows(bin_of == i).unfinished_run_count > 0 for i in filled)
         series.append(ChartSeries(names[key], points, is_unfinished=unfinished))
     note = f"{len(series)} of {len(settings)} settings" if step > 1 else ""
     return ChartData(

@@ -165,19 +165,19 @@ def _read_table(part: DocumentField, fields: dict[str, DocumentField]) -> TableS
     if values is None or (rows is None and not has_own_rows):
         return None
     if values.value == []:
-        values.report_expected("at least one measure")
+        values.report_expected_value("at least one measure")
     return TableSpec(
-        read_text(fields, "title"),
+        read_optional_text(fields, "title"),
         read_attributes(rows) if rows else (),
         read_attributes(fields["columns"]) if "columns" in fields else (),
         tuple(m for piece in elements_of_field(values) if (m := read_measure(piece)) is not None),
-        read_filter(fields),
+        read_run_filter(fields),
         _read_printed_table(fields["printed"]) if "printed" in fields else {},
-        read_text(fields, "note"),
+        read_optional_text(fields, "note"),
         _read_printed_rows(fields["printed_rows"], values) if "printed_rows" in fields else {},
-        read_sides(fields["of"]) if "of" in fields else (),
+        read_compared_sides(fields["of"]) if "of" in fields else (),
         read_measure(fields["limit"]) if "limit" in fields else None,
-        read_filter(fields, "against") if "against" in fields else None,
+        read_run_filter(fields, "against") if "against" in fields else None,
     )
 
 
@@ -198,24 +198,24 @@ def _read_figure(part: DocumentField, fields: dict[str, DocumentField]) -> Figur
         if axis is not x or kind != "lines":
             found = read_measure(axis)
             if kind == "histogram" and found and found.kind != "mean":
-                axis.report_expected("a column with one number per run")
+                axis.report_expected_value("a column with one number per run")
         elif axis.text(60) is None or str(axis.value) in TEXT_COLUMNS:
-            axis.report_expected("an attribute that is a number, such as budget")
+            axis.report_expected_value("an attribute that is a number, such as budget")
     return FigureSpec(
         _read_file_name(name),
-        read_text(fields, "title"),
+        read_optional_text(fields, "title"),
         kind,
         str(x.value),
         str(y.value),
         read_attributes(fields["by"]) if "by" in fields else ("agent",),
         read_choice(fields, "log", LOG_AXES, "none"),
-        read_filter(fields),
+        read_run_filter(fields),
         _read_printed_points(fields["printed"]) if "printed" in fields else {},
-        read_text(fields, "note"),
-        read_sides(fields["of"]) if "of" in fields else (),
-        read_filter(fields, "levels") if "levels" in fields else None,
+        read_optional_text(fields, "note"),
+        read_compared_sides(fields["of"]) if "of" in fields else (),
+        read_run_filter(fields, "levels") if "levels" in fields else None,
         fields["cutoff"].read_integer(CUTOFF_PARAM) or 0 if "cutoff" in fields else 0,
-        _read_zoom(fields["zoom"]) if "zoom" in fields else {},
+        _read_axis_limits(fields["zoom"]) if "zoom" in fields else {},
     )
 
 
@@ -232,18 +232,18 @@ def _read_map_figure(
         generate_map(values["kind"], {key: value for key, value in values.items() if key != "kind"}, "generate")
     except ConfigError as error:
         recipe.problems.add_foreign_messages(error.problems, recipe.path, recipe.value)
-    title, note = read_text(fields, "title"), read_text(fields, "note")
+    title, note = read_optional_text(fields, "title"), read_optional_text(fields, "note")
     return FigureSpec(_read_file_name(name), title, "map", "", "", (), note=note, generate=values)
 
 
-def _read_zoom(entry: DocumentField) -> dict[str, tuple[float, float]]:
+def _read_axis_limits(entry: DocumentField) -> dict[str, tuple[float, float]]:
     found = {}
     for axis, part in entry.keys(("x", "y"), "axes such as {x: [0, 10]}").items():
         ends = [float(cell.value) for cell in part.items("two numbers such as [0, 10]") if check_number(cell)]
         if len(ends) == 2 and ends[0] < ends[1]:
             found[axis] = (ends[0], ends[1])
         else:
-            part.report_expected("two numbers such as [0, 10], the smaller first")
+            part.report_expected_value("two numbers such as [0, 10], the smaller first")
     return found
 
 
@@ -254,7 +254,7 @@ def _read_file_name(entry: DocumentField) -> str:
     """
     text = entry.text(60)
     if text is not None and not _FILE_NAME_PATTERN.fullmatch(text):
-        entry.report_expected("letters, digits, blanks and . + - _, beginning with a letter or digit")
+        entry.report_expected_value("letters, digits, blanks and . + - _, beginning with a letter or digit")
     return text or "figure"
 
 
@@ -281,7 +281,7 @@ def _read_printed_points(entry: DocumentField) -> dict[str, tuple[tuple[float, f
         points = [cell.value for cell in part.items("a list of points [[x, y], ...]")]
         good = [p for p in points if isinstance(p, list) and len(p) == 2 and all(_is_number(v) for v in p)]
         if len(good) < len(points):
-            part.report_expected("a list of points [[x, y], ...]")
+            part.report_expected_value("a list of points [[x, y], ...]")
         found[name] = tuple((float(x), float(y)) for x, y in good)
     return found
 
@@ -308,7 +308,7 @@ def read_attributes(entry: DocumentField) -> tuple[str, ...]:
     return tuple(text for piece in elements_of_field(entry) if (text := piece.text(60)) is not None)
 
 
-def read_filter(fields: Mapping[str, DocumentField], key: str = "where") -> dict[str, Any]:
+def read_run_filter(fields: Mapping[str, DocumentField], key: str = "where") -> dict[str, Any]:
     """Read a filter for rows of results, such as {agent: tba, budget: [10, 100]}; {} if the key is missing."""
     return _read_filter_mapping(fields[key]) if key in fields else {}
 
@@ -321,7 +321,7 @@ def _read_filter_mapping(entry: DocumentField) -> dict[str, Any]:
 def _check_filter_value(entry: DocumentField) -> bool:
     """Return whether a field contains a value that an attribute can have, or a list of such values."""
     if entry.value == []:
-        entry.report_expected("at least one value")
+        entry.report_expected_value("at least one value")
     # build the list before all(), which would stop at the first mistake and not report the others
     found = [_check_plain_value(piece) for piece in elements_of_field(entry)]
     return all(found)
@@ -333,21 +333,21 @@ def _check_plain_value(entry: DocumentField) -> bool:
     if isinstance(entry.value, str):
         return entry.text(200) is not None
     if isinstance(entry.value, (list, dict)):
-        entry.report_expected("text, a number, true, false or nothing")
+        entry.report_expected_value("text, a number, true, false or nothing")
         return False
     return check_number(entry)
 
 
-def read_sides(entry: DocumentField) -> tuple[RunFilter, ...]:
+def read_compared_sides(entry: DocumentField) -> tuple[RunFilter, ...]:
     """Read the two selections of runs that a claim, table or figure compares."""
     parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
     if len(parts) != 2:
-        entry.report_expected("two sides such as [{agent: tba}, {agent: lrta}]")
+        entry.report_expected_value("two sides such as [{agent: tba}, {agent: lrta}]")
         return ({}, {})
     return tuple(_read_filter_mapping(part) for part in parts)
 
 
-def read_text(fields: Mapping[str, DocumentField], key: str) -> str:
+def read_optional_text(fields: Mapping[str, DocumentField], key: str) -> str:
     return (fields[key].text(2000, lines=True) or "").strip() if key in fields else ""
 
 
@@ -355,7 +355,7 @@ def read_choice(fields: Mapping[str, DocumentField], key: str, words: tuple[str,
     if key not in fields:
         return default
     if fields[key].value not in words:
-        fields[key].report_expected(f"one of {', '.join(words)}")
+        fields[key].report_expected_value(f"one of {', '.join(words)}")
         return default
     return str(fields[key].value)
 
@@ -363,7 +363,7 @@ def read_choice(fields: Mapping[str, DocumentField], key: str, words: tuple[str,
 def check_number(entry: DocumentField) -> bool:
     if not _is_number(entry.value):
         is_typed = isinstance(entry.value, (int, float)) and not isinstance(entry.value, bool)
-        entry.report_expected(f"a number from {-MAX_NUMBER:g} to {MAX_NUMBER:g}" if is_typed else "a number")
+        entry.report_expected_value(f"a number from {-MAX_NUMBER:g} to {MAX_NUMBER:g}" if is_typed else "a number")
         return False
     return True
 

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from sim.experiments.claims import ClaimVerdict
-from sim.experiments.paper_tables import TableContent, best_under_limits, create_measure_cell, preparation_payoffs
+from sim.experiments.paper_tables import (
+    TableContent,
+    best_settings_table,
+    create_measure_cell,
+    preparation_payoff_table,
+)
 from sim.experiments.report_charts import group_label, measure_label, setting_score, value_of_measure
 from sim.experiments.report_layout import TableSpec
 from sim.experiments.result_frame import PROBLEM_COLUMNS, SETTING_COLUMNS, ResultFrame, ResultMeasure, setting_names
-from sim.experiments.statistics import bootstrap_mean, compare_paired, pareto_settings
+from sim.experiments.statistics import bootstrap_mean, compare_paired_values, pareto_settings
 from sim.experiments.table_formats import UNFINISHED_MARK, MeasuredCell, ReportTable, TableCell
 
 _TRIAL_MEANS = {
@@ -33,7 +38,9 @@ _UNFINISHED_NOTE = (
 _CONDITION_COLUMNS = ("part", "every", "rate")
 
 
-def grouping_table(number: int, grouping: TableSpec, frame: ResultFrame, agents: Mapping[str, str]) -> ReportTable:
+def create_specified_table(
+    number: int, grouping: TableSpec, frame: ResultFrame, agents: Mapping[str, str]
+) -> ReportTable:
     """Return a table that a specification describes, with numbers printed in the paper next to measured numbers.
 
     Args:
@@ -44,15 +51,16 @@ def grouping_table(number: int, grouping: TableSpec, frame: ResultFrame, agents:
     """
     chosen = frame.filter_rows(grouping.where)
     if grouping.limit is not None:
-        made = best_under_limits(grouping, grouping.limit, chosen, agents)
+        made = best_settings_table(grouping, grouping.limit, chosen, agents)
     elif grouping.rival_filter is not None:
-        made = preparation_payoffs(grouping, chosen, frame.filter_rows(grouping.rival_filter), agents)
+        made = preparation_payoff_table(grouping, chosen, frame.filter_rows(grouping.rival_filter), agents)
     else:
         made = _grouped_table(grouping, chosen, agents)
     headings, rows = made
     title = grouping.title or ", ".join(value.text for value in grouping.values)
     printed = [
-        (f"{name} (printed)", *_printed_cells(headings, grouping, of)) for name, of in grouping.printed_rows.items()
+        (f"{name} (printed)", *_cells_of_printed_row(headings, grouping, of))
+        for name, of in grouping.printed_rows.items()
     ]
     return add_cell_notes(ReportTable(f"table-{number}", title, headings, (*rows, *printed), grouping.note))
 
@@ -77,7 +85,7 @@ def _grouped_table(grouping: TableSpec, frame: ResultFrame, agents: Mapping[str,
                 headings += ["printed", "deviation"]
     rows: list[tuple[TableCell, ...]] = [
         (*_attribute_cells(grouping.rows, key, agents), *_measured_cells(part, columns, grouping))
-        for key, part in sorted_groups(frame, grouping.rows)
+        for key, part in sorted_run_groups(frame, grouping.rows)
     ]
     return tuple(headings), rows
 
@@ -93,7 +101,9 @@ def _printed_column_key(grouping: TableSpec, column: Sequence[Any], value: Resul
     return " ".join(words)
 
 
-def _printed_cells(headings: Sequence[str], grouping: TableSpec, numbers: Mapping[str, float]) -> Iterator[TableCell]:
+def _cells_of_printed_row(
+    headings: Sequence[str], grouping: TableSpec, numbers: Mapping[str, float]
+) -> Iterator[TableCell]:
     """Yield the cells after the first one for a row that has only numbers printed in a paper.
 
     Columns of measures contain these numbers, all other columns are empty.
@@ -102,9 +112,9 @@ def _printed_cells(headings: Sequence[str], grouping: TableSpec, numbers: Mappin
     yield from (by_heading.get(heading, "" if heading in grouping.rows else None) for heading in headings[1:])
 
 
-def sorted_groups(frame: ResultFrame, names: Sequence[str]) -> list[tuple[tuple[Any, ...], ResultFrame]]:
+def sorted_run_groups(frame: ResultFrame, names: Sequence[str]) -> list[tuple[tuple[Any, ...], ResultFrame]]:
     """Return the groups of rows with equal attributes: sorted if all values are numbers, else in the frame's order."""
-    groups = list(frame.groups(names))
+    groups = list(frame.iter_groups(names))
     if all(isinstance(value, (int, float)) for key, _ in groups for value in key):
         groups.sort(key=lambda group: group[0])
     return groups
@@ -158,12 +168,12 @@ def settings_table(frame: ResultFrame, agents: Mapping[str, str]) -> ReportTable
     learning = ("trials", "converged") if frame.numeric_column("trial").max() > 1 else ()
     lines: list[tuple[TableCell, ...]] = []
     has_parts = len(frame.rows_by_group(["part"])) > 1
-    for (part,), rows in frame.groups(["part"]):
-        runs_of = list(rows.groups(SETTING_COLUMNS))
+    for (part,), rows in frame.iter_groups(["part"]):
+        runs_of = list(rows.iter_groups(SETTING_COLUMNS))
         best = set(pareto_settings([setting_score(runs) for _, runs in runs_of]))
         for index, (key, runs) in enumerate(runs_of):
             head: tuple[TableCell, ...] = (str(part or ""),) if has_parts else ()
-            taught = tuple(_TRIAL_MEANS[name].compute(runs) for name in learning)
+            taught = tuple(_TRIAL_MEANS[name].compute_value(runs) for name in learning)
             lines.append((*head, names[key], *_setting_cells(runs, index in best), *taught))
     headings = (
         "setting",
@@ -180,17 +190,19 @@ def settings_table(frame: ResultFrame, agents: Mapping[str, str]) -> ReportTable
         "Pareto-optimal",
         *learning,
     )
-    note = " ".join(text for text in (_LAST_TRIAL_NOTE if learning else "", _seeds_warning(frame)) if text)
+    note = " ".join(text for text in (_LAST_TRIAL_NOTE if learning else "", _identical_runs_warning(frame)) if text)
     head = ("part",) if has_parts else ()
     return add_cell_notes(ReportTable("settings", "All settings", head + headings, tuple(lines), note))
 
 
-def _seeds_warning(frame: ResultFrame) -> str:
+def _identical_runs_warning(frame: ResultFrame) -> str:
     """Return a warning if the runs of any setting are identical for all seeds, else an empty text.
 
     If neither the agent nor the map uses random numbers, a run with another seed is a repetition and no new evidence.
     """
-    settings = [runs for _, runs in frame.groups(("part", *SETTING_COLUMNS)) if len(runs.rows_by_group(["seed"])) > 1]
+    settings = [
+        runs for _, runs in frame.iter_groups(("part", *SETTING_COLUMNS)) if len(runs.rows_by_group(["seed"])) > 1
+    ]
     problem = [name for name in PROBLEM_COLUMNS if name != "seed"]
     same = sum(len(runs.rows_by_group(problem)) == len(runs.rows_by_group([*problem, "digest"])) for runs in settings)
     if not same:
@@ -207,9 +219,9 @@ def _setting_cells(runs: ResultFrame, is_best: bool) -> tuple[TableCell, ...]:
     out = int(runs.numeric_column("disqualified").sum())
     return (
         len(runs),
-        _count_cell(int(runs.numeric_column("arrived").sum()), runs.unfinished_count),
+        _run_count_cell(int(runs.numeric_column("arrived").sum()), runs.unfinished_run_count),
         bootstrap_mean(runs.numeric_column("suboptimality")),
-        *(None if np.isnan(tail := measure.compute(runs)) else tail for measure in _SETTING_TAIL_MEASURES),
+        *(None if np.isnan(tail := measure.compute_value(runs)) else tail for measure in _SETTING_TAIL_MEASURES),
         float(np.nansum(runs.numeric_column("expansions"))) / moves if moves else None,
         int(np.nanmax(runs.numeric_column("max_expansions"))),
         float(np.nanmean(runs.numeric_column("back_moves"))),
@@ -219,7 +231,7 @@ def _setting_cells(runs: ResultFrame, is_best: bool) -> tuple[TableCell, ...]:
     )
 
 
-def _count_cell(value: int, unfinished: int) -> TableCell:
+def _run_count_cell(value: int, unfinished: int) -> TableCell:
     """Return a cell with a number of runs, marked by a dagger if some of these runs did not finish."""
     return MeasuredCell(value, unfinished_count=unfinished) if unfinished else value
 
@@ -237,8 +249,8 @@ def comparison_table(frame: ResultFrame, agents: Mapping[str, str]) -> ReportTab
     names = setting_names(frame, agents)
     lines: list[tuple[TableCell, ...]] = []
     has_parts = len(frame.rows_by_group(["part"])) > 1
-    for (part, *_), rows in frame.groups(_CONDITION_COLUMNS):
-        codes, keys = rows.group_codes(PROBLEM_COLUMNS)
+    for (part, *_), rows in frame.iter_groups(_CONDITION_COLUMNS):
+        codes, keys = rows.group_numbers(PROBLEM_COLUMNS)
         groups = rows.rows_by_group(SETTING_COLUMNS)
         costs = {key: _costs_by_problem(rows, chosen, codes, len(keys)) for key, chosen in groups.items()}
         arrivals = {key: int(np.count_nonzero(~np.isnan(values))) for key, values in costs.items()}
@@ -249,11 +261,11 @@ def comparison_table(frame: ResultFrame, agents: Mapping[str, str]) -> ReportTab
         for key in rivals:
             if key == best:
                 continue
-            found = compare_paired(costs[key], costs[best])
+            found = compare_paired_values(costs[key], costs[best])
             head: tuple[TableCell, ...] = (str(part or ""),) if has_parts else ()
             p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
-            count = _count_cell(
-                found.count, sum(rows.select_rows(groups[side]).unfinished_count for side in (key, best))
+            count = _run_count_cell(
+                found.count, sum(rows.select_rows(groups[side]).unfinished_run_count for side in (key, best))
             )
             lines.append((*head, names[key], names[best], count, found.difference, found.wins, found.losses, p))
     headings = (
@@ -287,7 +299,7 @@ def _costs_by_problem(frame: ResultFrame, rows: Any, codes: Any, count: int) -> 
     return costs
 
 
-def cutoff_table(frame: ResultFrame, cutoff: int, agents: Mapping[str, str]) -> ReportTable | None:
+def disqualified_settings_table(frame: ResultFrame, cutoff: int, agents: Mapping[str, str]) -> ReportTable | None:
     """Return a table of the settings that the cut-off disqualifies, or None if there is no cut-off.
 
     A setting is listed if any of its runs expands more cells in a tick than the cut-off allows.
@@ -296,7 +308,7 @@ def cutoff_table(frame: ResultFrame, cutoff: int, agents: Mapping[str, str]) -> 
         return None
     names = setting_names(frame, agents)
     lines = []
-    for key, runs in frame.groups(SETTING_COLUMNS):
+    for key, runs in frame.iter_groups(SETTING_COLUMNS):
         above = runs.numeric_column("disqualified")
         if above.any():
             most = int(np.nanmax(runs.numeric_column("max_expansions")))

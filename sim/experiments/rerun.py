@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
-from sim.experiments.job_runner import agent_config
-from sim.experiments.plan import RunKeys, WorldJob, create_job, find_row
+from sim.experiments.job_runner import agent_config_of_run
+from sim.experiments.plan import RunKeys, WorldJob, create_world_job, find_planned_row
 from sim.experiments.problems import ProblemInstance
 from sim.experiments.specification import Specification, parse_experiment
 from sim.experiments.store import ResultStore
@@ -27,9 +27,11 @@ def stored_specification(
         specs: All agents by their keys.
         maps: Folders in which map files are searched, after the folder of the specification.
     """
-    folders = [Path(store.meta_value("folder") or "."), *maps]
-    name = f"{store.meta_value('name')}.yaml"
-    return parse_experiment(store.meta_value("specification"), name, specs, store.meta_value("size") or "full", folders)
+    folders = [Path(store.metadata_value("folder") or "."), *maps]
+    name = f"{store.metadata_value('name')}.yaml"
+    return parse_experiment(
+        store.metadata_value("specification"), name, specs, store.metadata_value("size") or "full", folders
+    )
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,11 @@ class PlannedRun:
 def find_planned_run(spec: Specification, row: int) -> PlannedRun:
     """Return the planned run of a row of the results; raise a ConfigError if the experiment has no such row."""
     try:
-        batch, case, setting = find_row(spec, row)
+        batch, case, setting = find_planned_row(spec, row)
     except IndexError:
         raise ConfigError(f"replay: expected a row from 0 to {spec.count - 1:,}, got {row:,}") from None
-    keys = RunKeys(batch).keys_for_case(case)
-    return PlannedRun(case, create_job(batch, case, keys), keys[batch.settings.index(setting)])
+    keys = RunKeys(batch).run_keys_for_problem(case)
+    return PlannedRun(case, create_world_job(batch, case, keys), keys[batch.settings.index(setting)])
 
 
 def find_unchanged_run(store: ResultStore, spec: Specification, row: int) -> PlannedRun:
@@ -59,7 +61,7 @@ def find_unchanged_run(store: ResultStore, spec: Specification, row: int) -> Pla
     """
     was = store.map_start_goal(row)
     boards = {case.board.name: case.board for part in spec.parts for case in part.cases}
-    changed = [name for name, board in boards.items() if not store.is_planned_on(board)]
+    changed = [name for name, board in boards.items() if not store.is_plan_for_map(board)]
     if was is not None and was[0] in changed:
         raise ConfigError(f"row {row:,}: the map {was[0]} has changed since the results were computed")
     there = find_planned_run(spec, row)
@@ -78,7 +80,7 @@ def scenario_of_row(store: ResultStore, spec: Specification, row: int) -> Scenar
         map_rows_of_grid(grid, there.case.board.name),
         there.case.start,
         there.case.goal,
-        tuple(agent_config(walk) for walk in job.agent_runs),
+        tuple(agent_config_of_run(walk) for walk in job.agent_runs),
         title=f"Row {row:,} of {spec.name}",
         seed=job.seed,
         budget=job.agent_runs[0].budget,

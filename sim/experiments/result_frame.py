@@ -77,7 +77,7 @@ class ResultMeasure:
             return ()
         return tuple(ResultMeasure(f"{kind} {self.text}", kind, self.names) for kind in ("median", "most"))
 
-    def compute(self, frame: "ResultFrame") -> float:
+    def compute_value(self, frame: "ResultFrame") -> float:
         """Compute the measure over all runs in a frame, or return nan if no run has values in all needed columns."""
         columns = [frame.numeric_column(name) for name in self.names]
         known = ~np.isnan(columns).any(axis=0)
@@ -104,7 +104,7 @@ def parse_measure(text: str) -> ResultMeasure | str:
     return ResultMeasure(text.strip(), kind, tuple(names))
 
 
-class DamageError(ValueError):
+class DamagedResultsError(ValueError):
     """Error raised if a cell of the results file has a value that no run can produce, because the file is damaged."""
 
 
@@ -153,13 +153,15 @@ class ResultFrame:
         with np.errstate(divide="ignore", invalid="ignore"):
             match name:
                 case "expansions_per_move":
-                    return _finite_or_nan(self.numeric_column("expansions") / self.numeric_column("moves"))
+                    return _with_infinite_as_nan(self.numeric_column("expansions") / self.numeric_column("moves"))
                 case "back_move_share":
-                    return _finite_or_nan(
+                    return _with_infinite_as_nan(
                         100.0 * self.numeric_column("back_moves") / self.numeric_column("nonoptimal_moves")
                     )
                 case "us_per_move":
-                    return _finite_or_nan(1000.0 * self.numeric_column("total_ms") / self.numeric_column("moves"))
+                    return _with_infinite_as_nan(
+                        1000.0 * self.numeric_column("total_ms") / self.numeric_column("moves")
+                    )
                 case "suboptimality_percent":
                     return 100.0 * (self.numeric_column("suboptimality") - 1.0)
                 case "memory_kb":
@@ -171,7 +173,7 @@ class ResultFrame:
                 case "build_s":
                     return self.numeric_column("build_ms") / 1000.0
                 case "bound_share":
-                    return _finite_or_nan(self.numeric_column("cost") / self._cost_bound())
+                    return _with_infinite_as_nan(self.numeric_column("cost") / self._cost_bound())
                 case "total_ms":
                     return self.numeric_column("planning_ms") + self.numeric_column("changes_ms")
                 case "arrived":
@@ -194,7 +196,7 @@ class ResultFrame:
         return steps * sqrt(2.0) + 2.0 * weight * self.numeric_column("optimal")
 
     @property
-    def unfinished_count(self) -> int:
+    def unfinished_run_count(self) -> int:
         """Return the number of rows that neither reached the goal nor proved that there is no path."""
         return len(self) - int(np.isin(self.column("outcome").astype(str), (REACHED, NO_PATH)).sum())
 
@@ -220,7 +222,7 @@ class ResultFrame:
             chosen &= np.logical_or.reduce([_equal_mask(column, v) for v in values])
         return self if chosen.all() else self.select_rows(chosen)
 
-    def groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "ResultFrame"]]:
+    def iter_groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "ResultFrame"]]:
         """Yield (attribute values, frame of the rows with these values) for each group of rows.
 
         Groups are ordered by their first row.
@@ -231,14 +233,14 @@ class ResultFrame:
     def rows_by_group(self, names: Sequence[str]) -> dict[tuple[Any, ...], npt.NDArray[np.int64]]:
         if not names or not len(self):
             return {(): np.arange(len(self))} if len(self) else {}
-        codes, keys = self.group_codes(names)
+        codes, keys = self.group_numbers(names)
         order = np.argsort(codes, kind="stable")
         ends = np.flatnonzero(np.diff(codes[order], append=-1)) + 1
         parts = np.split(order, ends[:-1])
         found = {keys[int(codes[part[0]])]: part for part in parts}
         return dict(sorted(found.items(), key=lambda item: int(item[1][0])))
 
-    def group_codes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
+    def group_numbers(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
         """Return the group number of each row, and a list with the attribute values of each group.
 
         Rows are in the same group if they agree in all attributes in `names`.
@@ -249,7 +251,7 @@ class ResultFrame:
             _, whole = np.unique(whole * count + code, return_inverse=True)
         _, first, codes = np.unique(whole, return_index=True, return_inverse=True)
         columns = [self.column(name) for name in names]
-        keys = [tuple(_plain_value(column[row]) for column in columns) for row in first.tolist()]
+        keys = [tuple(_as_python_value(column[row]) for column in columns) for row in first.tolist()]
         return codes.astype(np.int64), keys
 
 
@@ -278,7 +280,7 @@ def _value_codes(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
     return codes.astype(np.int64), len(values)
 
 
-def _finite_or_nan(values: Numbers) -> Numbers:
+def _with_infinite_as_nan(values: Numbers) -> Numbers:
     """Return an array with its infinite values replaced by nan."""
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -286,11 +288,11 @@ def _finite_or_nan(values: Numbers) -> Numbers:
 def _equal_mask(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
     """Return a mask of the cells of a column that are equal to a value; the value None matches missing cells."""
     if value is None:
-        return np.array([_plain_value(v) is None for v in column.tolist()], np.bool_)
+        return np.array([_as_python_value(v) is None for v in column.tolist()], np.bool_)
     return np.asarray(column == value, np.bool_)
 
 
-def _plain_value(value: Any) -> Any:
+def _as_python_value(value: Any) -> Any:
     """Return the value of a cell as a plain Python value: whole numbers as int, and nan as None."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -299,18 +301,18 @@ def _plain_value(value: Any) -> Any:
     return value
 
 
-def create_frame(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultFrame:
+def create_result_frame(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultFrame:
     """Return the rows of a results file as a table of columns.
 
     The JSON texts in the column `params` are replaced by indices of `ResultFrame.params`.
 
     Raises:
-        DamageError: A cell has a value that no run can have.
+        DamagedResultsError: A cell has a value that no run can have.
     """
     columns: dict[str, npt.NDArray[Any]] = {}
     params: dict[str, int] = {}
     by_name = dict(zip(names, zip(*rows, strict=True), strict=False)) or dict.fromkeys(names, ())
-    _check_cells(by_name)
+    _check_cell_types(by_name)
     for name in names:
         cells = by_name[name]
         if name == "params":
@@ -322,37 +324,37 @@ def create_frame(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> ResultF
     return ResultFrame(columns, [parse_params_json(text) for text in params])
 
 
-def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
-    """Raise a DamageError for the first cell with a value of a wrong type or magnitude."""
+def _check_cell_types(columns: Mapping[str, Sequence[Any]]) -> None:
+    """Raise a DamagedResultsError for the first cell with a value of a wrong type or magnitude."""
     for name, cells in columns.items():
         allowed = _ACCEPTED_TYPES[COLUMN_TYPES.get(name, int)]
         if (
             not {*map(type, cells)} <= allowed
             or (name in REQUIRED_COLUMNS and None in cells)
-            or not _are_bounded(cells)
+            or not _are_cells_bounded(cells)
         ):
             for index, cell in enumerate(cells):
                 is_missing = cell is None and name in REQUIRED_COLUMNS
-                if type(cell) not in allowed or is_missing or not _are_bounded([cell]):
+                if type(cell) not in allowed or is_missing or not _are_cells_bounded([cell]):
                     what = {int: "a whole number", float: "a number", str: "text"}[COLUMN_TYPES.get(name, int)]
                     row = columns.get("row", range(len(cells)))[index]
-                    raise DamageError(f"row {row}: {name}: expected {what}, got {value_as_in_files(cell)}")
+                    raise DamagedResultsError(f"row {row}: {name}: expected {what}, got {value_as_in_files(cell)}")
 
 
-def _are_bounded(cells: Sequence[Any]) -> bool:
+def _are_cells_bounded(cells: Sequence[Any]) -> bool:
     """Return whether all float cells are at most MAX_CELL in magnitude, so that sums and axes do not overflow."""
     numbers = [cell for cell in cells if type(cell) is float]
     return not numbers or max(map(abs, numbers)) <= MAX_CELL
 
 
 def parse_params_json(text: str) -> dict[str, Any]:
-    """Parse agent parameters from JSON; raise a DamageError if the text is not an object of plain values."""
+    """Parse agent parameters from JSON; raise a DamagedResultsError if the text is not an object of plain values."""
     try:
         params = json.loads(text)
     except ValueError:
         params = None
     if not isinstance(params, dict) or any(isinstance(value, (list, dict)) for value in params.values()):
-        raise DamageError(f"params: expected parameters in JSON, got {value_as_in_files(text)}")
+        raise DamagedResultsError(f"params: expected parameters in JSON, got {value_as_in_files(text)}")
     return params
 
 

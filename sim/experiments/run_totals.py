@@ -17,7 +17,7 @@ class RunTotals:
     back_moves: int = 0
     ticks: int = 0
     expansions: int = 0
-    most: int = 0  # maximum number of expansions in one tick of any run
+    max_tick_expansions: int = 0  # maximum number of expansions in one tick of any run
     planning_ms: float = 0.0  # processor time of planning in all runs, in milliseconds
 
     def add(self, run: Mapping[str, Any]) -> None:
@@ -34,7 +34,7 @@ class RunTotals:
         self.back_moves += run["back_moves"]
         self.ticks += run["ticks"]
         self.expansions += run["expansions"]
-        self.most = max(self.most, run["max_expansions"])
+        self.max_tick_expansions = max(self.max_tick_expansions, run["max_expansions"])
         self.planning_ms += run["planning_ms"]
 
     @property

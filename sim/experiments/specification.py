@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from sim.agent_api import AgentSpec
-from sim.changes import EVERY_PARAM, RATE_PARAM, RandomChanges
+from sim.changes import EVERY_PARAM, RATE_PARAM, RandomChangeSchedule
 from sim.commands import BUDGET_PARAM, MAX_NAME, TRIALS_PARAM
 from sim.experiments.claims import PaperClaim, read_claims
 from sim.experiments.columns import DERIVED_COLUMNS, MEASURED_COLUMNS, NUMERIC_COLUMNS, PLANNED_COLUMNS, TEXT_COLUMNS
 from sim.experiments.problems import PROBLEM_KEYS as PROBLEM_KEYS
 from sim.experiments.problems import SEED_PARAM, ProblemFiles, ProblemInstance, read_problems
-from sim.experiments.reference_check import check_references
+from sim.experiments.reference_check import check_specification_references
 from sim.experiments.report_layout import CUTOFF_PARAM, FigureSpec, TableSpec, read_figures, read_tables
-from sim.files.agent_text import parse_agent
+from sim.files.agent_text import parse_agent_text
 from sim.files.disk import read_file
 from sim.files.document_fields import DocumentField, DocumentProblems, require_field
 from sim.files.file_kinds import EXPERIMENT, check_file_kind
@@ -104,7 +104,9 @@ class ExperimentPart:
     name: str  # name from `parts`; empty if the specification has no `parts`
     cases: tuple[ProblemInstance, ...]  # problems that every setting solves
     settings: tuple[AgentSetting, ...]  # agents with their parameters and budgets
-    changes: tuple[RandomChanges | None, ...] = (None,)  # random changes of the map to run with; None: no changes
+    changes: tuple[RandomChangeSchedule | None, ...] = (
+        None,
+    )  # random changes of the map to run with; None: no changes
     seeds: tuple[int, ...] = (0,)  # seeds of random changes and of randomised agents; every setting runs with each seed
     trials: int = 1  # maximum number of walks from start to goal per run
     moves: int = int(MOVES_PARAM.default)  # maximum number of moves of an agent per run
@@ -186,9 +188,9 @@ def parse_experiment(
     mistakes: list[tuple[int, str]] = []
     for which in SIZES:
         problems = DocumentProblems(document)
-        read[which] = _SpecificationReader(DocumentField(problems, (), document.data), specs, places, which).read(
-            _decoded_text(data)
-        )
+        read[which] = _SpecificationReader(
+            DocumentField(problems, (), document.data), specs, places, which
+        ).read_specification(_decoded_text(data))
         mistakes += problems.found
     if mistakes:  # most mistakes occur in both the full and the small size, so duplicates are removed
         raise ConfigError(text for _, text in sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake[0]))
@@ -198,7 +200,7 @@ def parse_experiment(
     return found
 
 
-def parse_presentation(text: str, name: str) -> Specification:
+def parse_report_content(text: str, name: str) -> Specification:
     """Parse only the content of the report from a specification: titles, claims, tables and figures.
 
     Parts are not read, so the files of maps need not exist. Claims, tables and figures that this version of the program
@@ -206,7 +208,7 @@ def parse_presentation(text: str, name: str) -> Specification:
     """
     problems = DocumentProblems(read_yaml(text, name))
     root = DocumentField(problems, (), problems.document.data)
-    found = _SpecificationReader(root, {}, ProblemFiles(()), "full").read(text, has_parts=False)
+    found = _SpecificationReader(root, {}, ProblemFiles(()), "full").read_specification(text, has_parts=False)
     return replace(found, left_out=tuple(problems.sorted_messages()))
 
 
@@ -227,14 +229,14 @@ class _SpecificationReader:
         # path of a `problems` mapping of the small size in the document -> its keys that no part has used so far
         self._unused_small_keys: dict[tuple[str | int, ...], dict[str, DocumentField]] = {}
 
-    def read(self, text: str, has_parts: bool = True) -> Specification:
+    def read_specification(self, text: str, has_parts: bool = True) -> Specification:
         """Return the specification that the document describes.
 
         Args:
             text: The text of the document, stored in the result.
             has_parts: Whether the parts of the experiment are read; a report does not need them.
         """
-        parts = tuple(self._read_parts()) if has_parts else ()
+        parts = tuple(self._read_experiment_parts()) if has_parts else ()
         if has_parts and self.size == "small":
             self._check_small_size()
         if self.size == "full" and parts:
@@ -266,7 +268,7 @@ class _SpecificationReader:
             return
         params = dict.fromkeys(name for setting in settings for name in setting.params)
         numbers = NUMERIC_COLUMNS | {
-            name for name in params if name not in TEXT_COLUMNS and _is_numeric(name, settings)
+            name for name in params if name not in TEXT_COLUMNS and _is_param_numeric(name, settings)
         }
         attributes = dict.fromkeys(
             [*(column.name for column in (*PLANNED_COLUMNS, *MEASURED_COLUMNS)), *DERIVED_COLUMNS, *params]
@@ -278,7 +280,7 @@ class _SpecificationReader:
         }
         for key in ("claims", "tables", "figures"):
             if key in self.fields:
-                check_references(self.fields[key], attributes, values, numbers)
+                check_specification_references(self.fields[key], attributes, values, numbers)
 
     def _check_format(self) -> None:
         named = require_field(self.fields, "format", self.root, f"'{FORMAT}'")
@@ -287,7 +289,7 @@ class _SpecificationReader:
             named.report_problem(f"expected '{FORMAT}', got {value_as_in_files(named.value)}{near}")
         version = require_field(self.fields, "version", self.root, str(VERSION))
         if version and (version.value != VERSION or isinstance(version.value, bool)):
-            version.report_expected(f"{VERSION}, the only version so far")
+            version.report_expected_value(f"{VERSION}, the only version so far")
 
     def _read_text(self, key: str, longest: int) -> str:
         return (self.fields[key].text(longest, lines=True) or "").strip() if key in self.fields else ""
@@ -301,7 +303,7 @@ class _SpecificationReader:
         entry = self.fields.get("small")
         return entry.keys((*PART_KEYS, "parts"), "keys whose values differ in the small size") if entry else {}
 
-    def _read_parts(self) -> Iterator[ExperimentPart]:
+    def _read_experiment_parts(self) -> Iterator[ExperimentPart]:
         shared = {key: part for key, part in self.fields.items() if key in PART_KEYS}
         entry = self.fields.get("parts")
         if entry is None:
@@ -309,7 +311,7 @@ class _SpecificationReader:
             return
         named = entry.read_mapping(_PARTS_EXAMPLE)
         if entry.value == {}:
-            entry.report_expected(_PARTS_EXAMPLE)
+            entry.report_expected_value(_PARTS_EXAMPLE)
         for name, part in named.items():
             DocumentField(part.problems, part.path, name).text(MAX_NAME)
             own = part.keys(PART_KEYS, "the keys of this part")
@@ -317,12 +319,12 @@ class _SpecificationReader:
 
     def _read_part(self, name: str, owner: DocumentField, fields: dict[str, DocumentField]) -> ExperimentPart:
         if self.size == "small":
-            fields = self._with_small_values(name, fields)
+            fields = self._with_small_size_values(name, fields)
         budgets = self._read_integers(fields, "budgets", BUDGET_PARAM)
         problems = _required_field(fields, "problems", owner, "problems such as {scen: [maps/*.scen]}")
         agents = _required_field(fields, "agents", owner, _AGENTS_EXAMPLE)
         changes = _read_random_changes(fields["changes"]) if "changes" in fields else (None,)
-        ticks = TICKS_PARAM if changes == (None,) else _with_default(TICKS_PARAM, DEFAULT_TICKS_WITH_CHANGES)
+        ticks = TICKS_PARAM if changes == (None,) else _param_with_default(TICKS_PARAM, DEFAULT_TICKS_WITH_CHANGES)
         return ExperimentPart(
             name,
             tuple(read_problems(problems, self.places, self.notes)) if problems else (),
@@ -332,11 +334,11 @@ class _SpecificationReader:
             _read_integer_field(fields, "trials", TRIALS_PARAM),
             _read_integer_field(fields, "moves", MOVES_PARAM),
             _read_integer_field(fields, "ticks", ticks),
-            _read_flag(fields, "measures", True),
-            _read_flag(fields, "together", False),
+            _read_boolean(fields, "measures", True),
+            _read_boolean(fields, "together", False),
         )
 
-    def _with_small_values(self, name: str, fields: dict[str, DocumentField]) -> dict[str, DocumentField]:
+    def _with_small_size_values(self, name: str, fields: dict[str, DocumentField]) -> dict[str, DocumentField]:
         """Return the fields of a part in the small size, with values from the mapping `small_fields` where it has them.
 
         Within `problems`, only keys that the full size also has are replaced.
@@ -380,7 +382,7 @@ class _SpecificationReader:
         """Return the whole numbers that a key lists, or a list with only the default of `param`."""
         if key not in fields:
             return [int(param.default)]
-        return [int(value) for value in _read_values(fields[key], param)] or [int(param.default)]
+        return [int(value) for value in _read_valid_values(fields[key], param)] or [int(param.default)]
 
     # --- agents ---
 
@@ -391,12 +393,12 @@ class _SpecificationReader:
             else:
                 yield from self._settings_from_mapping(part, budgets)
         if entry.value == []:
-            entry.report_expected("at least one agent")
+            entry.report_expected_value("at least one agent")
 
     def _settings_from_text(self, part: DocumentField, budgets: Sequence[int]) -> Iterator[AgentSetting]:
         for budget in budgets:
             try:
-                config = parse_agent(part.value, self.specs, budget, part.value)
+                config = parse_agent_text(part.value, self.specs, budget, part.value)
             except ConfigError as error:
                 for text in error.problems:
                     part.report_problem(text.removeprefix(f"{part.value}: "))
@@ -435,27 +437,27 @@ class _SpecificationReader:
                 names = ["kind", "label", "budgets", *(p.name for p in spec.params)]
                 entry.report_problem(f"{spec.key} has no such parameter{did_you_mean_hint(key, names)}")
             else:
-                axes[key] = _read_values(entry, param)
+                axes[key] = _read_valid_values(entry, param)
         return [dict(zip(axes, chosen, strict=True)) for chosen in itertools.product(*axes.values())]
 
 
 # --- small helpers --------------------------------------------------------------------------------
 
 
-def _is_numeric(name: str, settings: Iterable[AgentSetting]) -> bool:
+def _is_param_numeric(name: str, settings: Iterable[AgentSetting]) -> bool:
     """Return whether a parameter is a number in all settings that have it."""
     values = [setting.params[name] for setting in settings if name in setting.params]
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def _read_values(entry: DocumentField, param: Param) -> list[Value]:
+def _read_valid_values(entry: DocumentField, param: Param) -> list[Value]:
     """Return the valid values of a field without duplicates, and report invalid values as mistakes.
 
     The field contains one value or a list of values.
     """
     parts = entry.items("") if isinstance(entry.value, list) else [entry]
     if not parts:
-        entry.report_expected("at least one value")
+        entry.report_expected_value("at least one value")
     values = [value for part in parts if (value := part.read_value(param)) is not None]
     return list(dict.fromkeys(values))
 
@@ -474,27 +476,27 @@ def _read_integer_field(fields: Mapping[str, DocumentField], key: str, param: Pa
     return int(param.default) if value is None else value
 
 
-def _read_flag(fields: Mapping[str, DocumentField], key: str, default: bool) -> bool:
+def _read_boolean(fields: Mapping[str, DocumentField], key: str, default: bool) -> bool:
     """Return the truth value of a key; the default if the key is missing or invalid."""
     value = fields[key].read_value(FLAG_PARAM) if key in fields else None
     return default if value is None else bool(value)
 
 
-def _with_default(param: Param, value: int) -> Param:
+def _param_with_default(param: Param, value: int) -> Param:
     """Return a copy of a parameter description with another default value."""
     return Param(param.name, param.kind, value, param.help, param.low, param.high)
 
 
-def _read_random_changes(entry: DocumentField) -> tuple[RandomChanges | None, ...]:
+def _read_random_changes(entry: DocumentField) -> tuple[RandomChangeSchedule | None, ...]:
     """Return all combinations of rate and interval of random changes, such as {every: 10, rate: [1, 5, 10]}."""
     parts = entry.keys(("every", "rate", "repeat"), "random changes such as {every: 10, rate: [1, 5]}")
     every = require_field(parts, "every", entry, "the ticks between changes") if parts else None
     rate = require_field(parts, "rate", entry, "the percentage of cells that change") if parts else None
     if every is None or rate is None:
         return (None,)
-    pairs = itertools.product(_read_values(rate, RATE_PARAM), _read_values(every, EVERY_PARAM))
-    repeats = _read_flag(parts, "repeat", True)
-    return tuple(RandomChanges(int(ticks), float(percent), repeats) for percent, ticks in pairs)
+    pairs = itertools.product(_read_valid_values(rate, RATE_PARAM), _read_valid_values(every, EVERY_PARAM))
+    repeats = _read_boolean(parts, "repeat", True)
+    return tuple(RandomChangeSchedule(int(ticks), float(percent), repeats) for percent, ticks in pairs)
 
 
 def _overlaid_mapping(entry: DocumentField, other: DocumentField) -> DocumentField:

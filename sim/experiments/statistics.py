@@ -83,7 +83,7 @@ class PairedComparison:
     p_value: float  # two-sided p-value of Wilcoxon's signed-rank test, by normal approximation
 
 
-def compare_paired(a: Numbers, b: Numbers) -> PairedComparison:
+def compare_paired_values(a: Numbers, b: Numbers) -> PairedComparison:
     """Compare two settings by their values, such as costs, on the same problems; problems with a nan are left out.
 
     Args:

@@ -23,11 +23,11 @@ from sim.experiments.columns import (
     WHOLE_RUN_COLUMNS,
     ResultColumn,
 )
-from sim.experiments.plan import planned_rows
+from sim.experiments.plan import iter_planned_rows
 from sim.experiments.problems import MapData
-from sim.experiments.result_frame import DamageError, ResultFrame, create_frame, divide_among_trials
+from sim.experiments.result_frame import DamagedResultsError, ResultFrame, create_result_frame, divide_among_trials
 from sim.experiments.specification import Specification
-from sim.files.disk import make_folder
+from sim.files.disk import create_folder
 from sim.params import ConfigError, value_as_in_files
 from sim.program import PROGRAM_COMMAND
 
@@ -81,31 +81,31 @@ class ResultStore:
 
     # --- plan ---
 
-    def set_plan(self, spec: Specification) -> None:
+    def store_plan(self, spec: Specification) -> None:
         """Store the runs of a specification as the new plan; do nothing if the stored plan is already up to date.
 
         Recorded failures are deleted with the old plan. Results are kept.
         """
         wanted = f"{code_version()}{_agent_versions(spec)} {spec.size} {_map_versions(spec)}\n{spec.text}"
-        if self.meta_value("plan") == wanted:
+        if self.metadata_value("plan") == wanted:
             return
         marks = ", ".join("?" * (2 + len(PLANNED_COLUMNS)))
         with self._write_transaction():
             self._db.execute("DELETE FROM plan")
             self._db.execute("DELETE FROM failures")
-            self._db.executemany(f"INSERT INTO plan VALUES ({marks})", planned_rows(spec))
-            self._set_meta("plan", wanted)
-            self._set_meta("specification", spec.text)
-            self._set_meta("name", spec.name)
-            self._set_meta("folder", spec.folder)
-            self._set_meta("size", spec.size)
-            self._set_meta("cutoff", str(spec.cutoff))
+            self._db.executemany(f"INSERT INTO plan VALUES ({marks})", iter_planned_rows(spec))
+            self._insert_metadata("plan", wanted)
+            self._insert_metadata("specification", spec.text)
+            self._insert_metadata("name", spec.name)
+            self._insert_metadata("folder", spec.folder)
+            self._insert_metadata("size", spec.size)
+            self._insert_metadata("cutoff", str(spec.cutoff))
 
-    def is_planned_on(self, board: MapData) -> bool:
+    def is_plan_for_map(self, board: MapData) -> bool:
         """Return whether the stored plan was created for this map with its present content."""
-        return _map_version_text(board) in self.meta_value("plan").partition("\n")[0]
+        return _map_version_text(board) in self.metadata_value("plan").partition("\n")[0]
 
-    def _query(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def _iter_query_rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of an SQL query; raise a ConfigError if the file is damaged or is not a results file."""
         try:
             # Not `yield from`: closing this generator would then close the cursor as well.
@@ -115,32 +115,32 @@ class ResultStore:
         except sqlite3.Error as error:
             raise ConfigError(f"{self.folder / DATABASE_FILE}: cannot be read: {error}") from error
 
-    def _set_meta(self, name: str, value: str) -> None:
+    def _insert_metadata(self, name: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
-    def meta_value(self, name: str) -> str:
-        found = next(self._query("SELECT value FROM meta WHERE name = ?", name), None)
+    def metadata_value(self, name: str) -> str:
+        found = next(self._iter_query_rows("SELECT value FROM meta WHERE name = ?", name), None)
         return str(found[0]) if found else ""
 
     @property
     def program_version(self) -> str:
         """Return the code_version() of the program that created plan and results; "" if there is no plan yet."""
-        return self.meta_value("plan")[:VERSION_LENGTH]
+        return self.metadata_value("plan")[:VERSION_LENGTH]
 
-    def set_meta(self, name: str, value: str) -> None:
+    def set_metadata(self, name: str, value: str) -> None:
         with self._write_transaction():
-            self._set_meta(name, value)
+            self._insert_metadata(name, value)
 
     # --- results ---
 
     def done(self) -> set[bytes]:
         """Return the keys of all runs with stored results, including runs that the current plan does not contain."""
-        return {key for (key,) in self._query("SELECT DISTINCT key FROM results")}
+        return {key for (key,) in self._iter_query_rows("SELECT DISTINCT key FROM results")}
 
     def count(self) -> tuple[int, int]:
         """Return (number of planned runs that have results, number of planned runs)."""
-        [(whole,)] = self._query("SELECT COUNT(*) FROM plan")
-        [(done,)] = self._query("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
+        [(whole,)] = self._iter_query_rows("SELECT COUNT(*) FROM plan")
+        [(done,)] = self._iter_query_rows("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
         return int(done), int(whole)
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
@@ -160,10 +160,10 @@ class ResultStore:
             self._db.executemany("DELETE FROM failures WHERE key = ?", {(line[0],) for line in lines})
             self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", failures)
 
-    def failures(self) -> list[tuple[int, str]]:
+    def failed_runs(self) -> list[tuple[int, str]]:
         """Return (row number, reason) of every planned run that failed."""
         query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
-        return [(int(row), str(text)) for row, text in self._query(query)]
+        return [(int(row), str(text)) for row, text in self._iter_query_rows(query)]
 
     def describe_row(self, row: int) -> str:
         """Return a short description of a planned run for messages: map, start, goal, agent and budget."""
@@ -174,14 +174,16 @@ class ResultStore:
 
     def map_start_goal(self, row: int) -> tuple[Any, ...] | None:
         """Return (map, start_x, start_y, goal_x, goal_y) of a planned run, or None if there is no such row."""
-        return next(self._query("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
+        return next(
+            self._iter_query_rows("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None
+        )
 
     def outcome_and_ticks(self, row: int) -> tuple[str, int] | None:
         """Return (outcome of the last trial, ticks of all trials) of a planned run, or None if it has no results."""
         query = (
             "SELECT outcome, SUM(ticks) OVER () FROM plan JOIN results USING (key) WHERE row = ? ORDER BY trial DESC"
         )
-        return next(self._query(query, row), None)
+        return next(self._iter_query_rows(query, row), None)
 
     # --- reading ---
 
@@ -194,13 +196,13 @@ class ResultStore:
             columns: The names of the columns.
             more: Further SQL clauses such as WHERE, inserted before ORDER BY.
         """
-        known = {"row", *self._columns_of("plan"), *self._columns_of("results")}
+        known = {"row", *self._column_names_of("plan"), *self._column_names_of("results")}
         names = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
         query = f"SELECT {names} FROM plan JOIN results USING (key) {more} ORDER BY row, trial"
-        yield from self._query(query)
+        yield from self._iter_query_rows(query)
 
-    def _columns_of(self, table: str) -> set[str]:
-        return {str(row[1]) for row in self._query(f"PRAGMA table_info({table})")}
+    def _column_names_of(self, table: str) -> set[str]:
+        return {str(row[1]) for row in self._iter_query_rows(f"PRAGMA table_info({table})")}
 
     def frame(self) -> ResultFrame:
         """Return the results of all planned runs as a table of columns.
@@ -213,11 +215,11 @@ class ResultStore:
         """
         names = ["row", *(c.name for c in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS))]
         try:
-            frame = create_frame(names, self.rows(names))
-            cutoff, most = int(self.meta_value("cutoff") or 0), frame.numeric_column("max_expansions")
+            frame = create_result_frame(names, self.rows(names))
+            cutoff, most = int(self.metadata_value("cutoff") or 0), frame.numeric_column("max_expansions")
         except ConfigError:
             raise
-        except DamageError as error:
+        except DamagedResultsError as error:
             raise ConfigError(f"{self.folder / DATABASE_FILE}: damaged or edited manually: {error}") from error
         except (ValueError, TypeError) as error:
             raise ConfigError(
@@ -253,13 +255,13 @@ def _map_version_text(board: MapData) -> str:
     return f"{board.name}={board.key}"
 
 
-def open_for_writing(folder: Path) -> ResultStore:
+def open_store_for_writing(folder: Path) -> ResultStore:
     """Open the results in a folder for writing, and create them if there are none.
 
     Raises:
         ConfigError: Another program writes to this folder, or the file cannot be opened.
     """
-    make_folder(folder)
+    create_folder(folder)
     lock = _lock_folder(folder)
     try:
         db = _open_connection(folder / DATABASE_FILE, _create_tables)
@@ -304,19 +306,19 @@ def _set_read_only(db: sqlite3.Connection) -> None:
 
 def _drop_old_plan(db: sqlite3.Connection) -> None:
     """Replace the table `plan` by an empty table if a version of the program with other columns created it."""
-    if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED_COLUMNS)]:
+    if _table_column_names(db, "plan") != ["row", "key", *(column.name for column in PLANNED_COLUMNS)]:
         db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
 
 
 def _add_new_columns(db: sqlite3.Connection) -> None:
     """Add the columns that the table `results` of an older version lacks; they are NULL in existing rows."""
-    known = _columns_of(db, "results")
+    known = _table_column_names(db, "results")
     for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS):
         if column.name not in known:
             db.execute(f"ALTER TABLE results ADD COLUMN {_column_declarations((column,))}")
 
 
-def _columns_of(db: sqlite3.Connection, table: str) -> list[str]:
+def _table_column_names(db: sqlite3.Connection, table: str) -> list[str]:
     return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
 
 
@@ -335,7 +337,7 @@ def _lock_folder(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def open_for_reading(folder: Path) -> ResultStore:
+def open_store_for_reading(folder: Path) -> ResultStore:
     """Open the results in a folder for reading, possibly while an experiment is writing to the same folder.
 
     Raises:
@@ -348,7 +350,7 @@ def open_for_reading(folder: Path) -> ResultStore:
             f"a folder without {DATABASE_FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
         )
         raise ConfigError(f"{folder}: expected a folder of `{PROGRAM_COMMAND} experiment`, got {there}")
-    *others, last = _read_uris(path)
+    *others, last = _readable_uris(path)
     for uri in others:
         with suppress(sqlite3.Error):
             return ResultStore(folder, _open_connection(uri, _set_read_only))
@@ -358,7 +360,7 @@ def open_for_reading(folder: Path) -> ResultStore:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
-def _read_uris(path: Path) -> list[str]:
+def _readable_uris(path: Path) -> list[str]:
     """Return the SQLite URIs with which a results file may be readable, to be tried in this order.
 
     To read a database in WAL mode, SQLite creates two more files in its folder. In a read-only folder it can read the

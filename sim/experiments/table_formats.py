@@ -83,7 +83,7 @@ def escape_markdown_lines(text: str) -> str:
     return _MARKDOWN_BLOCK_SIGNS.sub(r"\1\2\\\3", "".join(parts))
 
 
-def escaped_html(text: str) -> str:
+def text_as_html(text: str) -> str:
     """Return a text as HTML: text between backticks becomes code, and all HTML signs are escaped."""
     return _CODE.sub(lambda found: f"<code>{found.group()[1:-1]}</code>", html.escape(text))
 

@@ -7,7 +7,7 @@ from sim.commands import BUDGET_PARAM, MAX_NAME, AgentConfig
 from sim.params import ConfigError, parse_params, unknown_agent_hint
 
 
-def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: str = "") -> AgentConfig:
+def parse_agent_text(text: str, specs: Mapping[str, AgentSpec], budget: int, where: str = "") -> AgentConfig:
     """Parse an agent written as one word.
 
     Args:

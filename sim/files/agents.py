@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sim.agent_api import AgentSpec
-from sim.changes import EVERY_PARAM, RATE_PARAM, REPEAT_PARAM, RandomChanges
+from sim.changes import EVERY_PARAM, RATE_PARAM, REPEAT_PARAM, RandomChangeSchedule
 from sim.commands import BUDGET_PARAM, MAX_AGENTS, MAX_NAME, AgentConfig
 from sim.files.document_fields import DocumentField, require_field
 from sim.files.movingai import read_scen, select_row_indices
 from sim.files.yaml import InlineList, InlineMap
 from sim.grid import MAX_SIDE, Grid
 from sim.params import ConfigError, Param, Value, did_you_mean_hint, parse_params, unknown_agent_hint, value_as_in_files
-from sim.placing import ListedPlacing, Placing, RandomPlacing, Zone, group_member, place_group
+from sim.placing import ListedPlacing, Placing, RandomPlacing, Zone, group_member_config, place_group_members
 
 AGENT_KEYS = ("kind", "label", "budget", "start", "goal", "group")
 CROWD_KEYS = ("count", "placing")
@@ -51,7 +51,7 @@ def read_agents(
     fields = entry.read_mapping("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].read_integer(COUNT_PARAM) if "count" in fields else 1
     placing = _read_placing(fields["placing"], grid, find) if "placing" in fields else None
-    if config is None or count is None or not _are_ends_valid(fields, config, grid):
+    if config is None or count is None or not _are_start_and_goal_valid(fields, config, grid):
         return []
     if "placing" in fields:
         return (
@@ -60,16 +60,16 @@ def read_agents(
             else _place_agents(entry, config, count, "count" in fields, placing, grid)
         )
     if count > 1:
-        return [group_member(config, i) for i in range(count)]
+        return [group_member_config(config, i) for i in range(count)]
     return [config]
 
 
-def sets_own_end(entry: object, key: str) -> bool:
+def sets_own_start_or_goal(entry: object, key: str) -> bool:
     """Return whether an agent's entry, even an invalid one, sets an individual start or goal (the `key`)."""
     return isinstance(entry, Mapping) and (entry.get(key) is not None or "placing" in entry)
 
 
-def _are_ends_valid(fields: Mapping[str, DocumentField], config: AgentConfig, grid: Grid | None) -> bool:
+def _are_start_and_goal_valid(fields: Mapping[str, DocumentField], config: AgentConfig, grid: Grid | None) -> bool:
     """Return whether the start and goal of an agent's entry are free cells and not combined with `placing`."""
     wrong = []
     for key, pair in (("start", config.start), ("goal", config.goal)):
@@ -93,7 +93,7 @@ def _place_agents(
         )
         return []
     try:
-        return place_group(config, count, placing, grid)
+        return place_group_members(config, count, placing, grid)
     except ConfigError as error:
         for problem in error.problems:
             entry.report_problem(problem)
@@ -107,14 +107,14 @@ def _read_placing(entry: DocumentField, grid: Grid | None, find: FindFile) -> Pl
         return None
     kinds = [key for key in ("pairs", "scen", "from") if key in fields]
     if len(kinds) != 1 or ("rows" in fields and kinds != ["scen"]) or (("to" in fields) != (kinds == ["from"])):
-        entry.report_expected(_PLACING_FORM)
+        entry.report_expected_value(_PLACING_FORM)
         return None
     if grid is None:
         return None
     if kinds == ["scen"]:
-        return _read_listed_ends(fields, grid, find)
+        return _read_listed_starts_and_goals(fields, grid, find)
     if "pairs" in fields and fields["pairs"].value != "random":
-        fields["pairs"].report_expected("random")
+        fields["pairs"].report_expected_value("random")
         return None
     seed = fields["seed"].read_integer(SEED_PARAM) if "seed" in fields else 0
     least = fields["min_cost"].read_value(MIN_COST_PARAM) if "min_cost" in fields else 0.0
@@ -127,12 +127,14 @@ def _read_placing(entry: DocumentField, grid: Grid | None, find: FindFile) -> Pl
 def _read_zone(entry: DocumentField, grid: Grid) -> Zone | None:
     corners = entry.cells(grid.width, grid.height)
     if corners is not None and len(corners) != 2:
-        entry.report_expected("two opposite corners such as [[0, 0], [9, 9]]")
+        entry.report_expected_value("two opposite corners such as [[0, 0], [9, 9]]")
         return None
     return None if corners is None else (corners[0], corners[1])
 
 
-def _read_listed_ends(fields: Mapping[str, DocumentField], grid: Grid, find: FindFile) -> ListedPlacing | None:
+def _read_listed_starts_and_goals(
+    fields: Mapping[str, DocumentField], grid: Grid, find: FindFile
+) -> ListedPlacing | None:
     part = fields["scen"]
     name = part.text(1000)
     path = find(name) if name is not None else None
@@ -224,7 +226,7 @@ def agent_data(config: AgentConfig) -> InlineMap:
     return data
 
 
-def read_changes(entry: DocumentField, *, may_be_one: bool = False) -> RandomChanges | None:
+def read_random_changes(entry: DocumentField, *, may_be_one: bool = False) -> RandomChangeSchedule | None:
     """Return the random changes of the map, written {every: 10, rate: 5}; None after reporting a problem.
 
     Args:
@@ -239,10 +241,12 @@ def read_changes(entry: DocumentField, *, may_be_one: bool = False) -> RandomCha
         return None
     ticks, percent = every.read_integer(EVERY_PARAM), rate.read_value(RATE_PARAM)
     repeats = parts["repeat"].read_value(REPEAT_PARAM) if "repeat" in parts else True
-    return None if ticks is None or percent is None else RandomChanges(ticks, float(percent), repeats is not False)
+    return (
+        None if ticks is None or percent is None else RandomChangeSchedule(ticks, float(percent), repeats is not False)
+    )
 
 
-def changes_data(changes: RandomChanges) -> InlineMap:
+def random_changes_data(changes: RandomChangeSchedule) -> InlineMap:
     data = InlineMap(every=changes.every, rate=changes.rate)
     if not changes.repeats:
         data["repeat"] = False

@@ -25,12 +25,12 @@ def read_cells(part: DocumentField, width: int, height: int) -> tuple[int, ...] 
     fields = part.read_mapping("cells")
     # In YAML, unquoted text in braces ends at its first comma, so runs without quotes are not one string.
     if set(fields) != {"runs"} or not isinstance(part.value["runs"], str):
-        part.report_expected('cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}')
+        part.report_expected_value('cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}')
         return None
-    return _parse_runs(fields["runs"], part.value["runs"], width, height)
+    return _parse_cell_runs(fields["runs"], part.value["runs"], width, height)
 
 
-def _parse_runs(part: DocumentField, text: str, width: int, height: int) -> tuple[int, ...] | None:
+def _parse_cell_runs(part: DocumentField, text: str, width: int, height: int) -> tuple[int, ...] | None:
     cells: list[int] = []
     for word in text.split():
         match = _RUN_PATTERN.fullmatch(word)
@@ -51,10 +51,12 @@ def cell_list_data(cells: Iterable[int], width: int) -> InlineList | InlineMap:
     flat = [int(cell) for cell in cells]
     if len(flat) <= _MAX_LISTED_CELLS:
         return InlineList(InlineList([cell % width, cell // width]) for cell in flat)
-    return InlineMap(runs=" ".join(_run_text(first, last, width) for first, last in _row_runs(flat, width)))
+    return InlineMap(
+        runs=" ".join(_cell_run_text(first, last, width) for first, last in _consecutive_cell_runs(flat, width))
+    )
 
 
-def _row_runs(cells: list[int], width: int) -> list[tuple[int, int]]:
+def _consecutive_cell_runs(cells: list[int], width: int) -> list[tuple[int, int]]:
     """Return the first and last cell of each run of consecutive cells along a row, in the order of the cells."""
     runs: list[tuple[int, int]] = []
     for cell in cells:
@@ -65,6 +67,6 @@ def _row_runs(cells: list[int], width: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _run_text(first: int, last: int, width: int) -> str:
+def _cell_run_text(first: int, last: int, width: int) -> str:
     x = f"{first % width}-{last % width}" if last > first else f"{first % width}"
     return f"{x},{first // width}"

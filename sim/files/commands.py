@@ -25,9 +25,9 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from sim import commands
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import BUDGET_PARAM, SERVED_PARAM, TICK_MS_PARAM, TRIALS_PARAM, AgentConfig, Command
-from sim.files.agents import agent_data, changes_data, read_changes
+from sim.files.agents import agent_data, random_changes_data, read_random_changes
 from sim.files.cell_lists import read_cells
 from sim.files.document_fields import DocumentField, require_field
 from sim.files.yaml import InlineList, InlineMap
@@ -122,7 +122,7 @@ class CommandReader(ABC):
             return None
         cells, letters = self.cells(cells_field), letters_field.value
         if not isinstance(letters, str) or not set(letters) <= set(PASSABLE + SOLID):
-            letters_field.report_expected(f"letters of {' '.join(PASSABLE + SOLID)}")
+            letters_field.report_expected_value(f"letters of {' '.join(PASSABLE + SOLID)}")
             return None
         if cells is not None and len(cells) != len(letters):
             letters_field.report_problem(f"expected {len(cells):,} letters, one for each cell, got {len(letters):,}")
@@ -139,19 +139,19 @@ class CommandForm:
 
     kind: type[Command]
     keys: tuple[str, ...]  # keys of an entry, at least one of which identifies this kind of command
-    write: Callable[[Any, CommandWriter], dict[str, Any]]
+    write_data: Callable[[Any, CommandWriter], dict[str, Any]]
     read_commands: Callable[
         [Fields, CommandReader], list[Command]
     ]  # returns the commands of an entry, or [] after reporting a problem
     agent: str = "never"  # whether the command has a key `agent`: "never", "maybe" or "always"
 
 
-def _write_cells(command: commands.EditCells, writer: CommandWriter) -> dict[str, Any]:
+def _write_cell_edit(command: commands.EditCells, writer: CommandWriter) -> dict[str, Any]:
     cells = {"block": command.blocked, "free": command.freed}
     return {key: writer.cells(some) for key, some in cells.items() if some} or {"block": InlineList()}
 
 
-def _read_cells(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_cell_edit(fields: Fields, reader: CommandReader) -> list[Command]:
     """Read a command that blocks or frees cells, written with the key `block`, `free` or both."""
     cells = {key: reader.cells(fields[key]) for key in ("block", "free") if key in fields}
     if None in cells.values():
@@ -168,11 +168,11 @@ def _read_terrain(fields: Fields, reader: CommandReader) -> list[Command]:
     return [commands.SetTerrain(*found)] if found else []
 
 
-def _write_switch(command: commands.SetSwitch, writer: CommandWriter) -> dict[str, Any]:
+def _write_switch_state(command: commands.SetSwitch, writer: CommandWriter) -> dict[str, Any]:
     return {"block" if command.blocked else "free": command.name}
 
 
-def _read_switch(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_switch_state(fields: Fields, reader: CommandReader) -> list[Command]:
     """Read a command that sets a switch, written as `block` or `free` with the switch's name instead of cells."""
     key, part = next((key, part) for key, part in fields.items() if isinstance(part.value, str))
     name = reader.read_switch_name(part)
@@ -184,11 +184,11 @@ def _read_switch(fields: Fields, reader: CommandReader) -> list[Command]:
     return [commands.SetSwitch(name, key == "block")]
 
 
-def _write_switch_name(command: commands.DefineSwitch, writer: CommandWriter) -> dict[str, Any]:
+def _write_switch_definition(command: commands.DefineSwitch, writer: CommandWriter) -> dict[str, Any]:
     return {"switches": InlineMap({command.name: writer.cells(command.cells)})}
 
 
-def _read_switch_names(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_switch_definitions(fields: Fields, reader: CommandReader) -> list[Command]:
     """Read commands that name groups of cells as switches, written as {gate: [[3, 4]], bridge: []}."""
     read: list[Command] = []
     for name, part in fields["switches"].read_mapping("named groups of cells such as {bridge: [[60, 20]]}").items():
@@ -200,12 +200,12 @@ def _read_switch_names(fields: Fields, reader: CommandReader) -> list[Command]:
     return read
 
 
-def _write_goal(command: commands.MoveGoal, writer: CommandWriter) -> dict[str, Any]:
+def _write_goal_move(command: commands.MoveGoal, writer: CommandWriter) -> dict[str, Any]:
     agent_key = {} if command.agent is None else {"agent": writer.agent(command.agent)}
     return {**agent_key, "goal": writer.cell(command.cell)}
 
 
-def _read_goal(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_goal_move(fields: Fields, reader: CommandReader) -> list[Command]:
     cell = reader.cell(fields["goal"])
     agent = reader.agent(fields["agent"]) if "agent" in fields else None
     is_wrong = cell is None or ("agent" in fields and agent is None)
@@ -240,11 +240,11 @@ def _read_params(fields: Fields, reader: CommandReader) -> list[Command]:
     return [commands.SetParam(agent, name, value) for name, value in reader.read_params(fields["set"], agent).items()]
 
 
-def _write_label(command: commands.RenameAgent, writer: CommandWriter) -> dict[str, Any]:
+def _write_agent_label(command: commands.RenameAgent, writer: CommandWriter) -> dict[str, Any]:
     return {"agent": writer.agent(command.agent), "label": command.label}
 
 
-def _read_label(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_agent_label(fields: Fields, reader: CommandReader) -> list[Command]:
     agent, label = reader.agent(fields["agent"]), fields["label"].text(commands.MAX_NAME)
     if agent is None or label is None:
         return []
@@ -252,21 +252,21 @@ def _read_label(fields: Fields, reader: CommandReader) -> list[Command]:
     return [commands.RenameAgent(agent, label)]
 
 
-def _write_add(command: commands.AddAgent, writer: CommandWriter) -> dict[str, Any]:
+def _write_added_agent(command: commands.AddAgent, writer: CommandWriter) -> dict[str, Any]:
     number = {} if command.agent is None else {"agent": command.agent}
     return {**number, "add": agent_data(command.config)}
 
 
-def _read_add(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_added_agent(fields: Fields, reader: CommandReader) -> list[Command]:
     found = reader.read_new_agent(fields["add"], fields.get("agent"))
     return [commands.AddAgent(*found)] if found else []
 
 
-def _write_remove(command: commands.RemoveAgent, writer: CommandWriter) -> dict[str, Any]:
+def _write_removed_agent(command: commands.RemoveAgent, writer: CommandWriter) -> dict[str, Any]:
     return {"remove": writer.agent(command.agent)}
 
 
-def _read_remove(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_removed_agent(fields: Fields, reader: CommandReader) -> list[Command]:
     agent = reader.agent(fields["remove"])
     if agent is None:
         return []
@@ -274,31 +274,31 @@ def _read_remove(fields: Fields, reader: CommandReader) -> list[Command]:
     return [commands.RemoveAgent(agent)]
 
 
-def _write_changes(command: commands.SetRandomChanges, writer: CommandWriter) -> dict[str, Any]:
-    return {"changes": changes_data(RandomChanges(command.every, command.rate))}
+def _write_change_schedule(command: commands.SetRandomChanges, writer: CommandWriter) -> dict[str, Any]:
+    return {"changes": random_changes_data(RandomChangeSchedule(command.every, command.rate))}
 
 
-def _read_changes(fields: Fields, reader: CommandReader) -> list[Command]:
-    changes = read_changes(fields["changes"])
+def _read_change_schedule(fields: Fields, reader: CommandReader) -> list[Command]:
+    changes = read_random_changes(fields["changes"])
     return [commands.SetRandomChanges(changes.every, changes.rate)] if changes else []
 
 
-def _write_trials(command: commands.SetTrials, writer: CommandWriter) -> dict[str, Any]:
+def _write_max_trials(command: commands.SetTrials, writer: CommandWriter) -> dict[str, Any]:
     return {"trials": command.count}
 
 
-def _read_trials(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_max_trials(fields: Fields, reader: CommandReader) -> list[Command]:
     count = fields["trials"].read_integer(TRIALS_PARAM)
     return [] if count is None else [commands.SetTrials(count)]
 
 
-def _write_to_group(command: commands.ApplyToGroup, writer: CommandWriter) -> dict[str, Any]:
+def _write_group_command(command: commands.ApplyToGroup, writer: CommandWriter) -> dict[str, Any]:
     data = command_data(command.command, writer)
     own_keys = {"remove": "all"} if "remove" in data else {key: value for key, value in data.items() if key != "agent"}
     return {"group": command.group, **own_keys}
 
 
-def _read_to_group(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_group_command(fields: Fields, reader: CommandReader) -> list[Command]:
     """Read a command to all agents of a group, in the same way as a command to one agent of the group."""
     part = fields["group"]
     matching_row = next((row for row in _AGENT_FORMS if set(row.keys) & set(fields)), None)
@@ -309,7 +309,7 @@ def _read_to_group(fields: Fields, reader: CommandReader) -> list[Command]:
     if name is None or agent is None:
         return []
     if "remove" in fields and fields["remove"].value != "all":
-        fields["remove"].report_expected("all")
+        fields["remove"].report_expected_value("all")
         return []
     one = DocumentField(part.problems, part.path, agent)
     read = matching_row.read_commands(
@@ -324,40 +324,42 @@ def _read_to_group(fields: Fields, reader: CommandReader) -> list[Command]:
     ]
 
 
-def _write_tick_ms(command: commands.SetTickMs, writer: CommandWriter) -> dict[str, Any]:
+def _write_tick_time_limit(command: commands.SetTickMs, writer: CommandWriter) -> dict[str, Any]:
     return {"tick_ms": command.milliseconds}
 
 
-def _read_tick_ms(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_tick_time_limit(fields: Fields, reader: CommandReader) -> list[Command]:
     value = fields["tick_ms"].read_value(TICK_MS_PARAM)
     return [] if value is None else [commands.SetTickMs(float(value))]
 
 
-def _write_serve(command: commands.LimitPlanners, writer: CommandWriter) -> dict[str, Any]:
+def _write_planner_limit(command: commands.LimitPlanners, writer: CommandWriter) -> dict[str, Any]:
     return {"serve": command.agents}
 
 
-def _read_serve(fields: Fields, reader: CommandReader) -> list[Command]:
+def _read_planner_limit(fields: Fields, reader: CommandReader) -> list[Command]:
     agents = fields["serve"].read_integer(SERVED_PARAM)
     return [] if agents is None else [commands.LimitPlanners(agents)]
 
 
 COMMAND_FORMS = (
-    CommandForm(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
-    CommandForm(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
+    CommandForm(commands.EditCells, ("block", "free"), _write_cell_edit, _read_cell_edit),
+    CommandForm(commands.SetSwitch, ("block", "free"), _write_switch_state, _read_switch_state),
     CommandForm(commands.SetTerrain, ("terrain",), _write_terrain, _read_terrain),
-    CommandForm(commands.DefineSwitch, ("switches",), _write_switch_name, _read_switch_names),
-    CommandForm(commands.MoveGoal, ("goal",), _write_goal, _read_goal, agent="maybe"),
+    CommandForm(commands.DefineSwitch, ("switches",), _write_switch_definition, _read_switch_definitions),
+    CommandForm(commands.MoveGoal, ("goal",), _write_goal_move, _read_goal_move, agent="maybe"),
     CommandForm(commands.SetBudget, ("budget",), _write_budget, _read_budget, agent="maybe"),
     CommandForm(commands.SetParam, ("set",), _write_param, _read_params, agent="always"),
-    CommandForm(commands.RenameAgent, ("label",), _write_label, _read_label, agent="always"),
-    CommandForm(commands.AddAgent, ("add",), _write_add, _read_add, agent="maybe"),
-    CommandForm(commands.RemoveAgent, ("remove",), _write_remove, _read_remove),
-    CommandForm(commands.SetRandomChanges, ("changes",), _write_changes, _read_changes),
-    CommandForm(commands.SetTrials, ("trials",), _write_trials, _read_trials),
-    CommandForm(commands.SetTickMs, ("tick_ms",), _write_tick_ms, _read_tick_ms),
-    CommandForm(commands.LimitPlanners, ("serve",), _write_serve, _read_serve),
-    CommandForm(commands.ApplyToGroup, ("group", "goal", "budget", "set", "remove"), _write_to_group, _read_to_group),
+    CommandForm(commands.RenameAgent, ("label",), _write_agent_label, _read_agent_label, agent="always"),
+    CommandForm(commands.AddAgent, ("add",), _write_added_agent, _read_added_agent, agent="maybe"),
+    CommandForm(commands.RemoveAgent, ("remove",), _write_removed_agent, _read_removed_agent),
+    CommandForm(commands.SetRandomChanges, ("changes",), _write_change_schedule, _read_change_schedule),
+    CommandForm(commands.SetTrials, ("trials",), _write_max_trials, _read_max_trials),
+    CommandForm(commands.SetTickMs, ("tick_ms",), _write_tick_time_limit, _read_tick_time_limit),
+    CommandForm(commands.LimitPlanners, ("serve",), _write_planner_limit, _read_planner_limit),
+    CommandForm(
+        commands.ApplyToGroup, ("group", "goal", "budget", "set", "remove"), _write_group_command, _read_group_command
+    ),
 )
 COMMAND_KEYS = tuple(dict.fromkeys(key for row in COMMAND_FORMS for key in row.keys))
 
@@ -368,10 +370,10 @@ _SWITCH_FORM = _FORMS_BY_CLASS[commands.SetSwitch]
 
 def command_data(command: Command, writer: CommandWriter) -> dict[str, Any]:
     """Return a command as plain data for a file, without its tick."""
-    return _FORMS_BY_CLASS[type(command)].write(command, writer)
+    return _FORMS_BY_CLASS[type(command)].write_data(command, writer)
 
 
-def read_command(entry: DocumentField, fields: Fields, reader: CommandReader) -> list[Command]:
+def read_entry_commands(entry: DocumentField, fields: Fields, reader: CommandReader) -> list[Command]:
     """Return the commands that one entry of a file describes; [] after reporting a problem.
 
     An entry is mostly one command, but `set` and `switches` may have several values, each a command.
@@ -381,7 +383,7 @@ def read_command(entry: DocumentField, fields: Fields, reader: CommandReader) ->
         fields: its parts by key.
         reader: reader for the kind of file.
     """
-    row = _form_for_keys(entry, fields)
+    row = _command_form_for_keys(entry, fields)
     if row is None:
         return []
     if "agent" in fields and row.agent == "never":
@@ -394,7 +396,7 @@ def read_command(entry: DocumentField, fields: Fields, reader: CommandReader) ->
     return row.read_commands({key: fields[key] for key in (*row.keys, "agent") if key in fields}, reader)
 
 
-def _form_for_keys(entry: DocumentField, fields: Fields) -> CommandForm | None:
+def _command_form_for_keys(entry: DocumentField, fields: Fields) -> CommandForm | None:
     given = [key for key in COMMAND_KEYS if key in fields]
     row = next((row for row in COMMAND_FORMS if given and set(given) <= set(row.keys)), None)
     if row is None or (len(given) > 1 and set(given) != {"block", "free"} and "group" not in given):

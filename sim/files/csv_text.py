@@ -15,11 +15,11 @@ def format_csv(header: Sequence[str], rows: Iterable[Sequence[CsvCell]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([_safe_cell(cell) for cell in row] for row in rows)
+    writer.writerows([_formula_safe_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def _safe_cell(cell: CsvCell) -> CsvCell:
+def _formula_safe_cell(cell: CsvCell) -> CsvCell:
     if isinstance(cell, str):
         return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
     return cell if cell is None or math.isfinite(cell) else None

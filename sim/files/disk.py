@@ -13,7 +13,7 @@ from typing import BinaryIO
 from sim.files.file_locks import BINARY_FLAG
 from sim.params import ConfigError, similar_name_hint
 
-# paths of the files that the current thread has read inside of record_read_files(); None outside of it
+# paths of the files that the current thread has read inside of collect_read_paths(); None outside of it
 _READ_FILES: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
 # flag for os.open, without which opening a pipe that has no writer would block
 _NONBLOCKING_FLAG = getattr(os, "O_NONBLOCK", 0)
@@ -21,14 +21,14 @@ _DEFAULT_MAX_NAME = 255  # assumed maximum length of a file name in bytes if the
 _SHOWN_NAME_BYTES = 40  # maximum number of bytes of a file name that an error message quotes
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+def write_file_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file; after an error, the file that existed before is unchanged."""
-    with open_atomically(path) as file:
+    with open_file_atomically(path) as file:
         file.write(data)
 
 
 @contextmanager
-def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_file_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: the context replaces the file at `path` only if it ends without an error.
 
     A pipe or a device cannot be replaced, so it is written to directly.
@@ -38,7 +38,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     try:
         # resolve a symbolic link, so that its target is replaced and not the link itself
-        with _open_stream(path) if is_stream(path) else _temporary_file(os.path.realpath(path)) as file:
+        with _open_stream(path) if is_pipe_or_device(path) else _temporary_file(os.path.realpath(path)) as file:
             yield file
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
@@ -46,7 +46,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise create_file_error(path, "written", error) from error
 
 
-def make_folder(folder: Path) -> None:
+def create_folder(folder: Path) -> None:
     """Create a folder and its parents if they do not exist; raise a ConfigError if that is impossible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,9 +56,9 @@ def make_folder(folder: Path) -> None:
         raise create_file_error(folder, "created", error) from error
 
 
-def check_folder(folder: Path) -> None:
-    """Raise the ConfigError that make_folder() would raise, but create nothing; call it before long computations."""
-    check_name_length(folder)
+def check_folder_creatable(folder: Path) -> None:
+    """Raise the ConfigError that create_folder() would raise, but create nothing; call it before long computations."""
+    check_file_name_lengths(folder)
     there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not os.path.isdir(there):
         raise ConfigError(f"{there}: expected a folder, got a file")
@@ -66,14 +66,14 @@ def check_folder(folder: Path) -> None:
         raise ConfigError(f"{folder}: cannot be created: {os.strerror(errno.EACCES)}")
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise a ConfigError if open_atomically() could not write a file; call it before long computations."""
-    check_name_length(path)
+def check_file_writable(path: str | os.PathLike[str]) -> None:
+    """Raise a ConfigError if open_file_atomically() could not write a file; call it before long computations."""
+    check_file_name_lengths(path)
     try:
         target = os.path.realpath(path)
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not is_stream(path):
+        if not is_pipe_or_device(path):
             draft = _temporary_name(target)
             open(draft, "xb").close()
             os.remove(draft)
@@ -81,7 +81,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise create_file_error(path, "written", error) from error
 
 
-def check_name_length(path: str | os.PathLike[str], spare: int = 0) -> None:
+def check_file_name_lengths(path: str | os.PathLike[str], spare: int = 0) -> None:
     """Raise a ConfigError if any name in a path is longer than its file system allows.
 
     Args:
@@ -93,7 +93,7 @@ def check_name_length(path: str | os.PathLike[str], spare: int = 0) -> None:
         limit = _max_name_bytes(folder) - (spare if name == absolute.name else 0)
         size = len(name.encode(errors="replace"))  # a byte of the name that could not be decoded counts as one byte
         if size > limit:
-            beginning = f"{shorten_name(name, _SHOWN_NAME_BYTES)}..."
+            beginning = f"{shorten_file_name(name, _SHOWN_NAME_BYTES)}..."
             raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
 
 
@@ -110,13 +110,13 @@ def create_file_error(path: str | os.PathLike[str], what: str, error: Exception)
     """Return the error for a file that could not be "read", "written" or "created" (`what`), with the reason."""
     try:
         if getattr(error, "errno", None) == errno.ENAMETOOLONG:
-            check_name_length(path)
+            check_file_name_lengths(path)
     except ConfigError as too_long:
         return too_long
-    return ConfigError(f"{path}: cannot be {what}: {error_reason(error)}")
+    return ConfigError(f"{path}: cannot be {what}: {file_error_reason(error)}")
 
 
-def shorten_name(name: str, most: int) -> str:
+def shorten_file_name(name: str, most: int) -> str:
     """Return a name truncated to `most` bytes, because file systems limit bytes and a letter may have four."""
     return name.encode(errors="ignore")[:most].decode(errors="ignore")
 
@@ -141,7 +141,7 @@ def _temporary_file(target: str) -> Iterator[BinaryIO]:
     _sync_folder(os.path.dirname(target))
 
 
-def is_stream(path: str | os.PathLike[str]) -> bool:
+def is_pipe_or_device(path: str | os.PathLike[str]) -> bool:
     """Return whether the path is a pipe or a device."""
     try:
         mode = os.stat(path).st_mode
@@ -168,7 +168,7 @@ def sync_file(path: str | os.PathLike[str]) -> None:
             os.close(handle)
 
 
-def rename_synced(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def rename_file_synced(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Rename a completely written file; after a crash of the machine, the file exists under one of both names."""
     sync_file(source)
     os.replace(source, target)
@@ -186,7 +186,7 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextmanager
-def record_read_files() -> Iterator[list[Path]]:
+def collect_read_paths() -> Iterator[list[Path]]:
     """Return a context that collects the paths of all files read in it: maps, pictures of maps, problem lists."""
     noted: list[Path] = []
     before = _READ_FILES.set(noted)
@@ -197,7 +197,7 @@ def record_read_files() -> Iterator[list[Path]]:
 
 
 @contextmanager
-def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO]:
+def open_regular_file(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO]:
     """Open a regular file for reading.
 
     Pipes and devices are refused, because they could be endless or block.
@@ -228,7 +228,7 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
 
 def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
     """Return the contents of a regular file; raise a ConfigError if it has more than `limit` bytes."""
-    with open_regular(path, suffix) as file:
+    with open_regular_file(path, suffix) as file:
         size = os.fstat(file.fileno()).st_size
         data = b"" if size > limit else file.read(limit + 1)
         size = max(len(data), size)
@@ -246,6 +246,6 @@ def nearest_file_hint(path: Path, suffix: str) -> str:
     return similar_name_hint(path.name, sorted(names))
 
 
-def error_reason(error: Exception) -> str:
+def file_error_reason(error: Exception) -> str:
     """Return a short description of an error of a file operation."""
     return getattr(error, "strerror", None) or str(error)

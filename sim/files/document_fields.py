@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sim.commands import Pair
-from sim.files.yaml import ValuePath, YamlDocument, path_text
+from sim.files.yaml import ValuePath, YamlDocument, document_path_text
 from sim.params import ConfigError, Param, Value, did_you_mean_hint, value_as_in_files
 
 MAX_PROBLEMS = 40  # maximum number of problems reported per file; a file with more is probably of another kind
@@ -24,12 +24,12 @@ class DocumentProblems:
 
     def add(self, path: ValuePath, text: str) -> None:
         """Add a problem of the value at a path of the document; the message starts with this path."""
-        prefix = f"{path_text(path)}: " if path else ""
-        self.add_line(path, prefix + text)
+        prefix = f"{document_path_text(path)}: " if path else ""
+        self.add_problem_line(path, prefix + text)
 
-    def add_line(self, path: ValuePath, text: str) -> None:
+    def add_problem_line(self, path: ValuePath, text: str) -> None:
         """Add a problem whose text contains its path; raise a ConfigError with all problems at MAX_PROBLEMS."""
-        line = self.document.line_of(path)
+        line = self.document.line_of_path(path)
         self.found.append((line, f"{self.document.name}:{line}: {text}"))
         if len(self.found) == MAX_PROBLEMS:
             raise ConfigError(
@@ -41,16 +41,16 @@ class DocumentProblems:
 
     def add_foreign_messages(self, texts: Iterable[str], path: ValuePath, keys: Iterable[str]) -> None:
         """Add problems from another module; each belongs to the key that its text names first, else to `path`."""
-        known = {f"{path_text([*path, key])}:": key for key in keys}
+        known = {f"{document_path_text([*path, key])}:": key for key in keys}
         for text in texts:
             key = next((key for start, key in known.items() if text.startswith(start)), None)
-            self.add_line(path if key is None else [*path, key], text)
+            self.add_problem_line(path if key is None else [*path, key], text)
 
     def sorted_messages(self) -> list[str]:
         """Return the messages of all problems, sorted by line."""
         return [text for _, text in sorted(self.found, key=lambda problem: problem[0])]
 
-    def raise_any(self) -> None:
+    def raise_if_any(self) -> None:
         """Raise a ConfigError with all problems if there are any."""
         if self.found:
             raise ConfigError(self.sorted_messages())
@@ -68,7 +68,7 @@ class DocumentField:
         """Add a problem of this value to the problems of the document."""
         self.problems.add(self.path, text)
 
-    def report_expected(self, what: str) -> None:
+    def report_expected_value(self, what: str) -> None:
         """Report as a problem that another value was expected; `what` describes it, such as "a number"."""
         self.report_problem(f"expected {what}, got {value_as_in_files(self.value)}")
 
@@ -87,14 +87,14 @@ class DocumentField:
     def read_mapping(self, what: str) -> "dict[str, DocumentField]":
         """Return the parts of a mapping by key, whatever the keys; {} after reporting that the value is no mapping."""
         if not isinstance(self.value, dict):
-            self.report_expected(what)
+            self.report_expected_value(what)
             return {}
         return {key: DocumentField(self.problems, (*self.path, key), value) for key, value in self.value.items()}
 
     def items(self, what: str) -> "list[DocumentField]":
         """Return the parts of a list; [] after reporting that the value is no list."""
         if not isinstance(self.value, list):
-            self.report_expected(what)
+            self.report_expected_value(what)
             return []
         return [DocumentField(self.problems, (*self.path, i), value) for i, value in enumerate(self.value)]
 
@@ -122,11 +122,11 @@ class DocumentField:
             lines: whether line feeds are allowed.
         """
         if not isinstance(self.value, str):
-            self.report_expected("text (numbers and true or false in quotes)")
+            self.report_expected_value("text (numbers and true or false in quotes)")
             return None
         printable = self.value.replace("\n", "") if lines else self.value
         if not printable.isprintable():
-            self.report_expected("printable text")
+            self.report_expected_value("printable text")
             return None
         if len(self.value) > longest:
             self.report_problem(f"expected at most {longest:,} characters, got {len(self.value):,}")
@@ -137,18 +137,18 @@ class DocumentField:
         """Return the value, written [x, y], as a cell of a map of this size; None after reporting a problem."""
         pair = self.value
         if not (isinstance(pair, list) and len(pair) == 2 and all(type(part) is int for part in pair)):
-            self.report_expected("a cell as [x, y]")
+            self.report_expected_value("a cell as [x, y]")
             return None
         x, y = pair
         if not (0 <= x < width and 0 <= y < height):
-            self.report_expected(f"a cell of the map, which is {width} x {height}")
+            self.report_expected_value(f"a cell of the map, which is {width} x {height}")
             return None
         return x, y
 
     def cells(self, width: int, height: int) -> tuple[Pair, ...] | None:
         """Return the value as a list of cells; None after reporting every invalid cell."""
         if not isinstance(self.value, list):
-            self.report_expected("a list of cells [[x, y], ...]")
+            self.report_expected_value("a list of cells [[x, y], ...]")
             return None
         pairs = [part.cell(width, height) for part in self.items("a list of cells")]
         found = tuple(pair for pair in pairs if pair is not None)

@@ -14,7 +14,7 @@ BENCHMARK_SUFFIXES = (".map", ".scen")
 OUTSIDE_REASON = "outside the folder of this file"
 
 
-def refusal_reason(place: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]]) -> str | None:
+def file_refusal_reason(place: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]]) -> str | None:
     """Return the reason why a file that another file names must not be opened; None if it may be opened.
 
     Args:
@@ -23,10 +23,10 @@ def refusal_reason(place: str | os.PathLike[str], folders: Iterable[str | os.Pat
     """
     open_to = list(folders)
     real, roots = Path(os.path.realpath(place)), [Path(os.path.realpath(folder)) for folder in open_to]
-    if _is_inside_any(real, roots):
+    if _is_inside_any_folder(real, roots):
         return None
     named = Path(os.path.abspath(place))
-    if not _is_inside_any(named, [*roots, *(Path(os.path.abspath(folder)) for folder in open_to)]):
+    if not _is_inside_any_folder(named, [*roots, *(Path(os.path.abspath(folder)) for folder in open_to)]):
         return OUTSIDE_REASON
     suffix = real.suffix.lower()
     if suffix in BENCHMARK_SUFFIXES and suffix == named.suffix.lower():
@@ -35,5 +35,5 @@ def refusal_reason(place: str | os.PathLike[str], folders: Iterable[str | os.Pat
     return f"a link that leads out of the folder of this file must lead to {kind}, got {real}"
 
 
-def _is_inside_any(path: Path, folders: Sequence[Path]) -> bool:
+def _is_inside_any_folder(path: Path, folders: Sequence[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)

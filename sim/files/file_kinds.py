@@ -13,7 +13,7 @@ class FileKind:
     """Kind of file that the program reads, with texts for error messages."""
 
     format: str  # value of the key `format` in such files; "": a file format of another program
-    words: str  # description of the kind, for messages
+    description: str  # description of the kind, for messages
     acceptance_text: str  # sentence for messages that names the commands that accept this kind
 
 
@@ -45,7 +45,9 @@ def check_file_kind(document: YamlDocument, wanted: FileKind) -> None:
     """
     found = _kind_of_document(document)
     if found is not None and found is not wanted:
-        raise ConfigError(f"{document.name}: expected {wanted.words}, got {found.words}; {found.acceptance_text}")
+        raise ConfigError(
+            f"{document.name}: expected {wanted.description}, got {found.description}; {found.acceptance_text}"
+        )
 
 
 def _kind_of_document(document: YamlDocument) -> FileKind | None:

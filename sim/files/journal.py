@@ -36,7 +36,7 @@ from sim.agent_api import AgentSpec
 from sim.commands import LAST_TICK
 from sim.files import user_folders
 from sim.files.cell_lists import cell_list_data
-from sim.files.disk import error_reason, open_regular
+from sim.files.disk import file_error_reason, open_regular_file
 from sim.files.document_fields import DocumentField, DocumentProblems, require_field
 from sim.files.file_locks import BINARY_FLAG, lock_descriptor
 from sim.files.log_entries import LogReader, entry_data
@@ -59,7 +59,7 @@ from sim.files.session import (
 from sim.files.yaml import YamlDocument
 from sim.params import ConfigError, Param
 from sim.time.branches import ROOT_BRANCH, Branch, BranchListener, BranchState, BranchTree
-from sim.time.log import LogEntry, with_entry
+from sim.time.log import LogEntry, log_with_entry
 
 FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
@@ -124,7 +124,7 @@ class Journal(BranchListener):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / f"{os.getpid()}-{next(_JOURNAL_COUNTER):06}-{secrets.token_hex(4)}{SUFFIX}"
         # Create the lock before the journal, because a journal without a held lock counts as left by a crash.
-        self._lock = _open_locked(self.path.with_suffix(LOCK_SUFFIX))
+        self._lock = _open_locked_file(self.path.with_suffix(LOCK_SUFFIX))
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY_FLAG, 0o600)
 
     def _write_line(self, data: Mapping[str, Any]) -> None:
@@ -148,14 +148,14 @@ class Journal(BranchListener):
         self._is_unsynced = False
         return os.dup(self._file)
 
-    def suspend(self) -> None:
+    def suspend_writing(self) -> None:
         """Stop writing but keep the file, because the user switched to another run and may return to this one."""
         if self.tree.listener is self:
             self.tree.listener = None
 
     def _stop_after_error(self, error: OSError) -> None:
         """Stop writing after an error, and set `error_message` to a message for the user."""
-        self.problem = f"unsaved work will not be restored after a crash: {self._folder}: {error_reason(error)}"
+        self.problem = f"unsaved work will not be restored after a crash: {self._folder}: {file_error_reason(error)}"
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -174,7 +174,7 @@ class Journal(BranchListener):
 
     # --- lines of the journal ---
 
-    def write_progress(self, numbers: Iterable[int], now: bool = False) -> None:
+    def write_branch_ticks(self, numbers: Iterable[int], now: bool = False) -> None:
         """Write the ticks of branches that have moved by at least PROGRESS_EVERY ticks since they were last written.
 
         Args:
@@ -187,7 +187,7 @@ class Journal(BranchListener):
             if far >= PROGRESS_EVERY or (now and far):
                 self._write_line(self._progress_data(number))
 
-    def write_view(
+    def write_view_state(
         self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()
     ) -> None:
         """Write which branches, agents and panels are on screen, if this has changed since the last call.
@@ -210,7 +210,7 @@ class Journal(BranchListener):
         data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
         if not timeline.is_seeking:
             timeline.apply_due_commands()
-            data["digest"] = timeline.world.digest()
+            data["digest"] = timeline.world.compute_digest()
         return data
 
     def _branch_data(self, branch: Branch, with_log: bool) -> dict[str, Any]:
@@ -306,7 +306,7 @@ def find_crashed_journals(folder: Path | None = None) -> list[CrashedJournal]:
     with suppress(OSError):  # the folder is missing or unreadable: nothing to restore
         for path in (folder or journals_folder()).glob(f"*{SUFFIX}"):
             with suppress(OSError):  # ignore a journal that another window deletes at this moment
-                if not _is_in_use(path):
+                if not _is_journal_in_use(path):
                     found.append(CrashedJournal(path, path.stat().st_mtime))
     return sorted(found, key=lambda crashed: (crashed.modified_s, crashed.path.name), reverse=True)
 
@@ -318,10 +318,10 @@ def delete_journal(path: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def _is_in_use(path: Path) -> bool:
+def _is_journal_in_use(path: Path) -> bool:
     """Return whether the program that writes this journal is running: it holds the lock until it ends or crashes."""
     try:
-        lock = _open_locked(path.with_suffix(LOCK_SUFFIX), os.O_RDWR)
+        lock = _open_locked_file(path.with_suffix(LOCK_SUFFIX), os.O_RDWR)
     except FileNotFoundError:
         return False
     except OSError:
@@ -330,7 +330,7 @@ def _is_in_use(path: Path) -> bool:
     return False
 
 
-def _open_locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+def _open_locked_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """Open a file and lock it until it is closed; raise an OSError if another process has locked it."""
     file = os.open(path, flags | BINARY_FLAG, 0o600)
     try:
@@ -351,7 +351,7 @@ def restore_session(path: Path, specs: Mapping[str, AgentSpec]) -> SavedSession:
     Raises:
         ConfigError: The header of the journal is invalid, or the session has unknown agents.
     """
-    lines = _iter_lines(path)
+    lines = _iter_journal_lines(path)
     header = next(lines, None)
     if header is None:
         raise ConfigError(f"{path}: expected a journal, got an empty file")
@@ -365,9 +365,9 @@ def restore_session(path: Path, specs: Mapping[str, AgentSpec]) -> SavedSession:
     return require_known_agents(reader.result(), specs, str(path))
 
 
-def _iter_lines(path: Path) -> Iterator[DocumentField]:
+def _iter_journal_lines(path: Path) -> Iterator[DocumentField]:
     """Yield the data of each complete line of a journal; None as the data of a line that is not JSON."""
-    with open_regular(path, SUFFIX) as file:
+    with open_regular_file(path, SUFFIX) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_BYTES:
             raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {size:,}")
@@ -391,18 +391,20 @@ class _RestoredBranch:
     tick: int
     horizon: int
     entries: list[LogEntry] = field(default_factory=list)
-    last: NumberedDigest | None = None  # (tick that was on screen, digest of the world after the commands of this tick)
+    shown_digest: NumberedDigest | None = (
+        None  # (tick that was on screen, digest of the world after the commands of this tick)
+    )
 
     def __post_init__(self) -> None:
         self.entry_ids = {entry.id for entry in self.entries}
 
-    def put_entry(self, entry: LogEntry) -> None:
+    def put_log_entry(self, entry: LogEntry) -> None:
         """Add an entry, or replace the entry with the same id.
 
         The usual case, a new entry at the end of the log, is fast, because a journal may have thousands of entries.
         """
         if entry.id in self.entry_ids or (self.entries and entry.tick < self.entries[-1].tick):
-            self.entries = with_entry(self.entries, entry)
+            self.entries = log_with_entry(self.entries, entry)
         else:
             self.entries.append(entry)
         self.entry_ids.add(entry.id)
@@ -420,7 +422,7 @@ class _JournalReader:
         grid = self.scenario.grid
         self.log_reader = LogReader(grid.width, grid.height)
         original = self.log_reader.read_terrain_letters(fields["original"]) if "original" in fields else ((), "")
-        header.problems.raise_any()
+        header.problems.raise_if_any()
         if original and original[0]:
             self.scenario = with_original_letters(self.scenario, original)
         self.branches: dict[int, _RestoredBranch] = {}
@@ -433,11 +435,11 @@ class _JournalReader:
     def apply_line(self, part: DocumentField) -> None:
         fields = part.read_mapping("a line of a journal")
         for key, read in (
-            ("made", self._apply_branch),
-            ("branch", self._apply_entries),
-            ("progress", self._apply_progress),
-            ("renamed", self._apply_renamed),
-            ("deleted", self._apply_deleted),
+            ("made", self._apply_new_branch),
+            ("branch", self._apply_log_entries),
+            ("progress", self._apply_branch_tick),
+            ("renamed", self._apply_branch_renaming),
+            ("deleted", self._apply_branch_deletion),
         ):
             if key in fields:
                 number = fields[key].read_integer(NUMBER_PARAM)
@@ -445,11 +447,11 @@ class _JournalReader:
                     read(part, fields, number)
                 return
         if "linked" in fields:
-            self._apply_link(fields["linked"])
+            self._apply_links(fields["linked"])
         elif "shown" in fields:
-            self._apply_view(fields)
+            self._apply_view_state(fields)
         elif not part.problems.found:
-            part.report_expected("a line of a journal")
+            part.report_expected_value("a line of a journal")
 
     def _is_known_branch(self, part: DocumentField, number: int) -> bool:
         if number not in self.branches:
@@ -460,7 +462,7 @@ class _JournalReader:
         entry = require_field(fields, key, part, "a tick")
         return (entry.read_integer(_TICK_PARAM) if entry else None) or 0
 
-    def _apply_branch(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+    def _apply_new_branch(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         """Apply a journal line about a created or restored branch."""
         parent = fields["parent"].value if "parent" in fields else None
         parent = parent if type(parent) is int and parent in self.branches else None
@@ -476,7 +478,7 @@ class _JournalReader:
                 read_branch_name(fields, "branch"), parent, at, tick, horizon, entries
             )
 
-    def _apply_entries(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+    def _apply_log_entries(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         """Apply a journal line with altered and removed log entries of a branch."""
         tick = self._read_tick(fields, part)
         read = [self.log_reader.entry(entry) for entry in fields["set"].items("entries")] if "set" in fields else []
@@ -490,32 +492,32 @@ class _JournalReader:
             line.entries = [entry for entry in line.entries if entry.id not in gone]
         for entry in read:
             if entry is not None:
-                line.put_entry(entry)
-        line.tick, line.horizon, line.last = tick, max(line.horizon, tick), None
+                line.put_log_entry(entry)
+        line.tick, line.horizon, line.shown_digest = tick, max(line.horizon, tick), None
 
-    def _apply_progress(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+    def _apply_branch_tick(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         """Apply a journal line with the present tick of a branch."""
         line = self.branches[number]
         line.tick, line.horizon = self._read_tick(fields, part), self._read_tick(fields, part, "horizon")
         digest = fields["digest"].text(16) if "digest" in fields else None
-        line.last = (line.tick, digest) if digest else None
+        line.shown_digest = (line.tick, digest) if digest else None
 
-    def _apply_renamed(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+    def _apply_branch_renaming(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         self.branches[number].name = read_branch_name(fields, "branch")
 
-    def _apply_deleted(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
+    def _apply_branch_deletion(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
         gone = self.branches.pop(number)
         for line in self.branches.values():
             line.parent = gone.parent if line.parent == number else line.parent
 
-    def _apply_link(self, part: DocumentField) -> None:
+    def _apply_links(self, part: DocumentField) -> None:
         groups = []
         for group in part.items("lists of branches"):
             members = [member.read_integer(NUMBER_PARAM) for member in group.items("numbers of branches")]
             groups.append(tuple(number for number in members if number is not None and number in self.branches))
         self.linked_groups = tuple(group for group in groups if len(group) > 1)
 
-    def _apply_view(self, fields: Mapping[str, DocumentField]) -> None:
+    def _apply_view_state(self, fields: Mapping[str, DocumentField]) -> None:
         """Apply a journal line that says which branches, agents and panels were on screen."""
         numbers = [part.read_integer(NUMBER_PARAM) for part in fields["shown"].items("numbers of branches")]
         self.shown_branches = [number for number in numbers if number in self.branches]
@@ -532,7 +534,9 @@ class _JournalReader:
         logs = guess_strokes([self.branches[number].entries for number in numbers], self.scenario.grid.width)
         branches = tuple(
             SavedBranch(
-                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, log), (), line.last
+                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, log),
+                (),
+                line.shown_digest,
             )
             for number, line, log in zip(numbers, map(self.branches.__getitem__, numbers), logs, strict=True)
         )
@@ -551,11 +555,11 @@ def _read_header_scenario(
     for key, wanted in (("format", FORMAT), ("version", VERSION)):
         part = require_field(fields, key, header, f"{wanted!r}")
         if part and part.value != wanted:
-            part.report_expected(f"{wanted!r}")
+            part.report_expected_value(f"{wanted!r}")
     text = require_field(fields, "scenario", header, "a scenario")
     if text and not isinstance(text.value, str):
-        text.report_expected("a scenario")
-    header.problems.raise_any()
+        text.report_expected_value("a scenario")
+    header.problems.raise_if_any()
     assert text is not None
     folder = fields["map_folder"].value if "map_folder" in fields else None
     allowed = [folder] if isinstance(folder, str) and "\0" not in folder else []

@@ -39,7 +39,7 @@ from sim.lesson import (
     LessonStep,
     StepCondition,
     StepHighlight,
-    ticks_of_steps,
+    ticks_of_lesson_steps,
 )
 from sim.measures import MEASURES
 from sim.params import ConfigError, Param, did_you_mean_hint, value_as_in_files
@@ -81,7 +81,7 @@ _STEP_KEYS = (
 )
 
 
-def is_lesson(data: bytes) -> bool:
+def is_lesson_data(data: bytes) -> bool:
     """Return whether a file that begins with these bytes declares the format of a lesson."""
     return any(line.split(b"#")[0].split() == [b"format:", FORMAT.encode()] for line in data.splitlines()[:40])
 
@@ -130,11 +130,13 @@ def parse_lesson(
     check_file_kind(problems.document, LESSON)
     root = DocumentField(problems, (), problems.document.data)
     reader = _LessonReader(root, specs, tuple(heats))
-    lesson = reader.read(lambda part: _RunReader(part, specs, open_map_folders(folder, allowed_folders)).read())
-    problems.raise_any()
+    lesson = reader.read_lesson(
+        lambda part: _RunReader(part, specs, open_map_folders(folder, allowed_folders)).read_scenario()
+    )
+    problems.raise_if_any()
     assert lesson is not None
     try:
-        return replace(lesson, ticks=ticks_of_steps(lesson, specs)) if is_played else lesson
+        return replace(lesson, ticks=ticks_of_lesson_steps(lesson, specs)) if is_played else lesson
     except ConfigError as error:
         raise ConfigError([f"{name}:{text}" for text in error.problems]) from None
 
@@ -155,10 +157,12 @@ class _LessonReader:
         self.root, self.specs, self.heats = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
-        self.labels: tuple[str, ...] | None = None  # labels of the agents; None: unknown, because the run is invalid
+        self.agent_labels: tuple[str, ...] | None = (
+            None  # labels of the agents; None: unknown, because the run is invalid
+        )
         self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown, as the run is invalid
 
-    def read(self, read_run: Callable[[DocumentField], Scenario | None]) -> Lesson | None:
+    def read_lesson(self, read_run: Callable[[DocumentField], Scenario | None]) -> Lesson | None:
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
             field = require_field(self.fields, key, self.root, str(wanted))
             if field and (field.value != wanted or isinstance(field.value, bool)):
@@ -169,17 +173,17 @@ class _LessonReader:
         run = require_field(self.fields, "run", self.root, "a run: map, agents and so on, as in a scenario")
         scenario = read_run(run) if run else None
         if run and scenario is not None:
-            self._store_agents(run, scenario)
+            self._store_agent_labels(run, scenario)
         steps = self._read_steps()
         if scenario is None or title is None or about is None:
             return None
         return Lesson(title, about, scenario, steps, speed or int(_SPEED_PARAM.default))
 
-    def _store_agents(self, run: DocumentField, scenario: Scenario) -> None:
+    def _store_agent_labels(self, run: DocumentField, scenario: Scenario) -> None:
         """Store the labels of the agents and the size of the map; report a problem for each label used twice."""
-        self.labels = tuple(config.label or self.specs[config.kind].name for config in scenario.agents)
+        self.agent_labels = tuple(config.label or self.specs[config.kind].name for config in scenario.agents)
         self.size = scenario.grid.width, scenario.grid.height
-        for label in sorted({label for label in self.labels if self.labels.count(label) > 1}):
+        for label in sorted({label for label in self.agent_labels if self.agent_labels.count(label) > 1}):
             run.report_problem(
                 f"expected a different label for each agent, got {value_as_in_files(label)} more than once"
             )
@@ -217,7 +221,7 @@ class _LessonReader:
         speed = fields["speed"].read_integer(_SPEED_PARAM) if "speed" in fields else None
         step = LessonStep(
             " ".join((text or "").split()),
-            self._read_moment(fields["to"]) if "to" in fields else None,
+            self._read_step_condition(fields["to"]) if "to" in fields else None,
             self._read_question(part, fields),
             tuple(ring for mark in marks if (ring := self._read_highlight(mark)) is not None),
             self._read_shown_agents(fields["show"]) if "show" in fields else None,
@@ -225,11 +229,11 @@ class _LessonReader:
             self._read_camera(fields["camera"]) if "camera" in fields else None,
             speed,
             tuple(found for claim in claims if (found := self._read_claim(claim)) is not None),
-            part.problems.document.line_of(fields["to"].path if "to" in fields else part.path),
+            part.problems.document.line_of_path(fields["to"].path if "to" in fields else part.path),
         )
         return step if text is not None else None
 
-    def _read_moment(self, part: DocumentField) -> StepCondition | None:
+    def _read_step_condition(self, part: DocumentField) -> StepCondition | None:
         """Read the moment to which the run is advanced for a step: a tick, an event, or a value of a measure."""
         if not part.is_mapping:
             tick = part.read_integer(_TICK_PARAM)
@@ -275,7 +279,7 @@ class _LessonReader:
         after = fields["seen_after"].read_integer(_SEEN_AFTER_PARAM) if "seen_after" in fields else 1
         if text is None or right is None or because is None or after is None or None in answers:
             return None
-        line = part.problems.document.line_of(right_field.path) if right_field else 0
+        line = part.problems.document.line_of_path(right_field.path) if right_field else 0
         texts = tuple(str(answer) for answer in answers)
         return LessonQuestion(" ".join(text.split()), texts, right - 1, because, claims, after, line)
 
@@ -295,13 +299,13 @@ class _LessonReader:
         fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
         agent = self._read_agent(fields, part)
         what = self._read_choice(fields["what"], (*PANEL_PARTS, *_PANEL_MEASURE_KEYS)) if "what" in fields else ""
-        cells = self._read_cells(fields["cells"]) if "cells" in fields else ()
+        cells = self._read_highlighted_cells(fields["cells"]) if "cells" in fields else ()
         if ("what" in fields) == ("cells" in fields):
             part.report_problem("expected either what to point at, or cells")
             return None
         return StepHighlight(agent, what, cells) if agent and what is not None and cells is not None else None
 
-    def _read_cells(self, part: DocumentField) -> tuple[Pair, ...] | None:
+    def _read_highlighted_cells(self, part: DocumentField) -> tuple[Pair, ...] | None:
         width, height = self.size or _UNKNOWN_MAP_SIZE
         cells = read_cells(part, width, height)
         return None if cells is None else tuple((cell % width, cell // width) for cell in cells)
@@ -310,7 +314,7 @@ class _LessonReader:
         keys = ("agent", "measure", "least", "most", "more_than", "less_than", "state")
         fields = part.keys(keys, "a claim such as {agent: A, measure: back_moves, least: 1}")
         agent = self._read_agent(fields, part)
-        line = part.problems.document.line_of(part.path)
+        line = part.problems.document.line_of_path(part.path)
         if "state" in fields:
             for key in fields.keys() - {"agent", "state"}:
                 fields[key].report_problem("is not allowed with a state")
@@ -341,7 +345,7 @@ class _LessonReader:
     def _read_shown_agents(self, part: DocumentField) -> tuple[str, ...]:
         found = [self._read_label(item) for item in part.items("a list of the labels of agents")]
         if part.value == []:
-            part.report_expected("at least one agent")
+            part.report_expected_value("at least one agent")
         return tuple(label for label in found if label is not None)
 
     def _read_agent(self, fields: Mapping[str, DocumentField], part: DocumentField) -> str | None:
@@ -349,7 +353,7 @@ class _LessonReader:
         return self._read_label(field) if field else None
 
     def _read_label(self, part: DocumentField) -> str | None:
-        return str(part.value) if self.labels is None else self._read_choice(part, self.labels)
+        return str(part.value) if self.agent_labels is None else self._read_choice(part, self.agent_labels)
 
     def _read_choice(self, part: DocumentField, known: Iterable[str]) -> str | None:
         names = tuple(known)

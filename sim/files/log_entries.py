@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from sim.commands import AGENT_PARAM, BUDGET_PARAM, MAX_NAME, TICK_PARAM, AgentConfig, Command
 from sim.files.agents import AGENT_KEYS
 from sim.files.cell_lists import cell_list_data
-from sim.files.commands import COMMAND_KEYS, CommandReader, CommandWriter, command_data, read_command
+from sim.files.commands import COMMAND_KEYS, CommandReader, CommandWriter, command_data, read_entry_commands
 from sim.files.document_fields import DocumentField, require_field
 from sim.files.yaml import InlineList, InlineMap
 from sim.params import Param, Value
@@ -78,7 +78,7 @@ class LogReader(CommandReader):
                 return None
             others = {key: field for key, field in fields.items() if key not in (_OLD_SWITCH_KEY, "block")}
             fields = {**others, "block" if is_blocked else "free": fields[_OLD_SWITCH_KEY]}
-        found = read_command(part, fields, self)
+        found = read_entry_commands(part, fields, self)
         return found[0] if found else None
 
     def agent(self, part: DocumentField) -> int | None:
@@ -96,7 +96,7 @@ class LogReader(CommandReader):
     def read_params(self, part: DocumentField, agent: int) -> dict[str, Value]:
         values = _scalar_values(part, part.read_mapping("a parameter such as {weight: 3.0}"))
         if values is not None and len(values) != 1:
-            part.report_expected("one parameter")
+            part.report_expected_value("one parameter")
             return {}
         return values or {}
 
@@ -125,7 +125,7 @@ def _read_flag(fields: Mapping[str, DocumentField], key: str) -> bool | None:
         return False
     if isinstance(fields[key].value, bool):
         return bool(fields[key].value)
-    fields[key].report_expected("true or false")
+    fields[key].report_expected_value("true or false")
     return None
 
 
@@ -134,7 +134,7 @@ def _scalar_values(entry: DocumentField, parts: Mapping[str, DocumentField]) -> 
     found: dict[str, Value] = {}
     for name, part in parts.items():
         if not isinstance(part.value, (bool, int, float, str)):
-            part.report_expected("a number, true, false or a word")
+            part.report_expected_value("a number, true, false or a word")
             continue
         if isinstance(part.value, str) and part.text(MAX_NAME) is None:
             continue

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from sim.files.disk import open_regular
+from sim.files.disk import open_regular_file
 from sim.files.movingai import SWAMP_PARAM, read_map
 from sim.files.picture_map import PICTURE_SUFFIXES, THRESHOLD_PARAM, is_ros_map, read_picture_map, read_ros_map
 from sim.files.tiled import TILED_SUFFIXES, read_tiled_map
@@ -22,7 +22,7 @@ MAP_SETTINGS = (SWAMP_PARAM, THRESHOLD_PARAM)
 """Parameters of open_map() that each apply to only one kind of map file."""
 
 
-def maps_with_setting(setting: Param, path: str | os.PathLike[str]) -> str:
+def describe_maps_with_setting(setting: Param, path: str | os.PathLike[str]) -> str:
     """Return a description of the map files to which a setting applies; "" if the setting applies to this file."""
     suffix = Path(path).suffix.lower()
     if setting is THRESHOLD_PARAM:
@@ -63,7 +63,7 @@ def is_map_file(path: str | os.PathLike[str]) -> bool:
     if suffix not in ROS_SUFFIXES:
         return suffix in (MAP_SUFFIX, *OTHER_MAP_SUFFIXES)
     try:
-        with open_regular(path, suffix) as file:
+        with open_regular_file(path, suffix) as file:
             return is_ros_map(file.read(4096))
     except ConfigError:
         return False  # the problem is reported when the file is opened as another kind

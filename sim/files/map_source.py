@@ -8,8 +8,8 @@ from typing import Any
 
 from sim.commands import Pair
 from sim.files.document_fields import DocumentField, require_field
-from sim.files.file_access import OUTSIDE_REASON, refusal_reason
-from sim.files.map_files import MAP_SETTINGS, maps_with_setting, open_map
+from sim.files.file_access import OUTSIDE_REASON, file_refusal_reason
+from sim.files.map_files import MAP_SETTINGS, describe_maps_with_setting, open_map
 from sim.files.movement import MOVEMENT_KEYS, movement_data, read_movement
 from sim.files.movingai import SWAMP_PARAM
 from sim.files.picture_map import THRESHOLD_PARAM
@@ -76,13 +76,13 @@ class MapFolders:
         if any(found.is_relative_to(folder) for folder in self.open_folders):
             return found
         # Return the unresolved path, even if it is a link, because a saved scenario must name the same path.
-        return None if self.refusal_reason(name) else self._named_path(name)
+        return None if self.map_refusal_reason(name) else self._path_for_name(name)
 
-    def refusal_reason(self, name: str) -> str | None:
+    def map_refusal_reason(self, name: str) -> str | None:
         """Return the reason why a map named in a scenario must not be opened (see file_access.py); None if it may."""
-        return refusal_reason(self._named_path(name), self.open_folders)
+        return file_refusal_reason(self._path_for_name(name), self.open_folders)
 
-    def _named_path(self, name: str) -> Path:
+    def _path_for_name(self, name: str) -> Path:
         """Return the path for a name in a scenario, without resolving links."""
         return Path(os.path.normpath(self.base_folder / name if self.base_folder else name))
 
@@ -141,7 +141,7 @@ def read_map_source(entry: DocumentField, places: MapFolders, is_saved: bool) ->
     if kinds[0] == "file":
         source = _read_map_file(part, places, str(swamp), movement, int(threshold))
         return source and (_without_unused_settings(source) if is_saved else _without_unused_settings(source, fields))
-    return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement, name)
+    return _read_map_recipe(part, movement) if kinds[0] == "generate" else _read_map_rows(part, movement, name)
 
 
 def _read_map_file(
@@ -153,7 +153,7 @@ def _read_map_file(
     path = places.find_map(name)
     if path is None:
         inside = " or ".join(str(folder) for folder in places.open_folders) or "a folder that is open to it"
-        why = places.refusal_reason(name)
+        why = places.map_refusal_reason(name)
         what = "which is outside" if why in (OUTSIDE_REASON, None) else f"which is refused: {why}"
         part.report_problem(f"expected a map inside {inside}, got {value_as_in_files(name)}, {what}")
         return None
@@ -165,7 +165,7 @@ def _without_unused_settings(source: MapFile, fields: Mapping[str, DocumentField
 
     If `fields` is given, report a problem for each such setting in `fields`.
     """
-    idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_with_setting(setting, source.path))}
+    idle = {setting: maps for setting in MAP_SETTINGS if (maps := describe_maps_with_setting(setting, source.path))}
     for setting, maps in idle.items():
         if fields and setting.name in fields:
             fields[setting.name].report_problem(f"is allowed only with {maps}, got {value_as_in_files(source.file)}")
@@ -173,7 +173,7 @@ def _without_unused_settings(source: MapFile, fields: Mapping[str, DocumentField
     return replace(source, **usual)
 
 
-def _read_recipe(part: DocumentField, movement: Movement) -> MapRecipe | None:
+def _read_map_recipe(part: DocumentField, movement: Movement) -> MapRecipe | None:
     fields = part.read_mapping("a recipe such as {kind: rooms, width: 64, height: 64, seed: 7}")
     kind = require_field(fields, "kind", part, "the kind of map") if fields else None
     if kind is None:
@@ -182,14 +182,14 @@ def _read_recipe(part: DocumentField, movement: Movement) -> MapRecipe | None:
     return MapRecipe(str(kind.value), values, movement)
 
 
-def _read_rows(part: DocumentField, movement: Movement, name: str) -> MapRows | None:
+def _read_map_rows(part: DocumentField, movement: Movement, name: str) -> MapRows | None:
     """Return rows given as a list of strings, or as one text of several lines; None after reporting a problem."""
     if isinstance(part.value, str):
         return MapRows(tuple(part.value.split()), movement, name)
     rows = part.items("rows of terrain letters")
     wrong = [row for row in rows if not isinstance(row.value, str)]
     for row in wrong:
-        row.report_expected("a row of terrain letters")
+        row.report_expected_value("a row of terrain letters")
     return None if wrong or not isinstance(part.value, list) else MapRows(tuple(part.value), movement, name)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path, PurePath
 import numpy as np
 import numpy.typing as npt
 
-from sim.files.disk import nearest_file_hint, read_file, write_atomically
-from sim.files.file_access import refusal_reason
+from sim.files.disk import nearest_file_hint, read_file, write_file_atomically
+from sim.files.file_access import file_refusal_reason
 from sim.files.load_progress import report_progress
 from sim.grid import MAX_CELLS, MAX_SIDE, PASSABLE, SOLID, Grid, check_map_size
 from sim.movement import DEFAULT_MOVEMENT, Movement
@@ -102,7 +102,7 @@ def map_text(grid: Grid) -> str:
 
 def write_map(grid: Grid, path: str | os.PathLike[str]) -> None:
     """Write a `.map` file atomically."""
-    write_atomically(path, map_text(grid).encode("ascii"))
+    write_file_atomically(path, map_text(grid).encode("ascii"))
 
 
 def _normalize_line_ends(data: bytes) -> bytes:
@@ -137,7 +137,7 @@ def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
     if missing:
         raise ConfigError(f"{where}: expected {' and '.join(missing)} before 'map', got none")
     check_map_size(given["width"], given["height"], sides_at)
-    return given["width"], given["height"], _start_of_rows(data, word.end(), where)
+    return given["width"], given["height"], _offset_of_rows(data, word.end(), where)
 
 
 def _parse_header_value(key: str, word: re.Match[bytes] | None, where: str) -> int:
@@ -147,7 +147,7 @@ def _parse_header_value(key: str, word: re.Match[bytes] | None, where: str) -> i
     if word is None:
         raise ConfigError(f"{where}: expected a value after {key}, got the end of the file")
     if key == "type":
-        _check_type(_header_text(word).lower(), where)
+        _check_map_type(_header_text(word).lower(), where)
         return 0
     return _parse_map_side(_header_text(word), f"{where}: {key}")
 
@@ -156,7 +156,7 @@ def _header_text(word: re.Match[bytes]) -> str:
     return word.group()[:80].decode("latin-1")  # truncated, because a word may be as long as the file
 
 
-def _check_type(kind: str, where: str) -> None:
+def _check_map_type(kind: str, where: str) -> None:
     if kind in _UNSUPPORTED_TYPES:
         reason = _UNSUPPORTED_TYPES[kind]
         raise ConfigError(f"{where}: expected type octile, got {kind} ({reason}), which is not supported")
@@ -172,11 +172,13 @@ def _parse_map_side(text: str, where: str) -> int:
     return int(text)
 
 
-def _start_of_rows(data: bytes, after_header: int, where: str) -> int:
+def _offset_of_rows(data: bytes, after_header: int, where: str) -> int:
     end_of_line = data.find(b"\n", after_header)
     rest = data[after_header : end_of_line if end_of_line >= 0 else len(data)].strip()
     if rest:
-        raise ConfigError(f"{where}: expected the rows to begin on the line after 'map', got {_shown_bytes(rest)}")
+        raise ConfigError(
+            f"{where}: expected the rows to begin on the line after 'map', got {_bytes_for_message(rest)}"
+        )
     return end_of_line + 1 if end_of_line >= 0 else len(data)
 
 
@@ -201,11 +203,11 @@ def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> 
             problems.add(line + y, f"expected {width} characters in row {y + 1} of {height}, got {len(rows[y])}{hint}")
     extra = _WORD_PATTERN.search(data, start)
     if extra:
-        got = _shown_bytes(extra.group())
+        got = _bytes_for_message(extra.group())
         problems.add(
             _line_number_at(data, extra.start()), f"expected the end of the file after {height} rows, got {got}"
         )
-    problems.raise_any()
+    problems.raise_if_any()
     return rows
 
 
@@ -215,15 +217,15 @@ def _refuse_unknown_letters(letters: npt.NDArray[np.uint8], rows: Sequence[bytes
     for y in np.flatnonzero(is_unknown.any(axis=1)).tolist():
         x = int(is_unknown[y].argmax())
         expected = f"expected one of {' '.join(PASSABLE + SOLID)}"
-        problems.add(first_line + y, f"column {x + 1}: {expected}, got {_shown_letter(rows[y][x])}")
-    problems.raise_any()
+        problems.add(first_line + y, f"column {x + 1}: {expected}, got {_letter_for_message(rows[y][x])}")
+    problems.raise_if_any()
 
 
-def _shown_letter(byte: int) -> str:
+def _letter_for_message(byte: int) -> str:
     return repr(chr(byte)) if byte < 128 else f"byte 0x{byte:02X}"
 
 
-def _shown_bytes(text: bytes) -> str:
+def _bytes_for_message(text: bytes) -> str:
     return value_as_in_files(text[:80].decode("latin-1"))
 
 
@@ -247,7 +249,7 @@ class _ProblemList:
         else:
             self._hidden += 1
 
-    def raise_any(self) -> None:
+    def raise_if_any(self) -> None:
         more = [f"{self._name}: and {self._hidden:,} more lines with problems"] if self._hidden else []
         if self._lines:
             raise ConfigError(self._lines + more)
@@ -284,9 +286,9 @@ class ScenFile:
     name: str
     rows: list[ScenRow]
 
-    def with_problems_on(self, grid: Grid) -> "ScenFile":
+    def with_problems_on_grid(self, grid: Grid) -> "ScenFile":
         """Return a copy with `problem` set in each row that cannot be run on the given map."""
-        return replace(self, rows=[replace(row, problem=row_problem_on(row, grid)) for row in self.rows])
+        return replace(self, rows=[replace(row, problem=row_problem_on_grid(row, grid)) for row in self.rows])
 
     def map_names(self) -> list[str]:
         """Return the different names of maps in the rows, in order of appearance."""
@@ -296,7 +298,7 @@ class ScenFile:
 def read_scen(path: str | os.PathLike[str], grid: Grid | None = None) -> ScenFile:
     """Read a `.scen` file; with a grid, also check its rows on that map."""
     scen = parse_scen(read_file(path, MAX_SCEN_BYTES, ".scen"), str(path))
-    return scen.with_problems_on(grid) if grid is not None else scen
+    return scen.with_problems_on_grid(grid) if grid is not None else scen
 
 
 def parse_scen(data: bytes, name: str) -> ScenFile:
@@ -311,12 +313,12 @@ def parse_scen(data: bytes, name: str) -> ScenFile:
         raise ConfigError(f"{name}:1: expected 'version 1' or a row, got an empty file")
     has_version = first[1].split(maxsplit=1)[0].lower() == "version"
     if has_version:
-        _check_version(first[1], f"{name}:{first[0]}")
-    rows: list[ScenRow] = [] if has_version else [_parse_row(0, *first)]
+        _check_scen_version(first[1], f"{name}:{first[0]}")
+    rows: list[ScenRow] = [] if has_version else [_parse_scen_row(0, *first)]
     for line, text in lines:
         if len(rows) == MAX_SCEN_ROWS:
             raise ConfigError(f"{name}:{line}: expected at most {MAX_SCEN_ROWS:,} rows, got more")
-        rows.append(_parse_row(len(rows), line, text))
+        rows.append(_parse_scen_row(len(rows), line, text))
     if not has_version and not any(row.is_readable for row in rows):
         raise ConfigError(f"{name}:{rows[0].line}: {rows[0].problem}")
     return ScenFile(name, rows)
@@ -356,15 +358,15 @@ def scen_text(rows: Iterable[ScenRow]) -> str:
     kept = list(rows)
     is_old_form = bool(kept) and not any(row.width or row.height or not row.is_readable for row in kept)
     lines = [] if is_old_form else ["version 1"]
-    return "\n".join([*lines, *(_format_row(row) for row in kept), ""])
+    return "\n".join([*lines, *(_format_scen_row(row) for row in kept), ""])
 
 
-def is_same_length(ours: float, listed: float) -> bool:
+def are_path_lengths_equal(ours: float, listed: float) -> bool:
     """Return whether a path length equals a listed length, allowing for sums in float32 and rounding to two digits."""
     return abs(ours - listed) <= 0.01 + 1e-4 * abs(listed)
 
 
-def row_problem_on(row: ScenRow, grid: Grid) -> str | None:
+def row_problem_on_grid(row: ScenRow, grid: Grid) -> str | None:
     """Return the reason why the problem of a `.scen` row cannot be run on a map; None if it can be run."""
     if not row.is_readable:
         return row.problem
@@ -372,7 +374,7 @@ def row_problem_on(row: ScenRow, grid: Grid) -> str | None:
         sizes = f"expected a map of {row.width} x {row.height}, got {grid.width} x {grid.height}"
         return f"{sizes}: the row is for this map scaled to that size; open the scaled copy"
     for end, (x, y) in (("start", row.start), ("goal", row.goal)):
-        if not grid.contains(x, y):
+        if not grid.contains_point(x, y):
             return f"{end}: expected a cell of the {grid.width} x {grid.height} map, got ({x}, {y}) outside it"
         if not grid.is_free(grid.cell(x, y)):
             return f"{end}: expected a free cell, got ({x}, {y}) on {_terrain_at(grid, x, y)}, which is blocked"
@@ -402,20 +404,20 @@ def _nonblank_lines(data: bytes) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def _check_version(text: str, where: str) -> None:
+def _check_scen_version(text: str, where: str) -> None:
     version = text.split()[1:]
     if version not in (["1"], ["1.0"]):
         raise ConfigError(f"{where}: expected version 1, got {value_as_in_files(text)}")
 
 
-def _parse_row(number: int, line: int, text: str) -> ScenRow:
+def _parse_scen_row(number: int, line: int, text: str) -> ScenRow:
     try:
-        return _parse_row_fields(number, line, _split_row(text))
+        return _parse_row_fields(number, line, _split_scen_row(text))
     except ConfigError as error:
         return ScenRow(number, 0, "", 0, 0, (-1, -1), (-1, -1), 0.0, line, str(error), text)
 
 
-def _split_row(text: str) -> list[str]:
+def _split_scen_row(text: str) -> list[str]:
     """Return the nine fields of a `.scen` row, or its seven fields in the old form without map sizes.
 
     Fields are separated by any white space, or only by tabs if the name of the map contains blanks.
@@ -441,31 +443,31 @@ def _parse_row_fields(number: int, line: int, fields: list[str]) -> ScenRow:
     width, height = sizes or ("0", "0")
     return ScenRow(
         number,
-        _parse_whole(bucket, "bucket"),
+        _parse_whole_number(bucket, "bucket"),
         map_name,
-        _parse_size(width, "map width") if sizes else 0,
-        _parse_size(height, "map height") if sizes else 0,
-        (_parse_whole(start_x, "start x"), _parse_whole(start_y, "start y")),
-        (_parse_whole(goal_x, "goal x"), _parse_whole(goal_y, "goal y")),
-        _parse_length(optimal),
+        _parse_listed_map_side(width, "map width") if sizes else 0,
+        _parse_listed_map_side(height, "map height") if sizes else 0,
+        (_parse_whole_number(start_x, "start x"), _parse_whole_number(start_y, "start y")),
+        (_parse_whole_number(goal_x, "goal x"), _parse_whole_number(goal_y, "goal y")),
+        _parse_path_length(optimal),
         line,
     )
 
 
-def _parse_whole(text: str, what: str) -> int:
+def _parse_whole_number(text: str, what: str) -> int:
     if not _WHOLE_NUMBER_PATTERN.fullmatch(text):
         raise ConfigError(f"{what}: expected a whole number, got {value_as_in_files(text)}")
     return int(text)
 
 
-def _parse_size(text: str, what: str) -> int:
-    size = _parse_whole(text, what)
+def _parse_listed_map_side(text: str, what: str) -> int:
+    size = _parse_whole_number(text, what)
     if size < 1:
         raise ConfigError(f"{what}: expected at least 1, got {value_as_in_files(text)}")
     return size
 
 
-def _parse_length(text: str) -> float:
+def _parse_path_length(text: str) -> float:
     try:
         length = float(text)
     except ValueError:
@@ -475,7 +477,7 @@ def _parse_length(text: str) -> float:
     return length
 
 
-def _format_row(row: ScenRow) -> str:
+def _format_scen_row(row: ScenRow) -> str:
     if row.text is not None:
         return row.text
     name = row.map_name
@@ -516,9 +518,9 @@ def find_map_of_scen(
         raise ConfigError(f"{scen_path}: map: expected a file name, got {value_as_in_files(map_name)}")
     tried = []
     candidates = [*_candidate_map_paths(scen, map_name), *_candidate_map_paths(real_scen, map_name)]
-    candidates += [folder / part for folder in further for part in _path_and_name(map_name)]
+    candidates += [folder / part for folder in further for part in _map_path_and_listed_name(map_name)]
     for candidate in dict.fromkeys(Path(os.path.normpath(candidate)) for candidate in candidates):
-        refused = refusal_reason(candidate, [scen.parent, real_scen.parent, *further])
+        refused = file_refusal_reason(candidate, [scen.parent, real_scen.parent, *further])
         if refused is None and os.path.isfile(candidate):
             return candidate
         tried.append(f"{candidate}{f' (not opened: {refused})' if refused else ''}")
@@ -529,14 +531,14 @@ def find_map_of_scen(
 
 
 def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
-    whole, last = _path_and_name(map_name)
+    whole, last = _map_path_and_listed_name(map_name)
     candidates = [scen.parent / whole, scen.with_suffix(".map")]
     if scen.stem.lower().endswith(".map"):
         candidates.append(scen.with_suffix(""))
     return [*candidates, scen.parent / last]
 
 
-def _path_and_name(map_name: str) -> tuple[PurePath, str]:
+def _map_path_and_listed_name(map_name: str) -> tuple[PurePath, str]:
     """Return the path of the map that a `.scen` row names, and the last part of this path."""
     named = PurePath(map_name.replace("\\", "/"))  # rows that were written under Windows have backslashes
     return named, named.name

@@ -81,19 +81,19 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = DEFAULT_MOVE
     root = DocumentField(problems, (), problems.document.data)
     fields = root.keys(_ROS_KEYS, "a map of ROS such as {image: office.pgm, negate: 0}")
     picture = _read_picture_path(root, fields, Path(path))
-    occupied, free = (_read_number(fields, name, param) for name, param in _THRESHOLD_PARAMS.items())
+    occupied, free = (_read_optional_number(fields, name, param) for name, param in _THRESHOLD_PARAMS.items())
     mode = fields["mode"].read_value(_MODE_PARAM) if "mode" in fields else _MODE_PARAM.default
-    negate = _read_negate(fields)
+    negate = _read_negate_flag(fields)
     if occupied is not None and free is not None and free > occupied:
-        _report_overlap(fields, occupied, free)
-    problems.raise_any()
+        _report_threshold_overlap(fields, occupied, free)
+    problems.raise_if_any()
     assert picture is not None and occupied is not None and free is not None and negate is not None
     shades, _ = _read_pixels(picture)
-    letters = _ros_letters(shades, str(mode), negate, occupied, free)
+    letters = _terrain_of_ros_shades(shades, str(mode), negate, occupied, free)
     return Grid(letters, movement, Path(path).name)
 
 
-def _report_overlap(fields: dict[str, DocumentField], occupied: float, free: float) -> None:
+def _report_threshold_overlap(fields: dict[str, DocumentField], occupied: float, free: float) -> None:
     """Report the problem that some shades would be both free and occupied, at one of the thresholds in the file."""
     if "free_thresh" in fields:
         fields["free_thresh"].report_problem(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
@@ -107,7 +107,9 @@ def is_ros_map(data: bytes) -> bool:
     return re.search(rb"^image\s*:", data, re.MULTILINE) is not None and b"format:" not in data
 
 
-def _ros_letters(shades: Shades, mode: str, negate: bool, occupied: float, free: float) -> npt.NDArray[np.uint8]:
+def _terrain_of_ros_shades(
+    shades: Shades, mode: str, negate: bool, occupied: float, free: float
+) -> npt.NDArray[np.uint8]:
     if mode == "raw":
         p, is_known = shades / 100.0, shades <= 100.0
     else:
@@ -132,18 +134,18 @@ def _read_picture_path(root: DocumentField, fields: dict[str, DocumentField], pa
     return picture
 
 
-def _read_number(fields: dict[str, DocumentField], name: str, param: Param) -> float | None:
+def _read_optional_number(fields: dict[str, DocumentField], name: str, param: Param) -> float | None:
     """Return the number of an optional key, by default `param.default`; None after reporting a problem."""
     value = fields[name].read_value(param) if name in fields else param.default
     return None if value is None else float(value)
 
 
-def _read_negate(fields: dict[str, DocumentField]) -> bool | None:
+def _read_negate_flag(fields: dict[str, DocumentField]) -> bool | None:
     """Return the value of the key `negate`, or False if the key is missing; None after reporting a problem."""
     value = fields["negate"].value if "negate" in fields else 0
     if value in (0, 1, False, True):
         return bool(value)
-    fields["negate"].report_expected("0 or 1")
+    fields["negate"].report_expected_value("0 or 1")
     return None
 
 

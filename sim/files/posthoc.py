@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sim.agent_api import AgentView
-from sim.files.disk import error_reason, open_atomically
+from sim.files.disk import file_error_reason, open_file_atomically
 from sim.grid import Grid
 from sim.kernels import log
 from sim.kernels.octile import DX, DY, NO_DIRECTION, h0
@@ -38,7 +38,7 @@ _MAX_WALLS = 3_000
 _Event = dict[str, Any]
 
 
-def _type_condition(*kinds: str) -> str:
+def _event_type_condition(*kinds: str) -> str:
     return "${{ " + " || ".join(f"$.type === '{kind}'" for kind in kinds) + " }}"
 
 
@@ -53,17 +53,17 @@ VIEWS = {
             "width": "${{ $.width }}",
             "height": "${{ $.height }}",
             "fill": "#3A3F47",
-            "$if": _type_condition("wall"),
+            "$if": _event_type_condition("wall"),
         },
-        {**_CELL_SHAPE, "fill": "#BCD3EE", "$if": _type_condition("generating"), "clear": "forget"},
-        {**_CELL_SHAPE, "fill": "#6F9FD8", "$if": _type_condition("expanding"), "clear": "forget"},
-        {**_CELL_SHAPE, "fill": "#E69F00", "$if": _type_condition("block"), "clear": "unblock"},
-        {**_CELL_SHAPE, "fill": "#FFFFFF", "$if": _type_condition("unblock"), "clear": "block"},
-        {**_LINE_SHAPE, "line-width": 0.2, "fill": "#111111", "$if": _type_condition("trace"), "clear": True},
-        {**_LINE_SHAPE, "line-width": 0.3, "fill": "#009E73", "$if": _type_condition("move")},
-        {**_LINE_SHAPE, "line-width": 0.3, "fill": "#D55E00", "$if": _type_condition("back")},
+        {**_CELL_SHAPE, "fill": "#BCD3EE", "$if": _event_type_condition("generating"), "clear": "forget"},
+        {**_CELL_SHAPE, "fill": "#6F9FD8", "$if": _event_type_condition("expanding"), "clear": "forget"},
+        {**_CELL_SHAPE, "fill": "#E69F00", "$if": _event_type_condition("block"), "clear": "unblock"},
+        {**_CELL_SHAPE, "fill": "#FFFFFF", "$if": _event_type_condition("unblock"), "clear": "block"},
+        {**_LINE_SHAPE, "line-width": 0.2, "fill": "#111111", "$if": _event_type_condition("trace"), "clear": True},
+        {**_LINE_SHAPE, "line-width": 0.3, "fill": "#009E73", "$if": _event_type_condition("move")},
+        {**_LINE_SHAPE, "line-width": 0.3, "fill": "#D55E00", "$if": _event_type_condition("back")},
         {"$": "circle", "x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "radius": 0.4, "fill": "#CC3311"}
-        | {"$if": _type_condition("source", "destination")},
+        | {"$if": _event_type_condition("source", "destination")},
     ]
 }
 _PIVOT_POINT = {"x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "scale": 1}
@@ -85,9 +85,9 @@ def numbered_trace_name(path: str, number: int) -> str:
 def open_posthoc_trace(path: str | os.PathLike[str], world: World, walker: Walker) -> "Iterator[PosthocWriter]":
     """Open a trace file for writing; after an error the file is not kept, because a trace needs its end."""
     check_trace_name(path)
-    with open_atomically(path) as file:
+    with open_file_atomically(path) as file:
         trace = PosthocWriter(file, path, world, walker)
-        trace.write_head()
+        trace.write_trace_head()
         yield trace
         trace.end()
 
@@ -103,26 +103,26 @@ class PosthocWriter:
         self._file = file
         self._is_json = os.fspath(path).lower().endswith(".json")
         self._position = walker.position
-        self._goal_cell = world.goal_of(walker)
+        self._goal_cell = world.goal_of_walker(walker)
         self._free_cells = world.grid.free.copy()
         self._shown_search = -1  # number of the search whose cells Posthoc shows now
         self._shown_cells: set[int] = set()  # cells that Posthoc shows now as expanded or generated
         self._path_end = (-1, 0)  # last cell and length of the path that Posthoc shows now
 
-    def write_head(self) -> None:
-        self._write_text(self._head_text())
+    def write_trace_head(self) -> None:
+        self._write_text(self._trace_head_text())
         self._write_events(self._initial_events())
 
-    def write(self) -> None:
+    def write_tick(self) -> None:
         """Write the events of the last tick: edits of the map, expansions and the move."""
         if self.walker.rows.size:
             row = self.walker.rows[-1]
-            self._write_events([*self._edit_events(), *self._search_events(row), *self._move_events(row)])
+            self._write_events([*self._map_edit_events(), *self._search_events(row), *self._agent_move_events(row)])
         else:
-            self._write_events(self._edit_events())
+            self._write_events(self._map_edit_events())
 
     def end(self) -> None:
-        outcome = self.outcome or self.walker.state_word
+        outcome = self.outcome or self.walker.state_text
         self._write_events([self._create_event("end", f"end {self.world.tick}", self._position, outcome=outcome)])
         self._write_text("\n]}\n" if self._is_json else "\n")
 
@@ -146,13 +146,13 @@ class PosthocWriter:
         yield self._create_event("source", "source", self._position)
         yield self._create_event("destination", "destination", self._goal_cell)
 
-    def _edit_events(self) -> Iterator[_Event]:
+    def _map_edit_events(self) -> Iterator[_Event]:
         """Yield events for cells that were blocked or freed since the last call, and for a moved goal."""
         free = self.world.grid.free
         for cell in np.flatnonzero(free != self._free_cells).tolist():
             yield self._create_event("unblock" if free[cell] else "block", f"e{cell}", cell)
         self._free_cells = free.copy()
-        if (goal := self.world.goal_of(self.walker)) != self._goal_cell:
+        if (goal := self.world.goal_of_walker(self.walker)) != self._goal_cell:
             self._goal_cell = goal
             yield self._create_event("destination", f"destination {self.world.tick}", self._goal_cell)
 
@@ -162,21 +162,21 @@ class PosthocWriter:
         if view.search is not None:
             yield from self._expansion_events(view.search, row)
         elif row.expanded and "local space" in view.groups:  # a new plan; its order of expansions is not recorded
-            yield from self._clear_events()
+            yield from self._clearing_events()
             for cell in view.groups["local space"].tolist():
-                yield self._event_at_cell("expanding", cell, None, h=self._heuristic(cell))
+                yield self._event_at_cell("expanding", cell, None, h=self._heuristic_of_cell(cell))
         yield from self._path_events(view)
 
     def _expansion_events(self, search: Search, row: Any) -> Iterator[_Event]:
         control = search.control[0]
         if int(control.search) != self._shown_search or row.marks & log.RESTARTED:
             self._shown_search = int(control.search)
-            yield from self._clear_events()
+            yield from self._clearing_events()
         noted = int(control.noted)
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
             # g and parent are unknown if an earlier search of this tick, or a search of a region, expanded the cell.
             if int(search.nodes[cell].search) != self._shown_search:
-                yield self._event_at_cell("expanding", cell, None, h=self._heuristic(cell))
+                yield self._event_at_cell("expanding", cell, None, h=self._heuristic_of_cell(cell))
                 continue
             yield self._node_event("expanding", search, cell)
             for other in self._neighbour_cells(cell):
@@ -187,11 +187,11 @@ class PosthocWriter:
     def _node_event(self, kind: str, search: Search, cell: int) -> _Event:
         """Return a trace event for a cell of a search, with g, h and f, and with its parent if the parent is shown."""
         node, control = search.nodes[cell], search.control[0]
-        g, h = float(node.g), self._heuristic(cell)
+        g, h = float(node.g), self._heuristic_of_cell(cell)
         f = float(control.wg) * g + float(control.wh) * h
         parent = self._parent_cell(search, cell)
         parent = parent if parent in self._shown_cells else None
-        return self._event_at_cell(kind, cell, parent, g=_rounded(g), h=h, f=_rounded(f))
+        return self._event_at_cell(kind, cell, parent, g=_rounded_number(g), h=h, f=_rounded_number(f))
 
     def _parent_cell(self, search: Search, cell: int) -> int | None:
         came = int(search.nodes[cell].came)
@@ -208,18 +208,18 @@ class PosthocWriter:
         x, y = self.world.grid.xy(int(cell))
         return f"c{x},{y}"
 
-    def _heuristic(self, cell: int) -> float:
+    def _heuristic_of_cell(self, cell: int) -> float:
         grid = self.world.grid
-        return _rounded(float(h0(*grid.xy(cell), *grid.xy(self._goal_cell), grid.diagonal_cost)))
+        return _rounded_number(float(h0(*grid.xy(cell), *grid.xy(self._goal_cell), grid.diagonal_cost)))
 
     def _neighbour_cells(self, cell: int) -> Iterator[int]:
         grid = self.world.grid
         x, y = grid.xy(cell)
         for dx, dy in zip(DX.tolist(), DY.tolist(), strict=True):
-            if grid.contains(x + dx, y + dy):
+            if grid.contains_point(x + dx, y + dy):
                 yield int(grid.cell(x + dx, y + dy))
 
-    def _clear_events(self) -> Iterator[_Event]:
+    def _clearing_events(self) -> Iterator[_Event]:
         """Yield an event for each shown cell that clears it, because Posthoc has no event that clears all cells."""
         for cell in sorted(self._shown_cells):
             yield self._create_event("forget", self._cell_id(cell), cell)
@@ -234,7 +234,7 @@ class PosthocWriter:
             )
         self._path_end = end
 
-    def _move_events(self, row: Any) -> Iterator[_Event]:
+    def _agent_move_events(self, row: Any) -> Iterator[_Event]:
         """Yield the event of the move in the last tick, if the agent moved to another cell."""
         before, self._position = self._position, int(row.cell)
         if row.marks & log.TRIAL or self._position == before:
@@ -251,7 +251,7 @@ class PosthocWriter:
 
     # --- the file ---
 
-    def _head_text(self) -> str:
+    def _trace_head_text(self) -> str:
         """Return the text of a trace file before its first event.
 
         In a YAML file the events are a YAML list with one event per line. Posthoc reads it faster than JSON, although
@@ -273,10 +273,10 @@ class PosthocWriter:
         try:
             self._file.write(text.encode())
         except OSError as error:  # name this file here, because the context of another trace would name its own
-            raise ConfigError(f"{self.path}: cannot be written: {error_reason(error)}") from None
+            raise ConfigError(f"{self.path}: cannot be written: {file_error_reason(error)}") from None
 
 
-def _rounded(number: float) -> float:
+def _rounded_number(number: float) -> float:
     return round(number, 4)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sim.agent_api import AgentSpec
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import (
     BUDGET_PARAM,
     LAST_TICK,
@@ -28,9 +28,9 @@ from sim.commands import (
     SetTickMs,
     TimedCommand,
 )
-from sim.files.agents import agent_data, changes_data, read_agents, read_changes, sets_own_end
+from sim.files.agents import agent_data, random_changes_data, read_agents, read_random_changes, sets_own_start_or_goal
 from sim.files.cell_lists import read_cells
-from sim.files.disk import read_file, write_atomically
+from sim.files.disk import read_file, write_file_atomically
 from sim.files.document_fields import DocumentField, DocumentProblems, require_field
 from sim.files.file_kinds import SCENARIO, check_file_kind
 from sim.files.map_source import (
@@ -48,7 +48,7 @@ from sim.files.map_source import (
     read_map_source,
     report_map_problems,
 )
-from sim.files.timed_commands import Roster, TimedCommandReader, read_timed_commands, timed_commands_data
+from sim.files.timed_commands import AgentRoster, TimedCommandReader, read_timed_commands, timed_commands_data
 from sim.files.yaml import MAX_BYTES, MAX_VALUES, InlineList, InlineMap, count_values, read_yaml, write_yaml
 from sim.grid import MAX_SIDE, Grid
 from sim.movement import DEFAULT_MOVEMENT, Movement
@@ -112,7 +112,7 @@ class Scenario:
     seed: int = 0  # seed of the random changes and of randomised agents
     budget: int = int(BUDGET_PARAM.default)  # expansions per tick, for agents without an individual budget
     switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)  # name of a switch -> its cells
-    changes: RandomChanges | None = None
+    changes: RandomChangeSchedule | None = None
     edits: tuple[TimedCommand, ...] = ()  # commands with the ticks at which they apply
     view: Mapping[str, Any] = field(default_factory=dict)  # settings of the window: layers, panels, camera
     trials: int = 1  # maximum number of walks from start to goal, for agents that learn h
@@ -275,8 +275,8 @@ def parse_scenario(
     problems = DocumentProblems(read_yaml(data, name))
     check_file_kind(problems.document, SCENARIO)
     root = DocumentField(problems, (), problems.document.data)
-    scenario = ScenarioReader(root, specs, open_map_folders(folder, allowed_folders), is_saved=is_saved).read()
-    problems.raise_any()
+    scenario = ScenarioReader(root, specs, open_map_folders(folder, allowed_folders), is_saved=is_saved).read_scenario()
+    problems.raise_if_any()
     assert scenario is not None, root.value
     return scenario
 
@@ -301,13 +301,13 @@ class ScenarioReader:
         self.opened_map: OpenedMap | None = None
         self.width = self.height = MAX_SIDE  # size of the map; the maximum size until the map is opened
 
-    def read(self) -> Scenario | None:
+    def read_scenario(self) -> Scenario | None:
         """Return the scenario; None if it cannot be built. Problems are reported in the document in either case."""
         self._check_format()
-        source = self._open_map()
+        source = self._open_scenario_map()
         budget = self._read_integer("budget", BUDGET_PARAM)
         switches = self._read_switches()
-        roster = Roster(self.specs, budget)
+        roster = AgentRoster(self.specs, budget)
         agents = self._read_agents(roster)
         start = self._read_start_or_goal("start", agents[0].start if agents else None)
         goal = self._read_start_or_goal("goal", agents[0].goal if agents else None)
@@ -316,7 +316,11 @@ class ScenarioReader:
             TimedCommandReader(self.width, self.height, switches if knows_switches else None, roster)
         )
         title, caption = self._read_title(), self._read_text("caption", MAX_CAPTION, lines=True)
-        seed, changes, view = self._read_integer("seed", SEED_PARAM), self._read_changes(), self._read_view()
+        seed, changes, view = (
+            self._read_integer("seed", SEED_PARAM),
+            self._read_random_changes(),
+            self._read_view_settings(),
+        )
         trials, tick_ms, listed = (
             self._read_integer("trials", TRIALS_PARAM),
             self._read_tick_ms(),
@@ -349,11 +353,11 @@ class ScenarioReader:
         named = require_field(self.fields, "format", self.root, f"'{FORMAT}'")
         if named and named.value != FORMAT:
             named.report_problem(
-                f"expected '{FORMAT}', got {value_as_in_files(named.value)}{_nearest_format(named.value)}"
+                f"expected '{FORMAT}', got {value_as_in_files(named.value)}{_nearest_format_hint(named.value)}"
             )
         version = require_field(self.fields, "version", self.root, str(VERSION))
         if version and (version.value != VERSION or isinstance(version.value, bool)):
-            version.report_expected(f"{VERSION}, the only version so far")
+            version.report_expected_value(f"{VERSION}, the only version so far")
 
     def _read_integer(self, key: str, param: Param) -> int:
         value = self.fields[key].read_integer(param) if key in self.fields else None
@@ -375,9 +379,9 @@ class ScenarioReader:
         value = entry.read_value(LISTED_OPTIMAL_PARAM) if entry and entry.value is not None else None
         return None if value is None else float(value)
 
-    def _read_changes(self) -> RandomChanges | None:
+    def _read_random_changes(self) -> RandomChangeSchedule | None:
         entry = self.fields.get("changes")
-        return read_changes(entry, may_be_one=True) if entry and entry.value is not None else None
+        return read_random_changes(entry, may_be_one=True) if entry and entry.value is not None else None
 
     def _read_stop_tick(self) -> StopTick | None:
         entry = self.fields.get("until")
@@ -387,7 +391,7 @@ class ScenarioReader:
         why = fields["why"].text(120) if "why" in fields else ""
         return None if tick is None or why is None else StopTick(tick, why)
 
-    def _read_view(self) -> dict[str, Any]:
+    def _read_view_settings(self) -> dict[str, Any]:
         entry = self.fields.get("view")
         if entry:
             entry.read_mapping("a mapping of settings of the window")
@@ -395,7 +399,7 @@ class ScenarioReader:
 
     # --- map, start and goal ---
 
-    def _open_map(self) -> MapSource | None:
+    def _open_scenario_map(self) -> MapSource | None:
         entry = require_field(self.fields, "map", self.root, "a map such as {file: ../maps/river.map}")
         source = read_map_source(entry, self.places, self.is_saved) if entry else None
         if entry is None or source is None:
@@ -418,7 +422,7 @@ class ScenarioReader:
         if key not in self.fields:
             # A missing key is no problem while the map is invalid, because the map might define a start and goal.
             given = {"start": self.opened_map.start, "goal": self.opened_map.goal}[key] if self.opened_map else None
-            if given is None and self._all_agents_set(key):
+            if given is None and self._is_set_by_all_agents(key):
                 return own
             if given is None and self.opened_map:
                 require_field(self.fields, key, self.root, "a cell as [x, y], because not every agent sets its own")
@@ -426,13 +430,13 @@ class ScenarioReader:
         entry = self.fields[key]
         pair = entry.cell(self.width, self.height)
         if pair and self.opened_map:
-            _check_is_free(entry, self.opened_map.grid, pair)
+            _check_cell_is_free(entry, self.opened_map.grid, pair)
         return pair
 
-    def _all_agents_set(self, key: str) -> bool:
+    def _is_set_by_all_agents(self, key: str) -> bool:
         """Return whether every agent gives its own start or goal, even if other values of it are wrong."""
         agents = self.fields["agents"].value if "agents" in self.fields else None
-        return isinstance(agents, list) and bool(agents) and all(sets_own_end(agent, key) for agent in agents)
+        return isinstance(agents, list) and bool(agents) and all(sets_own_start_or_goal(agent, key) for agent in agents)
 
     def _read_switches(self) -> dict[str, tuple[Pair, ...]]:
         if "switches" not in self.fields:
@@ -447,12 +451,12 @@ class ScenarioReader:
             cells = read_cells(part, self.width, self.height)
             switches[name] = tuple((cell % self.width, cell // self.width) for cell in cells or ())
             if cells == ():
-                part.report_expected("at least one cell")
+                part.report_expected_value("at least one cell")
         return switches
 
     # --- agents and timed commands ---
 
-    def _read_agents(self, roster: Roster) -> tuple[AgentConfig, ...]:
+    def _read_agents(self, roster: AgentRoster) -> tuple[AgentConfig, ...]:
         entry = require_field(self.fields, "agents", self.root, "a list of agents such as [{kind: tb-wa}]")
         parts = entry.items("a list of agents such as [{kind: tb-wa}]") if entry else []
         if entry and len(parts) > MAX_AGENTS:
@@ -479,11 +483,11 @@ class ScenarioReader:
         return read_timed_commands(entry, reader)
 
 
-def _nearest_format(value: object) -> str:
+def _nearest_format_hint(value: object) -> str:
     return did_you_mean_hint(value, [FORMAT]) if isinstance(value, str) else ""
 
 
-def _check_is_free(entry: DocumentField, grid: Grid, pair: Pair) -> None:
+def _check_cell_is_free(entry: DocumentField, grid: Grid, pair: Pair) -> None:
     x, y = pair
     if not grid.is_free(grid.cell(x, y)):
         entry.report_problem(f"expected a free cell, got [{x}, {y}], which is blocked ({chr(grid.terrain[y, x])!r})")
@@ -520,7 +524,7 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
     if scenario.switches or isinstance(scenario.map, MapRecipe):
         data["switches"] = {name: _cells_data(cells) for name, cells in scenario.switches.items()}
     if scenario.changes:
-        data["changes"] = changes_data(scenario.changes)
+        data["changes"] = random_changes_data(scenario.changes)
     if scenario.edits:
         data["edits"] = timed_commands_data(scenario.agents, scenario.edits, scenario.grid.width)
     if scenario.until:
@@ -548,7 +552,7 @@ def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
     for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
         if count > most:
             raise ConfigError(f"{path}: expected at most {most:,} {what}, got {count:,}: it could not be opened again")
-    write_atomically(path, text)
+    write_file_atomically(path, text)
 
 
 def relocate_scenario(scenario: Scenario, folder: Path) -> Scenario:

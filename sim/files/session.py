@@ -89,7 +89,9 @@ class SavedBranch:
 
     state: BranchState
     digests: tuple[str, ...] = ()  # digests of the world at ticks 0, DIGEST_EVERY, ..., before each tick's commands
-    last: NumberedDigest | None = None  # (tick that was on screen, digest of the world after the commands of this tick)
+    shown_digest: NumberedDigest | None = (
+        None  # (tick that was on screen, digest of the world after the commands of this tick)
+    )
     agent_digests: tuple[tuple[int, str], ...] = ()  # (agent number, digest of the agent) at the tick of `shown_digest`
 
 
@@ -117,7 +119,7 @@ class SavedSession:
         return tuple(dict.fromkeys(sound))
 
     @property
-    def order(self) -> tuple[tuple[int, int], ...]:
+    def panel_order(self) -> tuple[tuple[int, int], ...]:
         """Return (branch number, agent number) of each panel, in the order on screen."""
         there = {branch.state.number for branch in self.branches}
         return tuple(pair for pair in panels_of_view(self.scenario.view) if pair[0] in there)
@@ -132,7 +134,7 @@ class SavedSession:
         """Return a function that builds the world of the session at tick 0."""
         return lambda: build_world(self.scenario, specs, **world_options)
 
-    def build_tree(
+    def build_branch_tree(
         self, specs: Mapping[str, AgentSpec], setup: Callable[[], World] | None = None, **options: Any
     ) -> BranchTree:
         """Create the tree of branches, each seeking to the tick that was shown.
@@ -145,7 +147,9 @@ class SavedSession:
         states = [saved.state for saved in self.branches]
         tree = BranchTree.from_states(setup or self.world_builder(specs, **options), states)
         for saved in self.branches:
-            tree[saved.state.number].timeline.set_expected_digests(saved.digests, saved.last, dict(saved.agent_digests))
+            tree[saved.state.number].timeline.set_expected_digests(
+                saved.digests, saved.shown_digest, dict(saved.agent_digests)
+            )
             if self.warnings:  # if the map file has changed, this is not the saved run, even if the digests are equal
                 tree[saved.state.number].timeline.report_divergence(0)
         for group in self.linked_groups:
@@ -175,11 +179,11 @@ def create_saved_session(scenario: Scenario, tree: BranchTree, branch: int = ROO
         tree: all branches.
         branch: number of the focused branch.
     """
-    branches = tuple(_save_branch(tree, number) for number in tree.branches)
+    branches = tuple(_create_saved_branch(tree, number) for number in tree.branches)
     return SavedSession(scenario, branches, tuple(map(tuple, tree.link_groups())), branch)
 
 
-def _save_branch(tree: BranchTree, number: int) -> SavedBranch:
+def _create_saved_branch(tree: BranchTree, number: int) -> SavedBranch:
     digests, last, agents = tree[number].timeline.expected_digests()
     return SavedBranch(tree.state(number), digests, last, tuple(agents.items()))
 
@@ -203,7 +207,7 @@ def with_original_letters(scenario: Scenario, letters: TerrainLetters) -> Scenar
 
 def save_session(saved: SavedSession, path: str | os.PathLike[str]) -> None:
     """Write a session file atomically."""
-    write_document(session_data(_relative_to_folder(saved, Path(path).parent)), path)
+    write_document(session_data(_session_relative_to_folder(saved, Path(path).parent)), path)
 
 
 def session_text(saved: SavedSession, folder: Path) -> str:
@@ -211,10 +215,10 @@ def session_text(saved: SavedSession, folder: Path) -> str:
 
     The path of its map is relative to the folder; a map that a file there may not name is written into the text.
     """
-    return dump_session(_relative_to_folder(saved, folder))
+    return dump_session(_session_relative_to_folder(saved, folder))
 
 
-def _relative_to_folder(saved: SavedSession, folder: Path) -> SavedSession:
+def _session_relative_to_folder(saved: SavedSession, folder: Path) -> SavedSession:
     return replace(saved, scenario=relocate_scenario(saved.scenario, Path(os.path.realpath(folder))))
 
 
@@ -245,8 +249,8 @@ def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
     data: dict[str, Any] = {"number": state.number, "name": state.name, "parent": state.parent, "at": state.at}
     data |= {"tick": state.tick, "horizon": state.horizon, "log": InlineList(log)}
     data["digests"] = {"every": DIGEST_EVERY, "values": InlineList(saved.digests)}
-    if saved.last:
-        data["digests"]["last"] = InlineList(saved.last)
+    if saved.shown_digest:
+        data["digests"]["last"] = InlineList(saved.shown_digest)
     if saved.agent_digests:
         data["digests"]["agents"] = InlineList(InlineList(pair) for pair in saved.agent_digests)
     return data
@@ -266,10 +270,10 @@ class _EntryPool:
 
     def _entry_id(self, entry: LogEntry) -> int:
         if id(entry) not in self._entry_ids:
-            self._entry_ids[id(entry)] = self._assign_id(entry)
+            self._entry_ids[id(entry)] = self._assign_entry_id(entry)
         return self._entry_ids[id(entry)]
 
-    def _assign_id(self, entry: LogEntry) -> int:
+    def _assign_entry_id(self, entry: LogEntry) -> int:
         """Return the id of an entry in the file; add the entry to the log unless it is an edit of the scenario."""
         index = entry.id - 1  # index of a scripted entry in `scripted`, because a timeline numbers these entries first
         if entry.is_scripted and entry.is_enabled and index < len(self.scripted):
@@ -333,7 +337,7 @@ def require_known_agents(saved: SavedSession, specs: Mapping[str, AgentSpec], na
     return saved
 
 
-def is_session(data: bytes) -> bool:
+def is_session_data(data: bytes) -> bool:
     """Return whether a file that begins with these bytes declares the format of a session."""
     return any(line.rstrip() == f"format: {FORMAT}".encode() for line in data[:4096].splitlines())
 
@@ -352,8 +356,8 @@ def parse_session(
     fields = root.keys(SESSION_KEYS, f"a session, which begins with 'format: {FORMAT}'")
     _check_format(root, fields)
     scenario = _read_scenario(root, fields, specs, open_map_folders(folder, allowed_folders))
-    saved = _SessionReader(root, fields, scenario).read()
-    problems.raise_any()
+    saved = _SessionReader(root, fields, scenario).read_session()
+    problems.raise_if_any()
     assert saved is not None, root.value
     return require_known_agents(saved, specs, name)
 
@@ -370,7 +374,7 @@ def _read_scenario(
 ) -> Scenario | None:
     part = {key: field.value for key, field in fields.items() if key in SCENARIO_KEYS}
     described = DocumentField(root.problems, (), part | {"format": SCENARIO_FORMAT})
-    return ScenarioReader(described, specs, places, is_saved=True).read()
+    return ScenarioReader(described, specs, places, is_saved=True).read_scenario()
 
 
 class _SessionReader:
@@ -383,8 +387,8 @@ class _SessionReader:
         self.log_reader = LogReader(grid.width, grid.height) if grid else LogReader(MAX_SIDE, MAX_SIDE)
         self.terrain_hash = terrain_hash(grid.terrain) if grid else ""
 
-    def read(self) -> SavedSession | None:
-        entries = self._read_entries()
+    def read_session(self) -> SavedSession | None:
+        entries = self._read_log_entries()
         branches = self._read_branches(entries)
         numbers = [branch.state.number for branch in branches]
         for number in sorted({number for number in numbers if numbers.count(number) > 1}):
@@ -392,7 +396,7 @@ class _SessionReader:
         original = (
             self.log_reader.read_terrain_letters(self.fields["original"]) if "original" in self.fields else ((), "")
         )
-        linked = self._read_linked(numbers)
+        linked = self._read_linked_branches(numbers)
         branch = self.fields["branch"].read_integer(NUMBER_PARAM) if "branch" in self.fields else None
         if original is None or not branches or self.scenario is None:
             return None
@@ -406,7 +410,7 @@ class _SessionReader:
             return ()
         return (f"{self.root.problems.document.name}: the map has changed since it was saved, so the run will differ",)
 
-    def _read_entries(self) -> dict[int, LogEntry]:
+    def _read_log_entries(self) -> dict[int, LogEntry]:
         """Return all log entries by id: first the edits of the scenario, then the commands of the user."""
         edits = sorted(self.scenario.edits if self.scenario else (), key=lambda edit: edit.tick)
         entries = {i: LogEntry(i, edit.tick, edit.command, True) for i, edit in enumerate(edits, start=1)}
@@ -430,7 +434,7 @@ class _SessionReader:
         logs = guess_strokes([branch.state.entries for branch in found], self.log_reader.width)
         return [replace(b, state=replace(b.state, entries=log)) for b, log in zip(found, logs, strict=True)]
 
-    def _read_linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    def _read_linked_branches(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         entry = self.fields.get("linked")
         groups = []
         for part in entry.items("lists of branches that are linked") if entry else ():
@@ -450,7 +454,7 @@ def _read_branch(part: DocumentField, entries: Mapping[int, LogEntry] | None) ->
         require_field(fields, "log", part, "its log"),
     )
     number = number_field.read_integer(NUMBER_PARAM) if number_field else None
-    log = _read_log(log_field, entries) if log_field and entries is not None else []
+    log = _read_command_log(log_field, entries) if log_field and entries is not None else []
     name = read_branch_name(fields, f"branch {number}")
     has_parent = "parent" in fields and fields["parent"].value is not None
     parent = fields["parent"].read_integer(NUMBER_PARAM) if has_parent else None
@@ -474,12 +478,12 @@ def read_branch_name(fields: Mapping[str, DocumentField], otherwise: str) -> str
     return name[:MAX_BRANCH_NAME] if name else otherwise
 
 
-def _read_log(field: DocumentField, entries: Mapping[int, LogEntry]) -> list[LogEntry]:
+def _read_command_log(field: DocumentField, entries: Mapping[int, LogEntry]) -> list[LogEntry]:
     found: dict[int, LogEntry] = {}
     for part in field.items("ids of entries of the log"):
         number = part.value
         if type(number) is not int or number not in entries:
-            part.report_expected("the id of an entry of the log")
+            part.report_expected_value("the id of an entry of the log")
         elif number in found:
             part.report_problem(f"expected each entry once, got {number} once more")
         else:
@@ -503,12 +507,12 @@ def _read_numbered_digest(part: DocumentField, number: Param, what: str) -> Numb
     if len(pair) == 2:
         return pair[0].read_integer(number) or 0, _read_digest(pair[1])
     if isinstance(part.value, list):
-        part.report_expected(what)
+        part.report_expected_value(what)
     return None
 
 
 def _read_digest(part: DocumentField) -> str:
     if not isinstance(part.value, str) or len(part.value) != 16:
-        part.report_expected("a digest of 16 hexadecimal digits in quotes")
+        part.report_expected_value("a digest of 16 hexadecimal digits in quotes")
         return ""
     return part.value

@@ -3,7 +3,7 @@
 Blocked cells are given by the first of these rules that applies:
 1. the tiles of blocking layers, which have a name such as collision, walls, blocked, obstacles or solid, or the
    property `blocks: true`;
-2. in all layers, tiles that have a property `blocks`, `blocked_cells`, `collides` or `solid` which is true;
+2. in all layers, tiles that have a property `blocks`, `blocked_mask`, `collides` or `solid` which is true;
 3. the tiles of the only tile layer.
 """
 
@@ -45,7 +45,7 @@ def read_tiled_map(path: str | os.PathLike[str], movement: Movement = DEFAULT_MO
 def parse_tiled(data: bytes, path: Path, movement: Movement = DEFAULT_MOVEMENT) -> Grid:
     """Parse the bytes of a Tiled map; external tile sets are found relative to the folder of `path`."""
     reader = _TiledReader(_parse_json_object(data, str(path)), path)
-    return Grid(np.where(reader.blocked_cells(), ord("@"), ord(".")).astype(np.uint8), movement, path.name)
+    return Grid(np.where(reader.blocked_mask(), ord("@"), ord(".")).astype(np.uint8), movement, path.name)
 
 
 def _parse_json_object(data: bytes, name: str) -> _JsonObject:
@@ -120,7 +120,7 @@ class _TiledReader:
 
     # --- blocked cells ---
 
-    def blocked_cells(self) -> npt.NDArray[np.bool_]:
+    def blocked_mask(self) -> npt.NDArray[np.bool_]:
         chosen = [layer for layer in self.layers if _is_blocking_layer(layer)]
         if not chosen and (numbers := self._blocking_tiles()):
             wanted = np.array(sorted(numbers), np.uint32)
@@ -142,9 +142,9 @@ class _TiledReader:
     def _blocking_tiles(self) -> set[int]:
         """Return the numbers of the tiles with a property that makes them blocking."""
         found = set()
-        for entry in _objects_in(self.root.get("tilesets")):
+        for entry in _json_objects_in(self.root.get("tilesets")):
             first = self._read_integer(entry, "firstgid")
-            tiles = _objects_in(self._tile_set(entry).get("tiles"))
+            tiles = _json_objects_in(self._tile_set(entry).get("tiles"))
             found |= {first + self._read_integer(tile, "id") for tile in tiles if _has_blocking_property(tile)}
         return {number for number in found if 0 < number <= _TILE_NUMBER_MASK}
 
@@ -216,7 +216,7 @@ class _TiledReader:
         return np.frombuffer(data[: len(data) // 4 * 4], "<u4").astype(np.uint32)
 
 
-def _objects_in(value: object) -> list[_JsonObject]:
+def _json_objects_in(value: object) -> list[_JsonObject]:
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
@@ -227,5 +227,5 @@ def _is_blocking_layer(layer: _JsonObject) -> bool:
 def _has_blocking_property(part: _JsonObject) -> bool:
     return any(
         str(entry.get("name", "")).lower() in _BLOCKING_PROPERTIES and entry.get("value") is True
-        for entry in _objects_in(part.get("properties"))
+        for entry in _json_objects_in(part.get("properties"))
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sim.agent_api import AgentSpec
 from sim.commands import AGENT_PARAM, MAX_AGENTS, TICK_PARAM, AddAgent, AgentConfig, Command, RenameAgent, TimedCommand
 from sim.files.agents import CROWD_KEYS, read_agent
-from sim.files.commands import COMMAND_KEYS, CommandReader, CommandWriter, command_data, read_command
+from sim.files.commands import COMMAND_KEYS, CommandReader, CommandWriter, command_data, read_entry_commands
 from sim.files.document_fields import DocumentField, require_field
 from sim.files.yaml import InlineList, InlineMap
 from sim.params import Value, did_you_mean_hint, parse_params, value_as_in_files
@@ -37,7 +37,7 @@ class RosterMember:
 
 
 @dataclass
-class Roster:
+class AgentRoster:
     """Agents that exist after the timed commands read so far, by the numbers that a world will give them."""
 
     specs: Mapping[str, AgentSpec]
@@ -66,7 +66,7 @@ class Roster:
         self.members[assigned] = member
         self.next_number = max(self.next_number, assigned + 1)
 
-    def is_present(self, number: int) -> bool:
+    def is_agent_present(self, number: int) -> bool:
         return number in self.members and not self.members[number].is_removed
 
     def find_agent(self, name: object) -> int | str:
@@ -77,17 +77,17 @@ class Roster:
         if isinstance(name, int) and not isinstance(name, bool):
             known = ", ".join(map(str, self.members)) or "none"
             number = name if name in self.members else self._invalid_group_number()
-            return f"no agent {name}; known: {known}" if number is None else self._number_if_present(number)
+            return f"no agent {name}; known: {known}" if number is None else self._agent_number_if_present(number)
         for names in ({n: m.label for n, m in self.members.items()}, {n: m.kind for n, m in self.members.items()}):
             found = [number for number, known in names.items() if known == name]
-            present = [number for number in found if self.is_present(number)]
+            present = [number for number in found if self.is_agent_present(number)]
             if len(present) > 1:
                 numbers = ", ".join(map(str, present))
                 return f"agents {numbers} are called {value_as_in_files(name)}; name one by its number"
             if found:
-                return self._number_if_present((present or found)[0])
+                return self._agent_number_if_present((present or found)[0])
         if (reserved := self._invalid_group_number(name)) is not None:
-            return self._number_if_present(reserved)
+            return self._agent_number_if_present(reserved)
         labels = [member.label or member.kind for member in self.members.values()]
         return f"no agent {value_as_in_files(name)}{did_you_mean_hint(name, labels)}"
 
@@ -103,9 +103,13 @@ class Roster:
                 return number
         return None
 
-    def _number_if_present(self, number: int) -> int | str:
+    def _agent_number_if_present(self, number: int) -> int | str:
         member = self.members[number]
-        return number if self.is_present(number) else f"agent {number} ({member.label or member.kind}) has been removed"
+        return (
+            number
+            if self.is_agent_present(number)
+            else f"agent {number} ({member.label or member.kind}) has been removed"
+        )
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -114,7 +118,7 @@ class Roster:
 class TimedCommandReader(CommandReader):
     """Reader of commands written by people: each name must exist when its command applies, and values must be valid."""
 
-    def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: Roster) -> None:
+    def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: AgentRoster) -> None:
         """Create a reader of timed commands for one scenario.
 
         Args:
@@ -190,7 +194,7 @@ class TimedCommandReader(CommandReader):
             part.report_problem(f"expected at most {MAX_AGENTS} agents in all")
             return None
         assigned = number.read_integer(AGENT_PARAM) if number else None
-        if number and assigned is not None and self.roster.is_present(assigned):
+        if number and assigned is not None and self.roster.is_agent_present(assigned):
             number.report_problem(f"agent {assigned} already exists")
         for key in CROWD_KEYS:
             if key in part.read_mapping("an agent such as {kind: tb-wa}"):
@@ -236,7 +240,9 @@ def read_timed_commands(entry: DocumentField, reader: TimedCommandReader) -> tup
             timed.append((tick, part, fields))
     timed.sort(key=lambda item: item[0])
     return tuple(
-        TimedCommand(tick, command) for tick, part, fields in timed for command in read_command(part, fields, reader)
+        TimedCommand(tick, command)
+        for tick, part, fields in timed
+        for command in read_entry_commands(part, fields, reader)
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import BinaryIO
 
-from sim.files.disk import open_atomically
+from sim.files.disk import open_file_atomically
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.walker import Walker
@@ -29,7 +29,7 @@ class TraceWriter:
 
     def __enter__(self) -> "TraceWriter":
         if self.path is not None:
-            self._file = self._contexts.enter_context(open_atomically(self.path))
+            self._file = self._contexts.enter_context(open_file_atomically(self.path))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -47,11 +47,11 @@ class TraceWriter:
         """Return the maximum number of ticks between two write_ticks(): 1 if moves can be refused, otherwise BULK."""
         return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else MAX_TICKS_PER_CALL
 
-    def reset_counters(self) -> None:
+    def reset_refusal_counters(self) -> None:
         """Reset the counters of refused moves before the run of a new world."""
         self._refusal_counts = {}
 
-    def write(self, world: World, **more: object) -> None:
+    def write_ticks(self, world: World, **more: object) -> None:
         """Write a line for each tick of each agent in the last World.advance(), sorted by tick.
 
         Args:

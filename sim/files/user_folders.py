@@ -19,20 +19,24 @@ FOLDER_NAME = "backmove"
 
 def cache_folder() -> Path:
     """Return the folder for data that the program can create again, such as compiled kernels."""
-    return _system_or_temporary(lambda: platformdirs.user_cache_path(FOLDER_NAME, appauthor=False, opinion=False))
+    return _system_or_temporary_folder(
+        lambda: platformdirs.user_cache_path(FOLDER_NAME, appauthor=False, opinion=False)
+    )
 
 
 def config_folder() -> Path:
     """Return the folder for settings; under Windows it is synchronised between the machines of the user."""
-    return _system_or_temporary(lambda: platformdirs.user_config_path(FOLDER_NAME, appauthor=False, roaming=True))
+    return _system_or_temporary_folder(
+        lambda: platformdirs.user_config_path(FOLDER_NAME, appauthor=False, roaming=True)
+    )
 
 
 def state_folder() -> Path:
     """Return the folder for the state of the program, such as journals of unsaved work."""
-    return _system_or_temporary(lambda: platformdirs.user_state_path(FOLDER_NAME, appauthor=False))
+    return _system_or_temporary_folder(lambda: platformdirs.user_state_path(FOLDER_NAME, appauthor=False))
 
 
-def _system_or_temporary(find_folder: Callable[[], Path]) -> Path:
+def _system_or_temporary_folder(find_folder: Callable[[], Path]) -> Path:
     """Return the folder that `find_folder` returns; if the system defines none, return the temporary folder."""
     try:
         return find_folder()

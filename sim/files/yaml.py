@@ -42,7 +42,7 @@ class YamlDocument:
     data: Any
     lines: Any  # line numbers nested as `data`: a number for a value on one line, else (number, lines of its parts)
 
-    def line_of(self, path: ValuePath) -> int:
+    def line_of_path(self, path: ValuePath) -> int:
         """Return the line of the value at a path, or of the innermost existing part along the path."""
         node = self.lines
         for step in path:
@@ -53,7 +53,7 @@ class YamlDocument:
         return int(node[0] if isinstance(node, tuple) else node)
 
 
-def path_text(path: ValuePath) -> str:
+def document_path_text(path: ValuePath) -> str:
     """Return a path as text, such as agents[0].kind."""
     text = ""
     for step in path:
@@ -142,7 +142,7 @@ class _DocumentBuilder:
     def __init__(self, name: str, length: int) -> None:
         self.name, self.length = name, length
         self.root: tuple[Any, Any] | None = None  # (data, lines) of the document, see Document; None: no data yet
-        self.open_parts: list[_OpenPart] = []
+        self.open_parts: list[_OpenCollection] = []
         self.values = 0
         self.line = 1  # line number, from 1, of the parser event that is being processed
 
@@ -159,10 +159,10 @@ class _DocumentBuilder:
             self.line = mark.line + 1
             self.values += 1
             if event.tag is not None or event.anchor is not None or self.values > MAX_VALUES:
-                self._check_event(event)
+                self._check_supported_event(event)
             text, part = event.value, self.open_parts[-1] if self.open_parts else None
             if part is not None and part.awaits_key:
-                self._set_key(part, text)
+                self._set_mapping_key(part, text)
                 continue
             if event.tag is None and not event.style:
                 if text in known:
@@ -189,42 +189,42 @@ class _DocumentBuilder:
         elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
             self.values += 1
             if event.tag is not None or event.anchor is not None or self.values > MAX_VALUES:
-                self._check_event(event)
-            self._begin_part(kind is yaml.MappingStartEvent)
+                self._check_supported_event(event)
+            self._begin_collection(kind is yaml.MappingStartEvent)
         elif kind is yaml.AliasEvent:
-            self._raise_unsupported("an alias (*name)")
+            self._raise_unsupported_error("an alias (*name)")
         elif kind is yaml.DocumentStartEvent and self.root is not None:
-            self._raise_unsupported("a second document")
+            self._raise_unsupported_error("a second document")
 
-    def _check_event(self, event: Any) -> None:
+    def _check_supported_event(self, event: Any) -> None:
         """Raise a ConfigError if an event has an anchor or a tag, or if the document has too many values."""
         if event.anchor is not None:
-            self._raise_unsupported("an anchor (&name)")
+            self._raise_unsupported_error("an anchor (&name)")
         if event.tag is not None and event.tag != "!":
-            self._raise_unsupported(f"the tag {value_as_in_files(event.tag.replace('tag:yaml.org,2002:', '!!'))}")
+            self._raise_unsupported_error(f"the tag {value_as_in_files(event.tag.replace('tag:yaml.org,2002:', '!!'))}")
         if self.values > MAX_VALUES:
-            self._raise_unsupported(f"more than {MAX_VALUES:,} values")
+            self._raise_unsupported_error(f"more than {MAX_VALUES:,} values")
 
-    def _raise_unsupported(self, got: str) -> None:
+    def _raise_unsupported_error(self, got: str) -> None:
         """Raise a ConfigError at the present line for an unsupported part of YAML, described by `got`."""
         raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {got}")
 
-    def _set_key(self, part: "_OpenPart", key: str) -> None:
+    def _set_mapping_key(self, part: "_OpenCollection", key: str) -> None:
         """Set the key of the next value of a mapping; raise a ConfigError if the mapping already has the key."""
         if key in part.data:
-            self._raise_unsupported(f"the key {value_as_in_files(key)} a second time")
+            self._raise_unsupported_error(f"the key {value_as_in_files(key)} a second time")
         part.key, part.key_line, part.awaits_key = sys.intern(key), self.line, False
 
-    def _begin_part(self, is_mapping: bool) -> None:
+    def _begin_collection(self, is_mapping: bool) -> None:
         """Begin a new list or mapping inside the innermost list or mapping that is still open."""
         if self.open_parts and self.open_parts[-1].awaits_key:
-            self._raise_unsupported("a list or a mapping as a key")
+            self._raise_unsupported_error("a list or a mapping as a key")
         if len(self.open_parts) >= MAX_DEPTH:
-            self._raise_unsupported(f"more than {MAX_DEPTH} levels")
-        self.open_parts.append(_OpenPart(is_mapping, self.line))
+            self._raise_unsupported_error(f"more than {MAX_DEPTH} levels")
+        self.open_parts.append(_OpenCollection(is_mapping, self.line))
 
 
-class _OpenPart:
+class _OpenCollection:
     """List or mapping that is still open, because its end has not been read yet."""
 
     __slots__ = ("awaits_key", "data", "is_mapping", "is_on_one_line", "key", "key_line", "line", "lines")

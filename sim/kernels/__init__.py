@@ -35,13 +35,13 @@ _MAX_CACHE_FOLDERS = 4  # number of cache folders kept, the newest ones; every P
 _GENERIC_CPU = "generic"
 
 
-def _folder_name_for(processor: str) -> str:
+def _cache_folder_name_for(processor: str) -> str:
     checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0")
     about = (checks_bounds, sys.implementation.cache_tag, sys.platform, platform.machine(), processor)
     return f"kernels-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
 
 
-def _is_safe_folder(folder: Path) -> bool:
+def _is_safe_cache_folder(folder: Path) -> bool:
     """Return whether compiled kernels may be stored in a folder: only this user can write to it, and writing works."""
     if not create_private_folder(folder):
         return False
@@ -52,7 +52,7 @@ def _is_safe_folder(folder: Path) -> bool:
         return False
 
 
-def _candidate_folders(name: str) -> Iterator[Path]:
+def _candidate_cache_folders(name: str) -> Iterator[Path]:
     """Yield the possible folders for compiled kernels, best first. Without a writable folder numba fails at import."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         root = Path(named)
@@ -62,9 +62,9 @@ def _candidate_folders(name: str) -> Iterator[Path]:
     yield temporary_folder() / name
 
 
-def _choose_folder(name: str) -> Path:
-    for folder in _candidate_folders(name):
-        if _is_safe_folder(folder):
+def _choose_cache_folder(name: str) -> Path:
+    for folder in _candidate_cache_folders(name):
+        if _is_safe_cache_folder(folder):
             os.utime(folder)  # mark the folder as used now, so that delete_old_folders() does not delete it
             delete_old_folders(folder.parent, "kernels-*", _MAX_CACHE_FOLDERS)
             return folder
@@ -74,14 +74,14 @@ def _choose_folder(name: str) -> Path:
 def _folder_name_and_archive() -> tuple[str, Path | None]:
     """Return the name of the cache folder, and the shipped archive of kernels that fits this system, or None."""
     if processor := os.environ.get("NUMBA_CPU_NAME"):
-        return _folder_name_for(processor), None
-    name = _folder_name_for(_GENERIC_CPU)
+        return _cache_folder_name_for(processor), None
+    name = _cache_folder_name_for(_GENERIC_CPU)
     archive = ROOT / archive_name(name)
-    return (name, archive) if archive.is_file() else (_folder_name_for(""), None)
+    return (name, archive) if archive.is_file() else (_cache_folder_name_for(""), None)
 
 
 _folder_name, _archive = _folder_name_and_archive()
-CACHE_FOLDER = _choose_folder(_folder_name)
+CACHE_FOLDER = _choose_cache_folder(_folder_name)
 if _archive is not None:
     os.environ["NUMBA_CPU_NAME"] = _GENERIC_CPU
     unpack_archive(_archive, CACHE_FOLDER)

@@ -26,7 +26,7 @@ LINK = np.dtype(
 )
 
 
-def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table:
+def new_ancestry_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table:
     """Return an empty table of links, one for each cell. `tile_width`: width of the map for tiles, 0 for row order."""
     links: Table = new_table("links", cells, LINK, tile_width, is_reused)
     return links

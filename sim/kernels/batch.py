@@ -77,7 +77,7 @@ def run_tb_bfs_batch(ground, like, table, results, tick, rows):
         result = results[i]
         (search, route, links, state), metrics, visits = _agent_arrays_at(like, table, i)
         result.done = tb_bfs.run_ticks(ground, search, route, links, state, result.budget, rows[i])
-        result.legal = referee.judge_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
@@ -88,7 +88,7 @@ def run_lrta_batch(ground, like, table, results, tick, rows):
         result = results[i]
         (learned, state), metrics, visits = _agent_arrays_at(like, table, i)
         result.done = lrta.run_ticks_at_depth_1(ground, learned, state, rows[i])
-        result.legal = referee.judge_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
@@ -99,7 +99,7 @@ def run_tba_batch(ground, like, table, results, tick, rows):
         result = results[i]
         (search, detour, path, trace, state), metrics, visits = _agent_arrays_at(like, table, i)
         result.done = tba.run_ticks(ground, search, detour, path, trace, state, result.budget, rows[i])
-        result.legal = referee.judge_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
@@ -113,7 +113,7 @@ def run_dstar_lite_batch(ground, like, table, results, tick, rows):
         result = results[i]
         (search, memory, state), metrics, visits = _agent_arrays_at(like, table, i)
         result.done = dstar_lite.run_ticks(ground, search, memory, state, result.budget, rows[i])
-        result.legal = referee.judge_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 

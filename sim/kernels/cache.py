@@ -26,12 +26,12 @@ checkout and an installed program, or two branches, can share a cache without de
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
-def _with_checksum(data: bytes) -> bytes:
+def _prepend_checksum(data: bytes) -> bytes:
     """Return the checksum of the data, followed by the data."""
     return hashlib.sha256(data).digest() + data
 
 
-def _without_checksum(data: bytes) -> bytes | None:
+def _strip_checksum(data: bytes) -> bytes | None:
     """Remove the checksum from the start of the data; return None if the checksum is wrong."""
     seal, rest = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
     return rest if hashlib.sha256(rest).digest() == seal else None
@@ -63,13 +63,13 @@ class _ChecksummedFiles(IndexDataCacheFile):
     def _read_checked(self, path: str) -> bytes | None:
         try:
             with open(path, "rb") as file:
-                return _without_checksum(file.read())
+                return _strip_checksum(file.read())
         except OSError:
             return None
 
     def _write_checked(self, path: str, data: bytes) -> None:
         with self._open_for_write(path) as file:
-            file.write(_with_checksum(data))
+            file.write(_prepend_checksum(data))
 
 
 class _SourceStampLocator(UserProvidedCacheLocator):

@@ -12,7 +12,7 @@ Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games
 import numpy as np
 
 from sim.kernels.jit import kernel
-from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS, h0_cells
+from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS, h0_between_cells
 
 NO_CAP = np.int64(1) << 62  # value of `cap` (maximum number of steps) that means: no limit
 CLIMB_FAILED = -1  # result of a climb that fails; otherwise the result is its number of steps
@@ -39,7 +39,7 @@ def climb_length_and_steps(ground, a, b, cap):
 
     The result is the number of steps, or CLIMB_FAILED. The second number also counts the steps of a failed climb.
     """
-    s, h = np.int64(a), h0_cells(ground, a, b)
+    s, h = np.int64(a), h0_between_cells(ground, a, b)
     steps = np.int64(0)
     while s != b:
         if steps == cap:
@@ -47,7 +47,7 @@ def climb_length_and_steps(ground, a, b, cap):
         t = next_climb_cell(ground, s, b)
         if t < 0:
             return np.int64(CLIMB_FAILED), steps
-        h_t = h0_cells(ground, t, b)
+        h_t = h0_between_cells(ground, t, b)
         if h_t >= h:
             return np.int64(CLIMB_FAILED), steps
         s, h = t, h_t
@@ -65,7 +65,7 @@ def next_climb_cell(ground, s, b):
         d = (successors & 15) - 1
         successors >>= 4
         t = np.int64(s) + ground.step[d]
-        f = ground.cost[d] + h0_cells(ground, t, b)
+        f = ground.cost[d] + h0_between_cells(ground, t, b)
         if f < best_f:
             best, best_f = t, f
     return best

@@ -14,11 +14,11 @@ from sim.kernels import log
 from sim.kernels.dynamic_control import make_lrta_move
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import h_excess, learned_h_of
-from sim.kernels.learner import has_no_moves, write_learning_row
+from sim.kernels.learned import learned_h_excess, learned_h_of
+from sim.kernels.learner import has_obviously_no_path, write_learning_row
 from sim.kernels.lrta import NO_REACH, best_frontier_cell, first_cell_on_path, look_ahead
 from sim.kernels.memory import untouched_zeros
-from sim.kernels.octile import direction_between, h0_cells
+from sim.kernels.octile import direction_between, h0_between_cells
 from sim.kernels.search import CLOSED
 
 FEATURE_COUNT = 11
@@ -74,7 +74,7 @@ def run_oracle_ticks(ground, targets, ball, probe, history, state, dmax, sees_al
         if st.status != log.ACTIVE:
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_moves(ground, st):
+        if not has_obviously_no_path(ground, st):
             depth = least_sufficient_depth(ground, targets, probe, st, dmax)
             history.record[0].last_depth = depth
             history.depths[st.loc] = depth
@@ -108,7 +108,7 @@ def run_tree_ticks(ground, targets, ball, probe, history, state, tree, q, dmax, 
         if st.status != log.ACTIVE:
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_moves(ground, st):
+        if not has_obviously_no_path(ground, st):
             used = compute_features(ground, targets, probe, history, st, q)
             depth = min(predict_depth(tree, history.features), np.int64(dmax))
             history.record[0].last_depth = depth
@@ -130,7 +130,7 @@ def walk_and_label(ground, targets, ball, probe, history, q, dmax, state, featur
     """
     st = state[0]
     for i in range(labels.size):
-        if st.status != log.ACTIVE or has_no_moves(ground, st):
+        if st.status != log.ACTIVE or has_obviously_no_path(ground, st):
             return i
         labels[i] = least_sufficient_depth(ground, targets, probe, st, dmax)
         compute_features(ground, targets, probe, history, st, q)
@@ -174,8 +174,8 @@ def compute_features(ground, targets, probe, history, st, q):
     oldest = s
     if known:
         oldest = np.int64(history.recent[history.record[0].head if known == steps else 0])
-    f[0] = h0_cells(ground, s, st.goal)
-    f[1] = h0_cells(ground, s, oldest)
+    f[0] = h0_between_cells(ground, s, st.goal)
+    f[1] = h0_between_cells(ground, s, oldest)
     f[2] = count_distinct_cells(history, known)
     f[3] = 0.0
     for i in range(known):
@@ -190,7 +190,7 @@ def compute_features(ground, targets, probe, history, st, q):
     if t >= 0:
         h, h_t = learned_h_of(learned, s), learned_h_of(learned, t)
         f[8] = min(MAX_RATIO, h / h_t) if h_t > 0.0 else MAX_RATIO
-        f[9] = np.float64(h_excess(learned, t) > 0.0)
+        f[9] = np.float64(learned_h_excess(learned, t) > 0.0)
         f[10] = np.float64(h > h_t)
     return used
 
@@ -214,7 +214,7 @@ def raised_frontier_fraction(learned, probe, st, rim):
     raised = 0
     for i in range(1, st.closed):
         t = probe.cells[i]
-        raised += probe.search.nodes[t].place != CLOSED and h_excess(learned, t) > 0.0
+        raised += probe.search.nodes[t].place != CLOSED and learned_h_excess(learned, t) > 0.0
     return raised / rim if rim else 0.0
 
 

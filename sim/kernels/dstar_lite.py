@@ -18,7 +18,7 @@ from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
 from sim.kernels.memory import untouched_zeros
-from sim.kernels.octile import NO_DIRECTION, h0_cells
+from sim.kernels.octile import NO_DIRECTION, h0_between_cells
 from sim.kernels.search import CLOSED, clear_search, is_known
 from sim.kernels.tiled import Table, new_table
 
@@ -104,7 +104,7 @@ def run_ticks(ground, search, memory, state, expansions, rows):
         elif st.found:
             move_agent(ground, search, st)
             phase = log.FOLLOWING
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -157,7 +157,7 @@ def compute_shortest_path(ground, search, memory, st, expansions):
         entry = memory.queue[0]
         u = entry.cell
         k2 = min(g_of(search, u), memory.rhs[u])
-        k1 = k2 + h0_cells(ground, st.loc, u) + st.km
+        k1 = k2 + h0_between_cells(ground, st.loc, u) + st.km
         if entry_precedes(entry.k1, entry.k2, u, k1, k2, u):
             sift_entry(memory.queue, search.nodes, control.open_size, 0, k1, k2, u)
             st.rekeyed += 1
@@ -242,7 +242,13 @@ def update_queue_entry(ground, search, memory, st, u):
             place = control.open_size
             control.open_size += 1
         sift_entry(
-            memory.queue, search.nodes, control.open_size, place, k2 + h0_cells(ground, st.loc, u) + st.km, k2, u
+            memory.queue,
+            search.nodes,
+            control.open_size,
+            place,
+            k2 + h0_between_cells(ground, st.loc, u) + st.km,
+            k2,
+            u,
         )
         return
     if node.place != CLOSED:
@@ -338,7 +344,7 @@ def on_change(ground, search, memory, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
         return
-    st.km += h0_cells(ground, st.last, st.loc)
+    st.km += h0_between_cells(ground, st.last, st.loc)
     st.last = st.loc
     search.control[0].aim_x = st.loc % ground.width
     search.control[0].aim_y = st.loc // ground.width

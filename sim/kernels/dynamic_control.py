@@ -11,11 +11,11 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_moves
+from sim.kernels.learner import has_obviously_no_path
 from sim.kernels.levels import node_on_level
 from sim.kernels.lrta import NO_REACH, learn_and_move, look_ahead
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import must_grow, set_target, step_toward
+from sim.kernels.targets import must_hash_table_grow, set_target, step_toward_target
 from sim.kernels.whole_depths import NO_DEPTH
 
 # Rules for a re-entry (a visit to a cell visited before), after which an agent may drop subgoals and head for its goal.
@@ -56,7 +56,7 @@ def look_up_subgoal(column, place, visits, it, st):
     if not it.uses_subgoals:
         if it.uses_depths:
             depth = np.int64(column.far_depth[place])
-    elif drops_subgoal(visits, it, st):
+    elif should_drop_subgoal(visits, it, st):
         it.drops_subgoal = 1
         if visits[st.loc] > 1:
             st.marks |= log.REENTERED
@@ -75,7 +75,7 @@ def look_up_subgoal(column, place, visits, it, st):
 
 
 @kernel
-def drops_subgoal(visits, it, st):
+def should_drop_subgoal(visits, it, st):
     """Return whether the agent heads for its goal instead of the region's subgoal.
 
     It does so on a cell that it has visited before (a re-entry), unless the rule is NEVER; and on every cell after
@@ -107,10 +107,10 @@ def run_ticks(ground, levels, column, targets, ball, visits, control, state, row
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):
-        if st.status != log.ACTIVE or must_grow(targets):
+        if st.status != log.ACTIVE or must_hash_table_grow(targets):
             return tick
         used, phase = np.int64(0), log.WAITING
-        if has_no_moves(ground, st):
+        if has_obviously_no_path(ground, st):
             st.status = log.NO_PATH
         else:
             target, depth = choose_target(levels, column, visits, it, st)
@@ -124,7 +124,7 @@ def run_ticks(ground, levels, column, targets, ball, visits, control, state, row
                 st.status = log.NO_PATH
             else:
                 it.is_for_good = 1
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -137,6 +137,6 @@ def make_lrta_move(ground, targets, ball, st, depth, sees_all):
     whether the agent has moved.
     """
     if depth == 1 and not sees_all:
-        return np.int64(1), step_toward(ground, targets, st)
+        return np.int64(1), step_toward_target(ground, targets, st)
     used = np.int64(look_ahead(ground, targets, ball, st, depth, NO_REACH))
     return used, learn_and_move(ground, targets, ball, st)

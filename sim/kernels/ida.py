@@ -17,7 +17,7 @@ from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
 from sim.kernels.memory import untouched_zeros
-from sim.kernels.octile import NO_DIRECTION, h0_cells
+from sim.kernels.octile import NO_DIRECTION, h0_between_cells
 from sim.kernels.route import route_index, set_route
 from sim.kernels.search import CLOSED, clear_search, is_known
 from sim.kernels.tb_bfs import may_open_path
@@ -97,7 +97,7 @@ def begin_search_at_agent(ground, labels, stack, st):
     st.length = 0
     st.iteration = 0
     st.limit = 0.0
-    st.next_limit = h0_cells(ground, st.loc, st.goal)
+    st.next_limit = h0_between_cells(ground, st.loc, st.goal)
     st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
 
 
@@ -123,7 +123,7 @@ def run_ticks(ground, labels, stack, route, state, expansions, rows):
             if st.found:
                 set_route_from_stack(stack, route, st)
         phase = move_agent(route, st)
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -215,7 +215,7 @@ def next_child_direction(ground, stack, st):
         t = s + ground.step[d]
         if stack.holds[t]:
             continue
-        f = stack.g[top] + ground.cost[d] + h0_cells(ground, t, st.goal)
+        f = stack.g[top] + ground.cost[d] + h0_between_cells(ground, t, st.goal)
         if f <= st.limit:
             return d
         st.next_limit = min(st.next_limit, f)

@@ -49,7 +49,7 @@ KERNELS: list[Any] = []
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Make the function a kernel: at its first call it is loaded from the cache on disk, or else compiled."""
-    return _make_kernel(function, _OPTIONS)
+    return _create_kernel(function, _OPTIONS)
 
 
 def inlined_kernel(function: Callable[..., Any]) -> Any:
@@ -59,10 +59,10 @@ def inlined_kernel(function: Callable[..., Any]) -> Any:
     two kernels call. A call passes each array as seven machine words (pointer, sizes, strides, ...): in TB-WA*, passing
     two hundred such words from function to function took a tenth of the time of a tick.
     """
-    return _make_kernel(function, {**_OPTIONS, "forceinline": True})
+    return _create_kernel(function, {**_OPTIONS, "forceinline": True})
 
 
-def _make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _create_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return a kernel made of the function; if numba is switched off, return the function itself."""
     if not JIT_ON:
         return function
@@ -115,7 +115,7 @@ def resolve_overload(kernel: Any, *arguments: Any) -> Any:
 
     Finding the code takes half a millisecond. The result is cached, so all agents with the same types share it.
     """
-    kind = kernel, *map(_type_key, arguments)
+    kind = kernel, *map(_numba_type_key, arguments)
     if kind not in _RESOLVED_CODE:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
         found = kernel.overloads.get(types)  # None only if the kernel was never called with these types
@@ -123,14 +123,14 @@ def resolve_overload(kernel: Any, *arguments: Any) -> Any:
     return _RESOLVED_CODE[kind]
 
 
-def _type_key(argument: Any) -> Any:
+def _numba_type_key(argument: Any) -> Any:
     """Return a hashable key that is equal for two arguments if numba treats them as the same type."""
     if isinstance(argument, np.ndarray):
         flags, dtype = argument.flags, argument.dtype
         order = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
         return dtype, dtype.isalignedstruct, argument.ndim, order
     if isinstance(argument, tuple):
-        return type(argument), *map(_type_key, argument)
+        return type(argument), *map(_numba_type_key, argument)
     return type(argument)
 
 

@@ -20,10 +20,10 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.climb import next_climb_cell
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_moves
-from sim.kernels.octile import h0_cells
+from sim.kernels.learner import has_obviously_no_path
+from sim.kernels.octile import h0_between_cells
 from sim.kernels.records import SimilarRecords, find_similar_records, new_similar_records
-from sim.kernels.targets import is_goal_target, must_grow, set_target, step_toward
+from sim.kernels.targets import is_goal_target, must_hash_table_grow, set_target, step_toward_target
 
 CONTROL = np.dtype(
     [
@@ -90,7 +90,7 @@ def new_record_choice(similar: int, records: int, longest: int) -> RecordChoice:
 
 
 @kernel
-def drop_choice(control):
+def drop_chosen_record(control):
     """Delete all targets, so that the agent selects new targets in its next tick."""
     it = control[0]
     it.record = -1
@@ -109,17 +109,17 @@ def run_ticks(ground, records, choice, targets, state, control, rows):
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):
-        if st.status != log.ACTIVE or must_grow(targets):
+        if st.status != log.ACTIVE or must_hash_table_grow(targets):
             return tick
         used, phase = 0, log.WAITING
         it.did = 0
-        if has_no_moves(ground, st):
+        if has_obviously_no_path(ground, st):
             st.status = log.NO_PATH
         else:
             choose_target(ground, records, choice, st, it)
             set_target(ground, targets, np.int64(choice.queue[it.next]))
             used, phase = move_agent(ground, choice, targets, st, it)
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -127,7 +127,7 @@ def run_ticks(ground, records, choice, targets, state, control, rows):
 @kernel
 def move_agent(ground, choice, targets, st, it):
     """Make one move toward the present target. Returns the number of expansions and the phase of the tick."""
-    if step_toward(ground, targets, st):
+    if step_toward_target(ground, targets, st):
         it.leg += 1
         if it.quota > 0:
             it.quota -= 1
@@ -150,11 +150,11 @@ def choose_target(ground, records, choice, st, it):
         drop_record(choice, it)
     skip_reached_targets(choice, st, it)
     if it.stage == SETTLED and (it.next >= it.targets or it.quota == 0):
-        begin_selection(st, it)
+        begin_record_selection(st, it)
         if it.next >= it.targets:
             make_goal_only_target(choice, st, it)
     if it.stage != SETTLED:
-        continue_selection(ground, records, choice, st, it)
+        continue_record_selection(ground, records, choice, st, it)
         skip_reached_targets(choice, st, it)
 
 
@@ -201,7 +201,7 @@ def make_goal_only_target(choice, st, it):
 
 
 @kernel
-def begin_selection(st, it):
+def begin_record_selection(st, it):
     """Begin a selection of targets. Its first test is a climb to the goal if `direct` is set, otherwise a record."""
     it.stage = TO_GOAL if it.direct else TO_FIRST
     it.from_cell = st.loc
@@ -213,12 +213,12 @@ def begin_selection(st, it):
 
 
 @kernel
-def continue_selection(ground, records, choice, st, it):
+def continue_record_selection(ground, records, choice, st, it):
     """Continue the selection of targets, with at most `spread` climbing steps in this tick (0: no limit)."""
     left = it.spread if it.spread else np.int64(1) << 62
     before = it.steps
     while it.stage != SETTLED:
-        if it.stage == TO_FIRST and not has_candidate_left(ground, records, choice, st, it):
+        if it.stage == TO_FIRST and not has_candidate_record_left(ground, records, choice, st, it):
             make_goal_only_target(choice, st, it)
             it.quota = it.cap
             it.stage = SETTLED
@@ -229,7 +229,7 @@ def continue_selection(ground, records, choice, st, it):
             break
         if it.stage != TO_GOAL:
             it.did |= ASKED
-        result = continue_climb(ground, st, it, *climb_ends(records, choice, st, it), room)
+        result = continue_climb(ground, st, it, *first_and_last_climb_cell(records, choice, st, it), room)
         if result == UNDER_WAY:
             break
         it.climber = -1
@@ -243,7 +243,7 @@ def continue_selection(ground, records, choice, st, it):
 
 
 @kernel
-def has_candidate_left(ground, records, choice, st, it):
+def has_candidate_record_left(ground, records, choice, st, it):
     """Advance `candidate` to the next similar record to try, and return False if there is none.
 
     The first call of a selection finds the similar records. Records that were given up earlier are skipped.
@@ -259,7 +259,7 @@ def has_candidate_left(ground, records, choice, st, it):
 
 
 @kernel
-def climb_ends(records, choice, st, it):
+def first_and_last_climb_cell(records, choice, st, it):
     """Return the first and the last cell of the climb that the selection tests in its present stage."""
     if it.stage == TO_GOAL:
         return np.int64(it.from_cell), np.int64(st.goal)
@@ -287,7 +287,7 @@ def continue_climb(ground, st, it, a, b, room):
         if room == 0:
             return UNDER_WAY
         t = next_climb_cell(ground, it.climber, b)
-        if t < 0 or h0_cells(ground, t, b) >= h0_cells(ground, it.climber, b):
+        if t < 0 or h0_between_cells(ground, t, b) >= h0_between_cells(ground, it.climber, b):
             return GAVE_UP
         it.climber = t
         it.climbed += 1

@@ -15,7 +15,7 @@ OPPOSITE_DIRECTION = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
 """REVERSED[d] is the direction opposite to d, in the order N, E, S, W, NE, SE, SW, NW."""
 
 
-def new_record_search(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
+def new_search_without_heap(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
     """Return a Search whose heap has no room, because only its cell records are used.
 
     `tile_width` is the width of the map if the records are laid out in tiles (tiled.py), 0 for row order.

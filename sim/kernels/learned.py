@@ -79,7 +79,7 @@ def learned_h_of(learned, s):
 
 
 @kernel
-def h_excess(learned, s):
+def learned_h_excess(learned, s):
     """Return by how much learning has raised h of cell s: h - h0. For display and features; writes nothing."""
     value = learned.h[s]
     return 0.0 if value == 0.0 else value - initial_h(learned.target, s)

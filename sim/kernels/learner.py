@@ -34,7 +34,8 @@ STATE = np.dtype(
 )
 
 
-# Labels of cells in reaches_added_arc(). IS_SEEN: the flood fill has reached the cell. IS_TAIL: an added arc leaves it.
+# Labels of cells in can_reach_added_arc(). IS_SEEN: the flood fill has reached the cell. IS_TAIL: an added arc leaves
+# it.
 IS_SEEN, IS_TAIL = 1, 2
 
 
@@ -66,7 +67,7 @@ def set_h_limit(state, longest):
 
 
 @kernel
-def reaches_added_arc(ground, loc, tails, rose, seen, queue):
+def can_reach_added_arc(ground, loc, tails, rose, seen, queue):
     """Return whether the agent at cell `loc` can reach the tail (first cell) of an arc that a map change has added.
 
     Changed arc i begins at tails[i]; it was added if rose[i] is false. `seen` must contain only zeros before the call.
@@ -79,7 +80,7 @@ def reaches_added_arc(ground, loc, tails, rose, seen, queue):
 
 
 @kernel
-def has_no_moves(ground, st):
+def has_obviously_no_path(ground, st):
     """Return True if there is no legal move from the agent's cell or from the goal, so that there is no path."""
     return ground.moves[st.goal] == 0 or ground.moves[st.loc] == 0
 
@@ -97,12 +98,12 @@ def write_learning_row(row, st, used, has_moved):
     """Write the result row of a tick. `used` is the number of expansions. If not `has_moved`, there is no path."""
     if not has_moved:
         st.status = log.NO_PATH
-    log.write_row(row, st.loc, used, 0, st.marks, log.LEARNING if has_moved else log.WAITING)
+    log.write_tick_row(row, st.loc, used, 0, st.marks, log.LEARNING if has_moved else log.WAITING)
     st.marks = 0
 
 
 @kernel
-def is_path_cut(ground, path, state):
+def is_planned_path_cut(ground, path, state):
     """Return True if a map change has made a move on the rest of the agent's planned path illegal."""
     st = state[0]
     for i in range(st.head, st.length - 1):

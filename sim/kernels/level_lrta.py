@@ -25,7 +25,7 @@ from sim.kernels.memory import untouched_zeros
 from sim.kernels.openlist import key_of_f, sift_up
 from sim.kernels.search import CLOSED
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import CELL_BITS, hash_index, hash_put
+from sim.kernels.targets import CELL_BITS, hash_index, put_in_hash_table
 
 COST_TOLERANCE = 1e-9
 """Relative tolerance for comparing costs, because sums of distances between the means of regions are not exact."""
@@ -66,7 +66,7 @@ def raise_node_h(levels, tables, target, u, value, diagonal):
     """Raise the estimated cost from node u to the target node to `value` if it is lower."""
     if value > node_h(levels, tables, target, u, diagonal):
         aimed = tables.aimed[0]
-        tables.counts[0].entries += hash_put(
+        tables.counts[0].entries += put_in_hash_table(
             tables.keys, tables.values, np.int64(target) << CELL_BITS | np.int64(u), value
         )
         aimed.changes += 1

@@ -11,14 +11,17 @@ from sim.kernels.jit import KERNELS
 
 
 class KernelLoader:
-    """Prefetcher of all cached kernels. Each call of load_next() loads one kernel, for one set of argument types."""
+    """Prefetcher of all cached kernels.
+
+    Each call of load_next_overload() loads one kernel, for one set of argument types.
+    """
 
     def __init__(self, first: str = "") -> None:
         """Prepare to load all kernels, first those in modules whose name starts with `first`."""
         in_order = sorted(KERNELS, key=lambda kernel: not kernel.__module__.startswith(first))
         self._steps = _load_overloads(in_order)
 
-    def load_next(self) -> bool:
+    def load_next_overload(self) -> bool:
         """Load one more kernel, for one set of argument types; return False if all are loaded already."""
         return next(self._steps, False)
 

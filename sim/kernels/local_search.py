@@ -14,8 +14,8 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import h_excess, learned_h_of, raise_h, set_h
-from sim.kernels.learner import has_no_moves, move_agent_to
+from sim.kernels.learned import learned_h_excess, learned_h_of, raise_h, set_h
+from sim.kernels.learner import has_obviously_no_path, move_agent_to
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.octile import NO_DIRECTION, SUCCESSORS
 from sim.kernels.openlist import ENTRY, key_of_f, packed_tie, sift_down, sift_up
@@ -81,7 +81,7 @@ def run_ticks(ground, learned, space, state, n, backup, exit_rule, walks_all, ro
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.FOLLOWING
-        if has_no_moves(ground, st):
+        if has_obviously_no_path(ground, st):
             st.status = log.NO_PATH
         elif st.head + 1 >= st.length or not walks_all:
             used = plan_episode(ground, learned, space, st, n, backup, exit_rule)
@@ -91,7 +91,7 @@ def run_ticks(ground, learned, space, state, n, backup, exit_rule, walks_all, ro
             move_agent_to(st, space.path[st.head])
         else:
             phase = log.WAITING
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -105,9 +105,9 @@ def plan_episode(ground, learned, space, st, n, backup, exit_rule):
         st.status = log.NO_PATH
         return used
     if backup == DIJKSTRA:
-        back_up_dijkstra(ground, learned, space, st)
+        back_up_h_as_lss_lrta(ground, learned, space, st)
     else:
-        back_up_adaptive(ground, learned, space, st)
+        back_up_h_as_rtaa(ground, learned, space, st)
     if learned.h[st.loc] > st.limit:
         st.status = log.NO_PATH
         return used
@@ -194,7 +194,7 @@ def expand_space(ground, learned, space, st, n):
 
 
 @kernel
-def back_up_adaptive(ground, learned, space, st):
+def back_up_h_as_rtaa(ground, learned, space, st):
     """Back up values as RTAA*: h[u] = max(h[u], f(b) - g(u)) for every closed u, where b is the best open cell.
 
     Writes: h.
@@ -210,7 +210,7 @@ def back_up_adaptive(ground, learned, space, st):
 
 
 @kernel
-def back_up_dijkstra(ground, learned, space, st):
+def back_up_h_as_lss_lrta(ground, learned, space, st):
     """Back up values as LSS-LRTA*: h[u] = min over the successors t of c(u,t) + h[t] for every closed u. Writes: h.
 
     Dijkstra's algorithm computes all values at once, from the open cells with their h into the closed ones. An open
@@ -235,7 +235,7 @@ def back_up_dijkstra(ground, learned, space, st):
             successors >>= 4
             t = u + ground.step[d]
             if search.nodes[np.uint64(t)].place == CLOSED:  # valid record, because successors of closed cells are known
-                size = queue_value(space, size, t, value + ground.cost[d], mask)
+                size = queue_cell_value(space, size, t, value + ground.cost[d], mask)
 
 
 @kernel
@@ -258,12 +258,12 @@ def queue_border_cells(ground, learned, space, st, mask):
             if search.nodes[np.uint64(t)].place != CLOSED:
                 best = min(best, ground.cost[d] + learned_h_of(learned, t))
         if best < np.inf:
-            size = queue_value(space, size, u, best, mask)
+            size = queue_cell_value(space, size, u, best, mask)
     return size
 
 
 @kernel
-def queue_value(space, size, u, value, mask):
+def queue_cell_value(space, size, u, value, mask):
     """Queue the closed cell u with this value, or lower its value in the queue. Returns the size of the queue.
 
     Nothing changes if the value of u in the queue is at most the new one.
@@ -289,7 +289,7 @@ def least_excess_cell(ground, learned, space):
     best = np.int64(0)
     least = np.inf
     for i in range(space.search.control[0].open_size):
-        value = h_excess(learned, heap[i].tie & mask)
+        value = learned_h_excess(learned, heap[i].tie & mask)
         is_first = heap[i].key < heap[best].key or (heap[i].key == heap[best].key and heap[i].tie < heap[best].tie)
         if value < least or (value == least and is_first):
             least = value

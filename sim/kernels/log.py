@@ -32,18 +32,18 @@ WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1
 ACTIVE, AT_GOAL, NO_PATH, GAVE_UP = 0, 1, 2, 3
 
 
-def new_log(rows: int) -> np.ndarray:
+def new_tick_log(rows: int) -> np.ndarray:
     """Return a log of `rows` rows, all of them zeros, whose fields Python code can read by name."""
     return np.zeros(rows, ROW).view(np.recarray)
 
 
-def new_plain_log(rows: int) -> np.ndarray:
+def new_plain_tick_log(rows: int) -> np.ndarray:
     """Return a log of `rows` rows for kernels to fill: a plain array if kernels are compiled, see jit.bare()."""
-    return new_log(rows) if IS_SIM_INTERPRETED else np.zeros(rows, ROW)
+    return new_tick_log(rows) if IS_SIM_INTERPRETED else np.zeros(rows, ROW)
 
 
 @kernel
-def write_row(row, cell, expanded, traced, marks, phase):
+def write_tick_row(row, cell, expanded, traced, marks, phase):
     """Write the report of one tick. Writes: row."""
     row.cell = cell
     row.expanded = expanded

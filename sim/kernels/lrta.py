@@ -23,12 +23,12 @@ from sim.kernels import log
 from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import learned_h_of, set_h
-from sim.kernels.learner import has_no_moves, move_agent_to, write_learning_row
+from sim.kernels.learner import has_obviously_no_path, move_agent_to, write_learning_row
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.octile import FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, TIE_ORDERED_SUCCESSORS
 from sim.kernels.openlist import key_of_f, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, clear_search, new_search, parent_of
-from sim.kernels.targets import h_toward, raise_toward
+from sim.kernels.targets import h_toward_target, raise_h_toward_target
 
 INSIDE, FRONTIER = -2, -3  # NODE.place of a cell that the lookahead will expand, and of a cell that it will not
 NO_REACH = -1.0  # value of `reach` (limit of g) for a lookahead that is limited by depth, not by g
@@ -62,11 +62,11 @@ def run_ticks_at_depth_1(ground, learned, state, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.WAITING
-        if has_no_moves(ground, st):
+        if has_obviously_no_path(ground, st):
             st.status = log.NO_PATH
         else:
             used, phase = make_move_at_depth_1(ground, learned, st)
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -128,7 +128,7 @@ def run_ticks(ground, targets, ball, state, depth, reach, rows):
         if st.status != log.ACTIVE:
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_moves(ground, st):
+        if not has_obviously_no_path(ground, st):
             used = look_ahead(ground, targets, ball, st, depth, reach)
             has_moved = learn_and_move(ground, targets, ball, st)
         write_learning_row(rows[tick], st, used, has_moved)
@@ -145,8 +145,8 @@ def learn_and_move(ground, targets, ball, st):
     st.best = b
     st.updates += 1
     if b >= 0:
-        raise_toward(targets, st.loc, ball.fh[b])
-    if b < 0 or max(ball.fh[b], h_toward(targets, st.loc)) > st.limit:
+        raise_h_toward_target(targets, st.loc, ball.fh[b])
+    if b < 0 or max(ball.fh[b], h_toward_target(targets, st.loc)) > st.limit:
         return False
     move_agent_to(st, first_cell_on_path(ground, ball.search, st.loc, b))
     return True
@@ -169,7 +169,7 @@ def look_ahead(ground, targets, ball, st, depth, reach):
     count = find_ball_cells(ground, search, cells, root, target, 0 if reach >= 0.0 else depth)
     nodes[root].g = 0.0
     nodes[root].came = NO_DIRECTION
-    fh[root] = h_toward(targets, root)
+    fh[root] = h_toward_target(targets, root)
     sift_up(heap, nodes, 0, key_of_f(0.0), root, mask)
     size = 1
     while size:
@@ -192,7 +192,7 @@ def look_ahead(ground, targets, ball, st, depth, reach):
                 continue
             child.g = g
             child.came = d
-            fh[t] = max(fh[s], g + h_toward(targets, t))
+            fh[t] = max(fh[s], g + h_toward_target(targets, t))
             if child.place == FRONTIER and g <= reach and t != target:
                 child.place = INSIDE
             if child.place != FRONTIER:
@@ -263,7 +263,7 @@ def best_frontier_cell(targets, ball, st):
             continue
         node.place = found
         found += 1
-        total = -1.0 if t == target else node.g + h_toward(targets, t) if is_single else 0.0
+        total = -1.0 if t == target else node.g + h_toward_target(targets, t) if is_single else 0.0
         if best < 0 or fh[t] < fh[best]:
             best, best_sum = t, total
         elif fh[t] == fh[best] and total <= best_sum:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sim.kernels.addresses import memory_words_at
 from sim.kernels.jit import kernel
-from sim.kernels.pages import may_be_in_use
+from sim.kernels.pages import may_pages_be_in_use
 from sim.kernels.yield_flag import yield_after_steps
 
 PART_WORDS = 128  # size of a part of memory in uint64 words
@@ -69,7 +69,7 @@ def store_keyframe(pool, segments, entries, page, blocks, changed, places, pace)
     count = 0
     for i in range(segments.size):
         count = find_changed_parts(pool, segments[i], entries, page, blocks, changed, places, count, pace)
-    if not has_room(pool, count):
+    if not has_free_slots(pool, count):
         return False
     store_changed_parts(pool, blocks, changed, places, count, pace)
     add_keyframe_user(pool, blocks)
@@ -89,10 +89,10 @@ def find_changed_parts(pool, segment, entries, page, blocks, changed, places, co
         part = segment.first + place
         address = segment.address + place * PART_BYTES
         slot = pool.tables[blocks[part // PARTS_PER_BLOCK], part % PARTS_PER_BLOCK]
-        if not may_be_in_use(segment.address, segment.page, place * PART_BYTES, PART_BYTES, entries, page):
+        if not may_pages_be_in_use(segment.address, segment.page, place * PART_BYTES, PART_BYTES, entries, page):
             if slot == 0:
                 continue
-        elif is_same_content(pool.contents, slot, memory_words_at(address, PART_WORDS)):
+        elif has_same_part_content(pool.contents, slot, memory_words_at(address, PART_WORDS)):
             continue
         changed[count] = part
         places[count] = address
@@ -101,7 +101,7 @@ def find_changed_parts(pool, segment, entries, page, blocks, changed, places, co
 
 
 @kernel
-def has_room(pool, count):
+def has_free_slots(pool, count):
     """Return True if the pool has at least `count` free slots and at least `count` free tables."""
     used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
     used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
@@ -109,7 +109,7 @@ def has_room(pool, count):
 
 
 @kernel
-def is_same_content(contents, slot, words):
+def has_same_part_content(contents, slot, words):
     """Return True if the slot contains exactly `words`, the words of one part of memory.
 
     The loop does not stop at the first difference, and its indices are unsigned. So the compiler can use vector
@@ -127,7 +127,7 @@ def store_changed_parts(pool, blocks, changed, places, count, pace):
     """Copy the changed parts of memory into slots of the pool, and make new tables for the blocks that contain them.
 
     The first `count` elements of `changed` are the indices of the parts, those of `places` their addresses. Parts of
-    one block must follow one another. Call has_room() first. Writes: pool, blocks.
+    one block must follow one another. Call has_free_slots() first. Writes: pool, blocks.
     """
     renewed = -1
     for i in range(count):
@@ -145,7 +145,7 @@ def store_changed_parts(pool, blocks, changed, places, count, pace):
 @kernel
 def copy_slot_table(pool, old):
     """Copy table `old` to a new table, and return the id of the new table. Writes: pool."""
-    table = allocate_number(pool.freed_tables, pool.counts, TABLES, FREED_TABLES)
+    table = allocate_slot_or_table(pool.freed_tables, pool.counts, TABLES, FREED_TABLES)
     for i in range(PARTS_PER_BLOCK):
         pool.tables[table, i] = pool.tables[old, i]
     return table
@@ -154,16 +154,16 @@ def copy_slot_table(pool, old):
 @kernel
 def slot_for_words(pool, words):
     """Store `words` in a new slot and return its id; if all words are zero, return slot 0 instead. Writes: pool."""
-    if is_same_content(pool.contents, 0, words):
+    if has_same_part_content(pool.contents, 0, words):
         return np.int64(0)
-    slot = allocate_number(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
+    slot = allocate_slot_or_table(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
     for i in range(np.uint64(PART_WORDS)):
         pool.contents[np.uint64(slot), np.uint64(i)] = words[np.uint64(i)]
     return slot
 
 
 @kernel
-def allocate_number(freed, counts, all_of_them, free_again):
+def allocate_slot_or_table(freed, counts, all_of_them, free_again):
     """Allocate a slot or a table: reuse the last one freed, otherwise take an unused one. Return its id.
 
     For a slot, `all_of_them` is SLOTS and `free_again` is FREED_SLOTS; for a table, TABLES and FREED_TABLES.

@@ -65,7 +65,7 @@ def row_of(s, inverse):
 
 
 @kernel
-def h0_cells(ground, s, t):
+def h0_between_cells(ground, s, t):
     """Return the octile distance between two cells."""
     width = ground.width
     return h0(s % width, s // width, t % width, t // width, ground.cost[FIRST_DIAGONAL])

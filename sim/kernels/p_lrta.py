@@ -14,7 +14,7 @@ from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import learned_h_of, set_h
-from sim.kernels.learner import has_no_moves, move_agent_to
+from sim.kernels.learner import has_obviously_no_path, move_agent_to
 from sim.kernels.lrta import best_successor
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.octile import NO_DIRECTION, SUCCESSORS
@@ -49,7 +49,7 @@ def run_ticks(ground, learned, queue, notebook, state, updates, rows):
         if st.status != log.ACTIVE:
             return tick
         used, phase = 0, log.WAITING
-        if has_no_moves(ground, st):
+        if has_obviously_no_path(ground, st):
             st.status = log.NO_PATH
         else:
             used = update_urgent_cells(ground, learned, queue, notebook, st, updates)
@@ -60,7 +60,7 @@ def run_ticks(ground, learned, queue, notebook, state, updates, rows):
                 st.best = t
                 move_agent_to(st, t)
                 phase = log.LEARNING
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 

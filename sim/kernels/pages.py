@@ -15,7 +15,7 @@ IS_IN_USE = np.uint64(3 << 62)
 
 
 @kernel
-def may_be_in_use(address, first, begin, length, entries, page):
+def may_pages_be_in_use(address, first, begin, length, entries, page):
     """Return False if a range of memory lies only in pages that were never used, and True otherwise.
 
     The range begins at `address` + `begin` and is `length` bytes long. `entries` are page entries, and `first` is the

@@ -12,7 +12,7 @@ from sim.kernels import log
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.dynamic_control import look_up_subgoal, make_lrta_move
 from sim.kernels.jit import kernel
-from sim.kernels.learner import has_no_moves, write_learning_row
+from sim.kernels.learner import has_obviously_no_path, write_learning_row
 from sim.kernels.level_lrta import best_frontier_node, first_node_on_path, look_ahead_nodes, raise_node_h
 from sim.kernels.levels import (
     IS_END,
@@ -28,7 +28,7 @@ from sim.kernels.levels import (
 from sim.kernels.route import trace_path_to
 from sim.kernels.search import expand_best_cells
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import must_grow
+from sim.kernels.targets import must_hash_table_grow
 
 CONTROL = np.dtype(
     [
@@ -77,10 +77,10 @@ def run_ticks(ground, levels, column, plan, targets, ball, starts, control, stat
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):
-        if st.status != log.ACTIVE or must_grow(plan.tables):
+        if st.status != log.ACTIVE or must_hash_table_grow(plan.tables):
             return tick
         used, has_moved = np.int64(0), False
-        if not has_no_moves(ground, st):
+        if not has_obviously_no_path(ground, st):
             if st.length == 0 and it.uses_levels:
                 used = plan_leg(ground, levels, column, plan, starts, it, st)
             elif st.length == 0:
@@ -101,7 +101,7 @@ def follow_leg(row, path, st, used):
         st.status = log.AT_GOAL
     if st.loc == st.goal or st.head == st.length - 1:
         st.length = 0
-    log.write_row(row, st.loc, used, 0, st.marks, log.FOLLOWING)
+    log.write_tick_row(row, st.loc, used, 0, st.marks, log.FOLLOWING)
     st.marks = 0
 
 
@@ -133,7 +133,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
         allow_corridor_moves(ground, corridor)
         begin_later_search(ground, search, st.loc, -1, levels.rep[v])
         used += expand_to_marked_end(corridor, search, UNLIMITED)
-    set_leg(ground, search, plan.path, st)
+    set_leg_path(ground, search, plan.path, st)
     return used
 
 
@@ -159,7 +159,7 @@ def choose_target_node(levels, column, starts, it, st):
 
 
 @kernel
-def set_leg(ground, search, path, st):
+def set_leg_path(ground, search, path, st):
     """Write the path that `search` has found into `path`, as the agent's next leg. The agent's cell comes first."""
     st.length = trace_path_to(ground, search, search.control[0].goal, path)
     st.head = 0

@@ -95,7 +95,7 @@ def run_ticks(ground, levels, nodes, corridor, search, path, state, budget, rows
                 st.status = log.AT_GOAL
             elif st.head == st.length - 1:
                 st.length = 0
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -121,7 +121,7 @@ def plan_tick(ground, levels, nodes, corridor, search, path, st, budget):
             used += expand_map_cells(ground, corridor, search, st, budget - used)
             status = search.control[0].status
             if status == GOAL_ON_TOP:
-                set_path(ground, search, path, st)
+                set_agent_path(ground, search, path, st)
         if status == EMPTY:
             st.is_planning = 0
             st.status = log.NO_PATH
@@ -217,7 +217,7 @@ def expand_map_cells(ground, corridor, search, st, budget):
 
 
 @kernel
-def set_path(ground, search, path, st):
+def set_agent_path(ground, search, path, st):
     """Write the path that was found on the map into `path`, the agent's cell first."""
     st.length = trace_path_to(ground, search, search.control[0].goal, path)
     st.head = 0
@@ -233,6 +233,6 @@ def wait_ticks(state, rows):
         if st.status != log.ACTIVE:
             return tick
         st.did, st.among = WAITED, 0
-        log.write_row(rows[tick], st.loc, 0, 0, st.marks, log.WAITING)
+        log.write_tick_row(rows[tick], st.loc, 0, 0, st.marks, log.WAITING)
         st.marks = 0
     return rows.size

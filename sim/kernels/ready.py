@@ -38,15 +38,15 @@ CompileProgress = Callable[[KernelSet, int, int], None]
 sets already done, and the number of all sets."""
 
 
-def is_compiled(key: str) -> bool:
+def is_kernel_set_compiled(key: str) -> bool:
     """Return whether the kernel set with this key is already compiled from the present source code."""
     try:
-        return _note_path(key).stat().st_size > 0
+        return _note_file_path(key).stat().st_size > 0
     except OSError:
         return False
 
 
-def compile_missing(parts: Iterable[KernelSet], tell: CompileProgress = lambda *_: None) -> None:
+def compile_missing_sets(parts: Iterable[KernelSet], tell: CompileProgress = lambda *_: None) -> None:
     """Compile all kernel sets that are not compiled yet.
 
     If another process is compiling one of the sets, wait for it at the end. If numba is switched off, do nothing: do
@@ -58,10 +58,10 @@ def compile_missing(parts: Iterable[KernelSet], tell: CompileProgress = lambda *
     """
     if not JIT_ON:
         return
-    missing = [part for part in parts if not is_compiled(part.key)]
+    missing = [part for part in parts if not is_kernel_set_compiled(part.key)]
     with _garbage_collection_disabled():
-        tried = _compile_unlocked(missing, tell, len(missing), waits=False)
-        _compile_unlocked(tried, tell, len(missing), waits=True)
+        tried = _compile_unlocked_sets(missing, tell, len(missing), waits=False)
+        _compile_unlocked_sets(tried, tell, len(missing), waits=True)
 
 
 @contextmanager
@@ -79,26 +79,28 @@ def _garbage_collection_disabled() -> Iterator[None]:
             gc.enable()
 
 
-def _compile_unlocked(parts: Sequence[KernelSet], tell: CompileProgress, total: int, *, waits: bool) -> list[KernelSet]:
+def _compile_unlocked_sets(
+    parts: Sequence[KernelSet], tell: CompileProgress, total: int, *, waits: bool
+) -> list[KernelSet]:
     """Compile the kernel sets that are not compiled yet; return those that another process is compiling."""
     taken: list[KernelSet] = []
     for i, part in enumerate(parts):
-        if not is_compiled(part.key):
+        if not is_kernel_set_compiled(part.key):
             tell(part, total - len(parts) + i - len(taken), total)
-        if not _compile_under_lock(part, waits=waits):
+        if not _compile_set_under_lock(part, waits=waits):
             taken.append(part)
     return taken
 
 
-def _compile_under_lock(part: KernelSet, *, waits: bool) -> bool:
+def _compile_set_under_lock(part: KernelSet, *, waits: bool) -> bool:
     """Compile a kernel set unless this is done already; return False if another process is compiling it."""
     try:
-        note = os.open(_note_path(part.key), os.O_RDWR | os.O_CREAT | BINARY_FLAG, 0o600)
+        note = os.open(_note_file_path(part.key), os.O_RDWR | os.O_CREAT | BINARY_FLAG, 0o600)
     except OSError:  # the note (marker file) cannot be opened: compile without recording it
         part.compile_kernels()
         return True
     try:
-        if not _lock_note(note, waits):
+        if not _lock_note_file(note, waits):
             return False
         if not os.fstat(note).st_size:
             part.compile_kernels()
@@ -108,7 +110,7 @@ def _compile_under_lock(part: KernelSet, *, waits: bool) -> bool:
         os.close(note)
 
 
-def _lock_note(note: int, waits: bool) -> bool:
+def _lock_note_file(note: int, waits: bool) -> bool:
     """Lock a note (marker file of a kernel set). Unless `waits`, return False if another process holds the lock."""
     try:
         return lock_descriptor(note, waits=waits)
@@ -116,6 +118,6 @@ def _lock_note(note: int, waits: bool) -> bool:
         return True
 
 
-def _note_path(key: str) -> Path:
+def _note_file_path(key: str) -> Path:
     """Return the path of the note (marker file) of the kernel set with this key."""
     return CACHE_FOLDER / f"{key}-{all_sources_stamp()}{NOTE_SUFFIX}"

@@ -60,7 +60,7 @@ def add_to_digest(metrics, value):
 
 
 @inlined_kernel
-def judge_rows(ground, rows, count, tick, budget, metrics, visits):
+def judge_log_rows(ground, rows, count, tick, budget, metrics, visits):
     """Check and count the first `count` rows of an agent.
 
     A row is illegal if it reports an impossible move or a count below zero.

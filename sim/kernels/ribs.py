@@ -138,7 +138,7 @@ def run_ticks(ground, search, memory, state, budget, rows):
             phase = log.WAITING
         elif st.marks & log.BACK_MOVE:
             phase = log.WALKING_BACK
-        log.write_row(rows[tick], st.loc, used, 0, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
     return rows.size
 

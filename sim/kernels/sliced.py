@@ -70,7 +70,7 @@ def run_ticks(ground, search, route, state, expansions, budget, trace_rate, rows
             return tick
         used, steps = plan_tick(ground, search, route, st, expansions, budget, trace_rate)
         phase = move_agent(route, st)
-        log.write_row(rows[tick], st.loc, used, steps, st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, steps, st.marks, phase)
         st.marks = 0
     return rows.size
 

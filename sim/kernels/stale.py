@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sim.kernels.addresses import memory_words_at
 from sim.kernels.jit import as_plain_arrays, kernel
-from sim.kernels.pages import UNKNOWN_PAGE, may_be_in_use
+from sim.kernels.pages import UNKNOWN_PAGE, may_pages_be_in_use
 from sim.kernels.tiled import Table, TiledTable
 from sim.kernels.yield_flag import never_yield_flag, yield_after_steps
 
@@ -55,7 +55,7 @@ TABLE_ROW = np.dtype(
 """Description of a `GenerationTable` for kernels: the addresses of its two tables, and copies of its other fields."""
 
 
-def table_rows(tables: Iterable[GenerationTable], least: int = 0) -> Any:
+def generation_table_rows(tables: Iterable[GenerationTable], least: int = 0) -> Any:
     """Return an array with a TABLE_ROW record for each table that has at least `least` bytes.
 
     The field `page` of each record is UNKNOWN_PAGE. Keep the tables alive while the records are in use, because the
@@ -80,13 +80,15 @@ def _table_records(table: Table) -> npt.NDArray[Any]:
     return records
 
 
-def clear_stale(tables: Iterable[GenerationTable]) -> None:
+def clear_stale_records(tables: Iterable[GenerationTable]) -> None:
     """Overwrite all stale records (records of earlier searches) in the tables with zeros."""
-    clear_stale_of_rows(as_plain_arrays(table_rows(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, never_yield_flag())
+    clear_stale_records_of_rows(
+        as_plain_arrays(generation_table_rows(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, never_yield_flag()
+    )
 
 
 @kernel
-def clear_stale_of_rows(rows, entries, page, pace):
+def clear_stale_records_of_rows(rows, entries, page, pace):
     """Overwrite all stale records (records of earlier searches) with zeros, in tables given as TABLE_ROW records.
 
     `entries` are the page entries (pages.py): they show which memory pages were never used and need no clearing.
@@ -104,15 +106,15 @@ def clear_stale_of_rows(rows, entries, page, pace):
         while first < count:
             here = (row.address + first * record) // page
             beyond = min(count, ((here + 1) * page - row.address) // record)
-            if may_be_in_use(row.address, row.page, first * record, (beyond - first) * record, entries, page):
-                clear_stale_range(words, row.words, stamps, row.shift, row.mask, row.number, first, beyond)
+            if may_pages_be_in_use(row.address, row.page, first * record, (beyond - first) * record, entries, page):
+                clear_stale_record_range(words, row.words, stamps, row.shift, row.mask, row.number, first, beyond)
                 wiped += 1
                 yield_after_steps(wiped, PAGES_PER_YIELD, pace)
             first = beyond
 
 
 @kernel
-def clear_stale_range(words, size, stamps, shift, mask, number, first, beyond):
+def clear_stale_record_range(words, size, stamps, shift, mask, number, first, beyond):
     """Overwrite the stale records among the records `first` to `beyond` - 1 of one table with zeros.
 
     `words` is the table's memory, `size` the size of a record in words. A record is stale if its stamp differs from

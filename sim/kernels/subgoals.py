@@ -97,7 +97,9 @@ def next_cell_downhill(ground, field, s):
 
 
 @kernel
-def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st, cap, first, last, depth):
+def find_depths_to_representative(
+    ground, levels, level, goal_region, field, targets, ball, st, cap, first, last, depth
+):
     """Find for each region from first to last - 1 the lookahead depth for a path to the goal region's representative.
 
     `targets` must have learned nothing. Returns the number of expansions. Writes: depth.
@@ -120,7 +122,9 @@ def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st
 
 
 @kernel
-def find_near_depths(ground, levels, level, field, backward, targets, ball, st, cap, first, last, subgoal, depth):
+def find_depths_to_subgoals(
+    ground, levels, level, field, backward, targets, ball, st, cap, first, last, subgoal, depth
+):
     """Find for each region from first to last - 1 the lookahead depth for a path to the region's subgoal.
 
     Returns the number of expansions. Writes: depth.

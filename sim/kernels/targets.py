@@ -7,9 +7,9 @@ and cell, which contains only values that differ from h0. (A dense table for eac
 pages and room in keyframes.)
 
     targets = new_target_heuristics(ground, goal)           aimed at the goal
-    set_target(ground, targets, cell)                 sets the target of h_toward, raise_toward, step_toward
-    step_toward(ground, targets, st)              one move of LRTA* with one expansion; st is a learner.STATE record
-    if must_grow(targets): targets = grown(targets)     in Python code, because kernels cannot allocate arrays
+    set_target(ground, targets, cell)                 sets the target of the next three functions
+    step_toward_target(ground, targets, st)              one move of LRTA* with one expansion; st: learner.STATE
+    if must_hash_table_grow(targets): targets = grown(targets)    in Python, because kernels cannot allocate
 
 Reaching a target other than the goal does not end the walk. If h toward the goal exceeds the cost of the longest path,
 there is no path; if h toward another target exceeds it, only that target should be dropped.
@@ -68,7 +68,7 @@ def new_target_heuristics(ground: Any, goal: int, is_watched: bool = False) -> T
     )
 
 
-def with_larger_table(targets: TargetHeuristics) -> TargetHeuristics:
+def with_larger_hash_table(targets: TargetHeuristics) -> TargetHeuristics:
     """Return the tables with twice the room for targets other than the goal."""
     capacity = 2 * targets.keys.size
     larger = targets._replace(keys=np.zeros(capacity, np.int64), values=np.zeros(capacity, np.float64))
@@ -90,7 +90,7 @@ def goal_only_targets(learned: LearnedHeuristic) -> TargetHeuristics:
 
 
 @kernel
-def must_grow(targets):
+def must_hash_table_grow(targets):
     """Return whether the hash table must grow before the next step of LRTA*, which learns one value."""
     return 2 * (targets.counts[0].entries + 2) > targets.keys.size
 
@@ -109,7 +109,7 @@ def is_goal_target(targets):
 
 
 @kernel
-def h_toward(targets, s):
+def h_toward_target(targets, s):
     """Return the estimate of the cost from cell s to the present target."""
     if is_goal_target(targets):
         return learned_h_of(targets.goal, s)
@@ -121,14 +121,16 @@ def h_toward(targets, s):
 
 
 @kernel
-def raise_toward(targets, s, value):
+def raise_h_toward_target(targets, s, value):
     """Raise the estimate of cell s toward the present target to `value` if it is lower. Writes: a table, counts."""
     if is_goal_target(targets):
         raise_h(targets.goal, s, value)
-    elif value > h_toward(targets, s):
+    elif value > h_toward_target(targets, s):
         aimed, counts = targets.aimed[0], targets.counts[0]
         _count_table_once(targets, np.int64(aimed.goal), counts)
-        counts.entries += hash_put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
+        counts.entries += put_in_hash_table(
+            targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value
+        )
         aimed.changes += 1
         aimed.highest = max(aimed.highest, value)
 
@@ -139,7 +141,7 @@ def _count_table_once(targets, target, counts):
 
     The entry of the target itself marks a counted table, because its value is 0 and never learned.
     """
-    if hash_put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
+    if put_in_hash_table(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
         counts.tables += 1
         counts.entries += 1
 
@@ -157,7 +159,7 @@ def hash_index(keys, key):
 
 
 @kernel
-def hash_put(keys, values, key, value):
+def put_in_hash_table(keys, values, key, value):
     """Store a value under a key in the hash table. Returns 1 if the key is new, else 0."""
     place = hash_index(keys, key + 1)
     is_new = keys[place] == 0
@@ -170,21 +172,21 @@ def hash_put(keys, values, key, value):
 def _rehash(keys, values, new_keys, new_values):
     for i in range(keys.size):
         if keys[i] != 0:
-            hash_put(new_keys, new_values, keys[i] - 1, values[i])
+            put_in_hash_table(new_keys, new_values, keys[i] - 1, values[i])
 
 
 @kernel
-def step_toward(ground, targets, st):
+def step_toward_target(ground, targets, st):
     """Make one move of LRTA* with one expansion: expand the agent's cell, learn, move. A legal move must exist.
 
     Returns False, without a move, if the new estimate is above the cost of any path: then no path leads to this target.
     """
     s = np.int64(st.loc)
-    t, f = best_successor_toward(ground, targets, s)
-    f = max(f, h_toward(targets, s))
+    t, f = best_successor_toward_target(ground, targets, s)
+    f = max(f, h_toward_target(targets, s))
     st.updates += 1
     st.best = t
-    raise_toward(targets, s, f)
+    raise_h_toward_target(targets, s, f)
     if f > st.limit:
         return False
     move_agent_to(st, t)
@@ -192,7 +194,7 @@ def step_toward(ground, targets, st):
 
 
 @kernel
-def best_successor_toward(ground, targets, s):
+def best_successor_toward_target(ground, targets, s):
     """Return the successor t of s with the least c(s,t) + h[t], and that sum.
 
     Ties go to the target, then to the larger c, then to the smaller cell.
@@ -205,7 +207,7 @@ def best_successor_toward(ground, targets, s):
         d = np.uint64((successors & 15) - 1)
         successors >>= 4
         t = s + ground.step[d]
-        f = ground.cost[d] + h_toward(targets, t)
+        f = ground.cost[d] + h_toward_target(targets, t)
         if f < best_f or (t == target and f == best_f):
             best, best_f = t, f
     return best, best_f

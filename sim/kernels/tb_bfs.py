@@ -18,7 +18,7 @@ import numpy as np
 from sim.kernels import log
 from sim.kernels.ancestry import link_ancestors, next_cell_towards
 from sim.kernels.jit import inlined_kernel, kernel
-from sim.kernels.octile import h0_cells
+from sim.kernels.octile import h0_between_cells
 from sim.kernels.route import is_walk_legal, route_index, trace_changed_route, trace_whole_route, walk_cost
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin_search, best_open_cell, expand_best_cells, is_known, parent_of
 
@@ -81,7 +81,7 @@ def run_ticks(ground, search, route, links, state, budget, rows):
             return tick
         used, traced = plan_tick(ground, search, route, links, st, budget)
         marks, phase = move_agent(ground, search, route, links, st)
-        log.write_row(rows[tick], st.loc, used, traced, marks | st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, traced, marks | st.marks, phase)
         st.marks = 0
     return rows.size
 
@@ -227,8 +227,8 @@ def may_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
     h0 from the agent to the goal; so one comparison usually makes the loop over the arcs unnecessary.
     """
     if not st.found and st.length > 0:
-        left += h0_cells(ground, route.cells[st.length - 1], st.goal)
-    if weight * h0_cells(ground, st.loc, st.goal) >= left:
+        left += h0_between_cells(ground, route.cells[st.length - 1], st.goal)
+    if weight * h0_between_cells(ground, st.loc, st.goal) >= left:
         return False
     for i in range(tails.size):
         if not rose[i]:
@@ -237,7 +237,7 @@ def may_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
                 heads[i] // ground.width
             ):
                 d_cost = ground.cost[4]
-            via = h0_cells(ground, st.loc, tails[i]) + d_cost + h0_cells(ground, heads[i], st.goal)
+            via = h0_between_cells(ground, st.loc, tails[i]) + d_cost + h0_between_cells(ground, heads[i], st.goal)
             if weight * via < left:
                 return True
     return False

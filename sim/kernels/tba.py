@@ -110,7 +110,7 @@ def run_ticks(ground, search, detour, path, trace, state, budget, rows):
             return tick
         used, steps = plan_tick(ground, search, detour, path, trace, st, budget)
         marks, phase = move_agent(ground, search, path, st)
-        log.write_row(rows[tick], st.loc, used, steps, marks | st.marks, phase)
+        log.write_tick_row(rows[tick], st.loc, used, steps, marks | st.marks, phase)
         st.marks = 0
     return rows.size
 

@@ -7,7 +7,7 @@ quarter of the pages.
 
 Kernels write `table[s]` for either layout; numba compiles a kernel separately for each layout. Only compiled kernels
 can index a tiled table, so all tables are in row order if numba is switched off. To read a tiled table in Python, make
-a copy in row order (`in_row_order`).
+a copy in row order (`table_in_row_order`).
 """
 
 import operator
@@ -142,7 +142,7 @@ def fault_in_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
     first_bytes[places] = first_bytes[places]
 
 
-def in_row_order(table: Table) -> npt.NDArray[Any]:
+def table_in_row_order(table: Table) -> npt.NDArray[Any]:
     """Return the table in row order: a copy of a tiled table, or the table itself if it is an array."""
     if not isinstance(table, TiledTable):
         return cast(npt.NDArray[Any], table)
@@ -151,12 +151,12 @@ def in_row_order(table: Table) -> npt.NDArray[Any]:
     return rows.view(np.recarray) if rows.dtype.names else rows
 
 
-def with_layout(table: Table, width: int) -> Table:
+def table_with_layout(table: Table, width: int) -> Table:
     """Return the table in row order if `width` is 0, otherwise in tiles; copy it only if its layout must change."""
     if isinstance(table, TiledTable) == bool(width):
         return table
     if not width:
-        return in_row_order(table)
+        return table_in_row_order(table)
     dtype = table.dtype
     tiles = as_tiled_table(
         untouched_zeros(tiled_entry_count(table.size, width, dtype.itemsize), dtype), table.size, width

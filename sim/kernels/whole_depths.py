@@ -20,7 +20,7 @@ from sim.kernels.octile import NO_DIRECTION, SUCCESSORS, direction_between
 from sim.kernels.openlist import key_of_f, sift_down, sift_up
 from sim.kernels.search import CLOSED, begin_search, clear_search
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import h_toward, set_target
+from sim.kernels.targets import h_toward_target, set_target
 
 NO_DEPTH = 0
 """Depth of a region from which no path leads to the target."""
@@ -64,13 +64,13 @@ def least_optimal_depth(ground, backward, targets, ball, s):
     """
     y = np.int64(targets.aimed[0].goal)
     distance = true_distance(ground, backward, s, UNLIMITED)
-    begin_ball(ground, ball, s, y)
+    begin_lookahead_ball(ground, ball, s, y)
     if distance == np.inf:
         return np.int64(NO_DEPTH)
     first, last, depth = np.int64(0), np.int64(1), np.int64(0)
     while True:
         depth += 1
-        count = grow_ball(ground, ball, y, first, last)
+        count = grow_lookahead_ball(ground, ball, y, first, last)
         first, last = last, count
         t = first_cell_by_g(ground, ball, s, best_cell_of_frontier(targets, ball, y, first, last))
         if distance == ground.cost[direction_between(ground, s, t)] + true_distance(ground, backward, t, UNLIMITED):
@@ -78,7 +78,7 @@ def least_optimal_depth(ground, backward, targets, ball, s):
 
 
 @kernel
-def begin_ball(ground, ball, s, y):
+def begin_lookahead_ball(ground, ball, s, y):
     """Begin a ball of depth 0, which contains only the cell s, as its frontier. Later calls of grow() extend it."""
     clear_search(ground, ball.search, y, y)
     ball.search.control[0].root = s
@@ -88,7 +88,7 @@ def begin_ball(ground, ball, s, y):
 
 
 @kernel
-def grow_ball(ground, ball, y, first, last):
+def grow_lookahead_ball(ground, ball, y, first, last):
     """Expand the frontier, the cells at indices first to last - 1, and add the next frontier at the end of the list.
 
     The target y is never expanded. Returns the new number of cells. Writes: ball.
@@ -145,7 +145,7 @@ def best_cell_of_frontier(targets, ball, y, first, last):
     for i in range(first, last):
         t = np.int64(ball.cells[i])
         g = nodes[t].g
-        f = g + h_toward(targets, t)
+        f = g + h_toward_target(targets, t)
         is_first = f == best_f and best != y and (g > best_g or (g == best_g and t < best))
         if f < best_f or is_first:
             best, best_f, best_g = t, f, g

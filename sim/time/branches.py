@@ -117,12 +117,12 @@ class BranchTree:
         self.listener: BranchListener | None = None
         self._link_groups: list[set[int]] = []  # groups of linked branches; each set holds branch numbers
         self._next_number = ROOT_BRANCH  # number that the next new branch will get
-        self._notify_created(self._add_branch(Timeline(setup, self.store), self._new_number(), "run", None, 0))
+        self._notify_created(self._add_branch(Timeline(setup, self.store), self._new_branch_number(), "run", None, 0))
 
     def __getitem__(self, number: int) -> Branch:
         return self.branches[number]
 
-    def _new_number(self) -> int:
+    def _new_branch_number(self) -> int:
         self._next_number += 1
         return self._next_number - 1
 
@@ -130,8 +130,8 @@ class BranchTree:
         """Add a branch with this timeline to the tree, and register the callbacks of the timeline."""
         branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
         self.branches[branch.number] = branch
-        timeline.on_future_lost = lambda lost: self._keep_future(branch, lost)
-        timeline.on_entries_changed = lambda _, altered, gone: self._notify_entries(branch, altered, gone)
+        timeline.on_future_lost = lambda lost: self._keep_future_as_branch(branch, lost)
+        timeline.on_entries_changed = lambda _, altered, gone: self._notify_entries_changed(branch, altered, gone)
         return branch
 
     def _notify_created(self, branch: Branch) -> Branch:
@@ -140,7 +140,7 @@ class BranchTree:
             self.listener.on_branch_created(branch)
         return branch
 
-    def _notify_entries(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None:
+    def _notify_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None:
         """Notify the listener of log entries that were added or changed, and of the ids of removed entries."""
         if self.listener:
             self.listener.on_entries_changed(branch, altered, gone)
@@ -165,14 +165,14 @@ class BranchTree:
         parent = self[number].timeline
         at = parent.target if tick is None else tick
         return self._notify_created(
-            self._add_branch(parent.fork(at), self._new_number(), name or self._unused_name(), number, at)
+            self._add_branch(parent.fork(at), self._new_branch_number(), name or self._unused_branch_name(), number, at)
         )
 
-    def _unused_name(self) -> str:
+    def _unused_branch_name(self) -> str:
         taken = {branch.name for branch in self.branches.values()}
         return next(name for i in range(1, len(taken) + 2) if (name := f"branch {i}") not in taken)
 
-    def _keep_future(self, branch: Branch, timeline: Timeline) -> None:
+    def _keep_future_as_branch(self, branch: Branch, timeline: Timeline) -> None:
         """Keep the future of a timeline as a new branch, because a command is about to overwrite it.
 
         Do nothing if another branch has the same log, because that branch already keeps this future.
@@ -182,7 +182,9 @@ class BranchTree:
             return
         self._check_branch_count()
         name = self._name_for_kept_future(branch, timeline.tick)
-        self._notify_created(self._add_branch(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
+        self._notify_created(
+            self._add_branch(timeline.fork(), self._new_branch_number(), name, branch.number, timeline.tick)
+        )
 
     def _name_for_kept_future(self, branch: Branch, tick: int) -> str:
         """Return an unused name for a kept future, such as "run, before the change at 40".
@@ -232,7 +234,7 @@ class BranchTree:
     def unlink_branch(self, number: int) -> None:
         self._replace_link_groups([group - {number} for group in self._link_groups])
 
-    def replace_links(self, groups: Iterable[Iterable[int]]) -> None:
+    def replace_branch_links(self, groups: Iterable[Iterable[int]]) -> None:
         """Replace all links: link the branches of each group of branch numbers; ignore numbers of missing branches."""
         self._replace_link_groups([set(group) & set(self.branches) for group in groups])
 
@@ -292,7 +294,7 @@ class BranchTree:
         if walker is None:
             raise ConfigError(f"agent {agent} does not exist")
         now: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
-        legal = [_checked_variant(timeline.world, walker, variant) for variant in variants]
+        legal = [_checked_variant_settings(timeline.world, walker, variant) for variant in variants]
         changes = [{name: value for name, value in variant.items() if value != now[name]} for variant in legal]
         futures = [self._create_variant(number, agent, change) if change else self[number] for change in changes]
         self.link_branches(branch.number for branch in futures)
@@ -335,7 +337,7 @@ class BranchTree:
             self.branches = dict(sorted(self.branches.items()))
         else:
             branch.parent, branch.split_tick = state.parent, state.at
-            branch.timeline.replace_log(state.entries)
+            branch.timeline.replace_command_log(state.entries)
         branch.timeline.horizon = max(branch.timeline.horizon, state.horizon)
         if branch.name != state.name:
             self.rename_branch(state.number, state.name)
@@ -354,7 +356,7 @@ class BranchTree:
         merged = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
         if is_simple and tuple(merged) == after:
             if altered or gone:
-                self._notify_entries(branch, altered, gone)
+                self._notify_entries_changed(branch, altered, gone)
         elif self.listener:
             self.listener.on_branch_restored(branch)
 
@@ -364,7 +366,7 @@ class BranchTree:
         return (origin or next(iter(self.branches.values()))).timeline
 
     def _recreate_branch(self, timeline: Timeline, state: BranchState) -> Branch:
-        timeline.replace_log(state.entries)
+        timeline.replace_command_log(state.entries)
         self._next_number = max(self._next_number, state.number + 1)
         return self._add_branch(timeline, state.number, state.name, state.parent, state.at)
 
@@ -384,7 +386,7 @@ class BranchTree:
         seed = tree.branches.pop(ROOT_BRANCH).timeline
         script = {entry.id: entry for entry in seed.entries()}
         for state in states:
-            own = tuple(_equal_setup_entry(entry, script) for entry in state.entries)
+            own = tuple(_equal_script_entry(entry, script) for entry in state.entries)
             timeline = tree._recreate_branch(seed.fork(0), replace(state, entries=own)).timeline
             timeline.horizon = state.horizon
             timeline.begin_seek(state.tick)
@@ -397,7 +399,7 @@ def _unique_suffixes() -> Iterator[str]:
     return chain([""], (f" ({number})" for number in count(2)))
 
 
-def _equal_setup_entry(entry: LogEntry, script: Mapping[int, LogEntry]) -> LogEntry:
+def _equal_script_entry(entry: LogEntry, script: Mapping[int, LogEntry]) -> LogEntry:
     """Return the entry of the scenario's script that equals `entry`; if there is none, return `entry` itself.
 
     `script` maps ids to scripted entries. An AddAgent without an agent number equals a scripted AddAgent with a number,
@@ -412,7 +414,9 @@ def _equal_setup_entry(entry: LogEntry, script: Mapping[int, LogEntry]) -> LogEn
     return own if replace(own, command=command) == entry else entry
 
 
-def _checked_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:
+def _checked_variant_settings(
+    world: World, walker: Walker, variant: Mapping[str, Value | None]
+) -> dict[str, Value | None]:
     """Return the settings of a variant, parsed and checked for the agent; raise a ConfigError for an invalid value."""
     given: dict[str, Value] = {name: value for name, value in variant.items() if name != "budget" and value is not None}
     own = variant.get("budget", walker.budget)

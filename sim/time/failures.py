@@ -96,7 +96,7 @@ def find_failing_part(root: object, fails: FailureTest) -> str:
     name, value, outer = "self", root, list[object]()
     for _ in range(_MAX_PART_DEPTH):
         outer.append(value)
-        found = _bisect_failing_part(_child_parts(value), fails, outer)
+        found = _bisect_failing_part(_child_state_parts(value), fails, outer)
         if found is None:
             break
         name, value = name + found[0], found[1]
@@ -115,7 +115,7 @@ def _bisect_failing_part(parts: list[StatePart], fails: FailureTest, outer: list
     return parts[0] if parts and fail(parts) else None
 
 
-def _child_parts(value: object) -> list[StatePart]:
+def _child_state_parts(value: object) -> list[StatePart]:
     if isinstance(value, Mapping):
         return [(f"[{value_as_in_python(key)}]", entry) for key, entry in value.items()]
     if isinstance(value, list | tuple | set | frozenset | deque):

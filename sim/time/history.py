@@ -121,7 +121,7 @@ class RunHistory:
             for steps in batch.steps:
                 found += marks_of_batch(batch.ids, steps.first_tick, steps.rows)
         for walker in world.unbatched_with_rows:
-            rows = walker.plain_rows
+            rows = walker.plain_log_rows
             self.record(walker.id).append(begin, rows)
             found += marks_of_rows(walker.id, begin, rows)
         for walker in world.walkers if world.batches or now != before else world.unbatched_with_rows:
@@ -130,14 +130,14 @@ class RunHistory:
         if found:
             self.marks.append(sorted(found))
 
-    def advance_end(self, world: World) -> None:
+    def advance_recorded_end(self, world: World) -> None:
         """Set the recorded end to the world's tick, and record a digest every DIGEST_EVERY ticks.
 
         If agents did something, call record_steps() first.
         """
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
-            self.record_digest(world.digest())
+            self.record_digest(world.compute_digest())
 
     def record_digest(self, digest: str) -> None:
         """Record the next digest of the world, and compare it with the digest of the saved run, if any."""
@@ -159,7 +159,7 @@ class RunHistory:
         Returns:
             The cells as int32[agents, ticks].
         """
-        recent = None if at_first is None else self._pending_cells(agents, first, last, at_first)
+        recent = None if at_first is None else self._cells_from_pending_steps(agents, first, last, at_first)
         if recent is not None:
             return recent
         ticks = np.arange(first, last + 1)
@@ -167,12 +167,14 @@ class RunHistory:
         records = self.records
         for index, agent in enumerate(agents):
             record = records[agent]
-            rows = record.rows_before(last)["cell"]
+            rows = record.rows_before_tick(last)["cell"]
             at = np.clip(ticks - record.joined, 0, rows.size)
             found[index] = np.where(at > 0, rows[np.maximum(at - 1, 0)] if rows.size else record.start, record.start)
         return found
 
-    def _pending_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
+    def _cells_from_pending_steps(
+        self, agents: tuple[int, ...], first: int, last: int, at_first: Cells
+    ) -> Cells | None:
         """Return the result of `cells()` from the pending steps of one batch; None if a tick or an agent is missing."""
         all_steps = [
             b for b in self._pending_steps if b.end > first and b.first_tick < last and agents[0] in b.index_by_id
@@ -187,7 +189,7 @@ class RunHistory:
         found = [at_first[:, None]]
         for steps in all_steps:
             done = steps.done[order]
-            cells = _forward_filled(steps.rows["cell"][order], done)
+            cells = _forward_filled_cells(steps.rows["cell"][order], done)
             cells[done == 0] = found[-1][done == 0, -1:]
             found.append(cells[:, max(0, first - steps.first_tick) : last - steps.first_tick])
         return np.concatenate(found, axis=1)
@@ -207,16 +209,16 @@ class RunHistory:
             if now != was:
                 self.report_divergence(Divergence(index * DIGEST_EVERY, was, now))
 
-    def check_digest(self, world: World) -> None:
+    def check_replay_digest(self, world: World) -> None:
         """Compare the digest of a replayed world with the digest recorded at its tick; a difference is a bug."""
         index, rest = divmod(world.tick, DIGEST_EVERY)
-        if not rest and index < len(self.digests) and (now := world.digest()) != self.digests[index]:
+        if not rest and index < len(self.digests) and (now := world.compute_digest()) != self.digests[index]:
             self.report_divergence(Divergence(world.tick, self.digests[index], now))
 
     def check_last_digest(self, world: World) -> None:
         """If the world is at the last tick of the saved run, compare its digest with the saved digest of that tick."""
         if self.expected_last_digest and self.expected_last_digest[0] == world.tick:
-            was, now = self.expected_last_digest[1], world.digest()
+            was, now = self.expected_last_digest[1], world.compute_digest()
             if was != now:
                 expected = self.expected_agent_digests
                 others = (w.label for w in world.walkers if expected and expected.get(w.id) != world.walker_digest(w))
@@ -238,15 +240,15 @@ class RunHistory:
 
     # --- discarding -------------------------------------------------------------------------------
 
-    def truncate(self, tick: int, keeps_now: bool) -> None:
+    def discard_after_tick(self, tick: int, keeps_now: bool) -> None:
         """Discard everything recorded after `tick`; without `keeps_now`, also effects of the commands at `tick`."""
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
             self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
             for record in self._records.values():
-                record.truncate(tick)
-        self.marks.truncate(tick)
+                record.remove_rows_from_tick(tick)
+        self.marks.remove_marks_after(tick)
         del self.digests[tick // DIGEST_EVERY + 1 :]
         del self.expected_digests[tick // DIGEST_EVERY + 1 :]
         if self.expected_last_digest and self.expected_last_digest[0] >= tick:
@@ -270,7 +272,7 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     is_new = status is not before
     if kind is None or (kind is MarkKind.ARRIVAL and not is_new):
         return []
-    rows = walker.plain_rows.size
+    rows = walker.plain_log_rows.size
     is_due = not rows if kind is MarkKind.ARRIVAL else is_new or rows
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
@@ -295,7 +297,7 @@ def _append_batch_steps(record: AgentRecord, all_steps: Sequence[BatchSteps]) ->
 _NO_ROWS = np.zeros(0, log.ROW)  # rows of an agent that has no batch steps
 
 
-def _forward_filled(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
+def _forward_filled_cells(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
     """Return a copy of cells[agents, ticks]; in each row, values after the first `done` repeat the last valid value."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

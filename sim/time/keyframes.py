@@ -99,14 +99,20 @@ class Keyframe:
     work: float  # estimated computing time from tick 0 to `tick`, in microseconds
     stream: bytes  # pickled object graph of the world, without its arrays
     array_headers: bytes  # marshalled dtype, shape, ... of each array, see _Pickler.array_headers
-    kept: tuple[Any, ...]  # immutable objects, which are not pickled; `stream` refers to them by index
+    kept_objects: tuple[Any, ...]  # immutable objects, which are not pickled; `stream` refers to them by index
     content: StoredBuffers  # memory contents of all arrays, stored in a pool
     user_codes: frozenset[str] = frozenset()  # names of the user-defined agent code in this world
 
     @property
     def bytes_outside_pool(self) -> int:
         """Return the size of this keyframe in bytes, without the array contents, which are in the pool."""
-        return len(self.stream) + len(self.array_headers) + 8 * len(self.kept) + self.content.bytes_outside_pool + 300
+        return (
+            len(self.stream)
+            + len(self.array_headers)
+            + 8 * len(self.kept_objects)
+            + self.content.bytes_outside_pool
+            + 300
+        )
 
 
 # --- saving ---------------------------------------------------------------------------------------
@@ -130,10 +136,10 @@ class PendingSnapshot:
             pickler.dump(pickler.user_agents)
             for agent in pickler.user_agents:
                 blaming.run(agent, partial(pickler.dump, agent.agent))
-        self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
+        self._stream, self._kept = file.getvalue(), tuple(pickler.kept_objects)
         self._arrays = marshal.dumps(pickler.array_headers)
         self._owners = pickler.owners
-        self._stale_segments = stale.table_rows(world.generation_tables(), _SMALL_BUFFER_BYTES)
+        self._stale_segments = stale.generation_table_rows(world.generation_tables(), _SMALL_BUFFER_BYTES)
         # Copy small buffers now, because displaying the world may change cached values in them.
         self._memories = BufferSet(pickler.buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
         self.size = self._memories.size
@@ -154,11 +160,13 @@ class PendingSnapshot:
             The keyframe; None if the pool has no room for it.
         """
         touched = TouchedPages(self._memories)
-        self._stale_segments["page"] = touched.first_entry_indices(
+        self._stale_segments["page"] = touched.first_page_entry_indices(
             self._stale_segments["address"], self._stale_segments["size"]
         )
-        stale.clear_stale_of_rows(as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace)
-        content = pool.kept(self._memories, like.content if like else None, touched, self.pace)
+        stale.clear_stale_records_of_rows(
+            as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace
+        )
+        content = pool.store_buffers(self._memories, like.content if like else None, touched, self.pace)
         if content is None:
             return None
         return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content, self._codes)
@@ -180,7 +188,7 @@ def take_keyframe(world: World, work: float = 0.0, like: Keyframe | None = None)
 def user_code_names(world: World) -> frozenset[str]:
     """Return the names of the user-defined agent code in a world."""
     own = [walker for walker in world.walkers if walker.spec.is_own]
-    return frozenset(w.agent.code_name if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
+    return frozenset(w.agent.user_code_label if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
 
 
 class _StateErrorGuard:
@@ -207,7 +215,7 @@ class _StateErrorGuard:
             return agent.run_user_code(do)
         except AgentFailedError as error:
             is_final = isinstance(error, AgentTooSlowError)
-            raise StateError(agent.code_name, str(error), is_loading=self.is_loading, is_final=is_final) from None
+            raise StateError(agent.user_code_label, str(error), is_loading=self.is_loading, is_final=is_final) from None
 
 
 _KEPT_REFERENCE, _ARRAY_REFERENCE = 0, 1
@@ -225,7 +233,7 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=self._PROTOCOL)
-        self.kept: list[Any] = []
+        self.kept_objects: list[Any] = []
         self.buffers: list[Bytes] = []
         self.array_headers: list[tuple[Any, ...]] = []
         """Header of each array: index of its buffer in `buffers` (None: the array is empty), index of its dtype in
@@ -248,10 +256,10 @@ class _Pickler(pickle.Pickler):
         if kind is np.ndarray or kind is np.recarray:
             return None if obj.dtype.hasobject else (_ARRAY_REFERENCE, self._index_of_array(obj))
         if kind is _ByReference:
-            return _KEPT_REFERENCE, self._index_of_kept(obj.found)
+            return _KEPT_REFERENCE, self._index_of_kept_object(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
             return None  # pickle a bound method such as `path.append`, because its object may change
-        return _KEPT_REFERENCE, self._index_of_kept(obj)
+        return _KEPT_REFERENCE, self._index_of_kept_object(obj)
 
     def reducer_override(self, obj: Any) -> Any:
         kind: Any = type(obj)
@@ -269,11 +277,11 @@ class _Pickler(pickle.Pickler):
             return _return_kept_object, (_ByReference(obj),)
         return _reduce_exception(obj, reduced) if isinstance(obj, BaseException) else reduced
 
-    def _index_of_kept(self, obj: Any) -> int:
+    def _index_of_kept_object(self, obj: Any) -> int:
         number = self._indices.get(id(obj))
         if number is None:
-            number = self._indices[id(obj)] = len(self.kept)
-            self.kept.append(obj)
+            number = self._indices[id(obj)] = len(self.kept_objects)
+            self.kept_objects.append(obj)
         return number
 
     def _index_of_array(self, array: npt.NDArray[Any]) -> int:
@@ -286,7 +294,10 @@ class _Pickler(pickle.Pickler):
 
     def _array_header(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
         """Return the header of an array for `array_headers`; add the memory buffer of the array to `buffers`."""
-        dtype, flags = self._index_of_kept(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
+        dtype, flags = (
+            self._index_of_kept_object(array.dtype),
+            (isinstance(array, np.recarray), _array_access_mode(array)),
+        )
         if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
         owner = _memory_owner(array)
@@ -383,7 +394,7 @@ _WRITEABLE, _LOCKED, _SEALED = 0, 1, 2
 """Access modes of an array: writeable; read-only, but the `writeable` flag can be set again; permanently read-only."""
 
 
-def _access_mode(array: npt.NDArray[Any]) -> int:
+def _array_access_mode(array: npt.NDArray[Any]) -> int:
     if array.flags.writeable:
         return _WRITEABLE
     root: Any = array
@@ -419,7 +430,7 @@ def _restored_array(
 def restore_world(frame: Keyframe) -> World:
     """Return a new world equal to the world saved in a keyframe."""
     restoring = PendingRestore(frame)
-    restoring.step()
+    restoring.copy_slice()
     return restoring.result()
 
 
@@ -432,7 +443,7 @@ class PendingRestore:
         # Iterator that copies one slice of memory per step and yields its size in bytes; None: copying has not started.
         self._copy_progress: Iterator[int] | None = None
 
-    def step(self, most_bytes: int = 1 << 62) -> bool:
+    def copy_slice(self, most_bytes: int = 1 << 62) -> bool:
         """Copy about `most_bytes` more bytes of the keyframe; return whether the whole keyframe is copied."""
         if self._copy_progress is None:
             # A seek takes 9 ms with memory from np.zeros, and 25 ms with memory from kernels.memory.untouched_zeros.
@@ -447,14 +458,14 @@ class PendingRestore:
         return True
 
     def result(self) -> World:
-        """Return the restored world; call this after `step` has returned True.
+        """Return the restored world; call this after `copy_slice` has returned True.
 
         Raises:
             StateError: The state of a user-defined agent cannot be loaded.
         """
         frame = self.frame
         with _StateErrorGuard(frame.user_codes, is_loading=True) as blaming:
-            unpickler = _Unpickler(frame.stream, marshal.loads(frame.array_headers), frame.kept, self._memories)
+            unpickler = _Unpickler(frame.stream, marshal.loads(frame.array_headers), frame.kept_objects, self._memories)
             world, user_agents = unpickler.load(), unpickler.load()
             for agent in user_agents:
                 agent.agent = blaming.run(agent, unpickler.load)
@@ -488,7 +499,7 @@ class _Unpickler(pickle.Unpickler):
 def unstorable_part(agent: UserAgent) -> str:
     """Return the part of an agent's state that cannot be stored or loaded, such as `self.lock`; "" if there is none."""
     try:
-        return agent.run_user_code(partial(find_failing_part, agent.agent, _cannot_be_stored))
+        return agent.run_user_code(partial(find_failing_part, agent.agent, _are_values_unstorable))
     except AgentFailedError:
         return "self"
 
@@ -502,18 +513,18 @@ class _TrialPickler(_Pickler):
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         if id(obj) in self._left_out_ids or isinstance(obj, Grid):
-            return _KEPT_REFERENCE, self._index_of_kept(obj)
+            return _KEPT_REFERENCE, self._index_of_kept_object(obj)
         return super().persistent_id(obj)
 
 
-def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
+def _are_values_unstorable(values: list[object], left_out: list[object]) -> bool:
     """Return True if storing the values, or loading them again, fails. Objects in `left_out` are not tested."""
     file = io.BytesIO()
     pickler = _TrialPickler(file, left_out)
     try:
         pickler.dump(values)
         memories = [memory.copy() for memory in pickler.buffers]
-        _Unpickler(file.getvalue(), pickler.array_headers, pickler.kept, memories).load()
+        _Unpickler(file.getvalue(), pickler.array_headers, pickler.kept_objects, memories).load()
     except (Exception, SystemExit):
         return True
     return False
@@ -601,7 +612,7 @@ class KeyframeStore:
         except StateError as error:
             self.failures.record_failure(error, lambda: "")
             for track in self.tracks:
-                track.remove_up_to(restoring.frame, 2**self._failed_loads)
+                track.remove_keyframes_up_to(restoring.frame, 2**self._failed_loads)
             self._failed_loads += 1
             return None
         self._failed_loads = 0
@@ -661,7 +672,7 @@ class KeyframeStore:
         memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
         for _ in frame.content.copy_into(memories):
             pass
-        content = self._current_pool().kept(BufferSet(memories))
+        content = self._current_pool().store_buffers(BufferSet(memories))
         return replace(frame, content=content) if content else None
 
     def evict_to_budget(self) -> None:
@@ -677,7 +688,9 @@ def _find_unstorable_part(world: World, error: StateError) -> str:
     if error.is_final:
         return ""  # storing took too long, and the search for the part would take as long again
     agents = [walker.agent for walker in world.walkers if isinstance(walker.agent, UserAgent)]
-    return next((part for agent in agents if agent.code_name == error.code and (part := unstorable_part(agent))), "")
+    return next(
+        (part for agent in agents if agent.user_code_label == error.code and (part := unstorable_part(agent))), ""
+    )
 
 
 @dataclass(eq=False)
@@ -690,26 +703,26 @@ class KeyframeTrack:
 
     def add(self, frame: Keyframe) -> None:
         """Add a keyframe, unless the track already has one at its tick. Other keyframes of the store may be evicted."""
-        index = self._index_after(frame.tick)
+        index = self._keyframe_index_after(frame.tick)
         if index and self.frames[index - 1].tick == frame.tick:
             return
         self.frames.insert(index, frame)
         self.store.evict_to_budget()
 
-    def _index_after(self, tick: int) -> int:
+    def _keyframe_index_after(self, tick: int) -> int:
         """Return the number of keyframes at or before `tick`; a later keyframe belongs at this index of `frames`."""
         return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
 
     def keyframe_at_or_before(self, tick: int) -> Keyframe | None:
         """Return the last keyframe at or before a tick; None if there is none."""
-        index = self._index_after(tick)
+        index = self._keyframe_index_after(tick)
         return self.frames[index - 1] if index else None
 
-    def remove_after(self, tick: int) -> None:
+    def remove_keyframes_after(self, tick: int) -> None:
         """Remove all keyframes after this tick; they are invalid once the run was edited at this tick."""
-        del self.frames[self._index_after(tick) :]
+        del self.frames[self._keyframe_index_after(tick) :]
 
-    def remove_up_to(self, frame: Keyframe, count: int) -> None:
+    def remove_keyframes_up_to(self, frame: Keyframe, count: int) -> None:
         """Remove `frame` and the `count - 1` keyframes before it; do nothing if `frame` is not in the track."""
         if frame in self.frames:
             end = self.frames.index(frame) + 1
@@ -719,10 +732,10 @@ class KeyframeTrack:
         """Return a new track with the same keyframes up to this tick, for a copy of the timeline."""
         other = self.store.new_track()
         other.playhead_work = self.playhead_work
-        other.frames = self.frames[: self._index_after(tick)]
+        other.frames = self.frames[: self._keyframe_index_after(tick)]
         return other
 
-    def fork_into_store(self, store: KeyframeStore, tick: int) -> "KeyframeTrack":
+    def fork_track_into_store(self, store: KeyframeStore, tick: int) -> "KeyframeTrack":
         """Return a new track in another store, with a copy of the last keyframe at or before `tick`.
 
         The two stores share nothing, so another thread may use the new track.
@@ -736,7 +749,7 @@ class KeyframeTrack:
 
     def close(self) -> None:
         """Remove all keyframes of the track, and remove the track from its store."""
-        self.remove_after(-1)
+        self.remove_keyframes_after(-1)
         self.store.tracks.remove(self)
 
     def lowest_eviction_score(self) -> float:

@@ -26,7 +26,7 @@ class LogEntry:
     stroke: int = 0  # id of the first entry that the same user action created; 0: a scripted entry
 
 
-def with_entry(entries: Iterable[LogEntry], entry: LogEntry) -> list[LogEntry]:
+def log_with_entry(entries: Iterable[LogEntry], entry: LogEntry) -> list[LogEntry]:
     """Return a copy of a log with `entry` added, or with `entry` in place of the entry that has the same id.
 
     An added or moved entry follows all others of its tick; an entry that replaces one at the same tick keeps its index.
@@ -73,7 +73,7 @@ class EntryIds:
         self._last += 1
         return self._last
 
-    def reserve_up_to(self, number: int) -> None:
+    def reserve_ids_up_to(self, number: int) -> None:
         """Reserve all ids up to `number`, so that `next` returns only larger ids."""
         self._last = max(self._last, number)
 
@@ -92,7 +92,7 @@ class CommandLog:
 
     # --- new entries ------------------------------------------------------------------------------
 
-    def load_script(self, script: Iterable[tuple[int, Command]]) -> None:
+    def load_setup_script(self, script: Iterable[tuple[int, Command]]) -> None:
         """Fill the log of a new timeline with the scripted commands of the scenario, in the order of the script."""
         self.entries = [
             LogEntry(self.entry_ids.next(), tick, self.with_agent_number(command), is_scripted=True)
@@ -114,7 +114,7 @@ class CommandLog:
         """Insert an entry after all other entries of its tick."""
         self.entries.insert(index_after_tick(self.entries, entry.tick), entry)
 
-    def log_served(self, served: Iterable[tuple[int, int]]) -> list[LogEntry]:
+    def log_planner_limits(self, served: Iterable[tuple[int, int]]) -> list[LogEntry]:
         """Log how many agents planned in each tick under a time limit, so that replays let the same number plan.
 
         Args:
@@ -142,7 +142,7 @@ class CommandLog:
         for entry in sorted(entries, key=attrgetter("tick")):
             command = self.with_agent_number(entry.command)
             found.append(entry if command is entry.command else replace(entry, command=command))
-            self.entry_ids.reserve_up_to(entry.id)
+            self.entry_ids.reserve_ids_up_to(entry.id)
         return found
 
     def remove_user_commands(self, after: int, until: int) -> list[int]:
@@ -165,12 +165,12 @@ class CommandLog:
     def command_count_at(self, tick: int) -> int:
         return index_after_tick(self.entries, tick) - index_after_tick(self.entries, tick - 1)
 
-    def has_edits_at(self, tick: int) -> bool:
+    def has_edit_commands_at(self, tick: int) -> bool:
         """Return whether an enabled command other than LimitPlanners is due at this tick."""
         there = self.entries[index_after_tick(self.entries, tick - 1) : index_after_tick(self.entries, tick)]
         return any(entry.is_enabled and not isinstance(entry.command, LimitPlanners) for entry in there)
 
-    def commands_from(self, tick: int) -> list[tuple[int, Command]]:
+    def timed_commands_from(self, tick: int) -> list[tuple[int, Command]]:
         """Return the enabled commands from `tick` on, with their ticks."""
         return [(e.tick, e.command) for e in self.entries[index_after_tick(self.entries, tick - 1) :] if e.is_enabled]
 

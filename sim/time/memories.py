@@ -31,7 +31,7 @@ _MAX_PAGE_GAP = 64
 _PAGEMAP_FILE = "/proc/self/pagemap"
 
 
-def block_counts(sizes: Sequence[int]) -> Ints:
+def blocks_per_buffer(sizes: Sequence[int]) -> Ints:
     """Return the number of blocks (32 KB) that each buffer takes, given its size in bytes; buffers share no block."""
     return -(-np.array(sizes, np.int64) // (PART_BYTES * PARTS_PER_BLOCK))
 
@@ -75,17 +75,17 @@ class BufferSet:
     def part_count(self) -> int:
         return int(self._in_place_part_counts.sum() + self._copied_part_counts.sum())
 
-    def segments(self, touched: "TouchedPages") -> Any:
+    def memory_segments(self, touched: "TouchedPages") -> Any:
         """Return two memory segments (SEGMENT records) for each buffer: memory to read in place, then copied memory.
 
         The order matters, because the kernel stores memory block by block: the parts of a block must follow each other.
         """
-        blocks = block_counts(self.sizes)
+        blocks = blocks_per_buffer(self.sizes)
         first = PARTS_PER_BLOCK * (np.cumsum(blocks) - blocks)
         segments = np.zeros((len(self.sizes), 2), SEGMENT)
         in_place, copied = segments[:, 0], segments[:, 1]
         in_place["address"], in_place["parts"], in_place["first"] = self.addresses, self._in_place_part_counts, first
-        in_place["page"] = touched.first_entry_indices(self.addresses, np.array(self.sizes, np.int64))
+        in_place["page"] = touched.first_page_entry_indices(self.addresses, np.array(self.sizes, np.int64))
         copied["address"], copied["parts"] = (
             self._copied_bytes.ctypes.data + self._copied_offsets,
             self._copied_part_counts,
@@ -137,7 +137,7 @@ class TouchedPages:
         finally:
             os.close(file)
 
-    def first_entry_indices(self, addresses: Ints, sizes: Ints) -> Ints:
+    def first_page_entry_indices(self, addresses: Ints, sizes: Ints) -> Ints:
         """Return the index in `entries` of each buffer's first page; UNKNOWN_PAGE if one of its pages has no entry.
 
         A small buffer is not looked up itself. It has entries only if its pages were looked up for larger buffers.

@@ -69,14 +69,14 @@ class BranchDifference:
 
 def longest_scrub(record: AgentRecord, last: int) -> Scrub | None:
     """Return the longest run of moves onto cells visited before in the same trial; None without such a move."""
-    rows = record.rows_before(last)
+    rows = record.rows_before_tick(last)
     if not rows.size:
         return None
     cells = np.concatenate([[record.start], rows["cell"]])
     begins = np.concatenate([[False], (rows["marks"] & log.TRIAL) != 0])
-    is_new = _is_first_visit(cells, np.cumsum(begins))
+    is_new = _first_visit_mask(cells, np.cumsum(begins))
     moves = 1 + np.flatnonzero((cells[1:] != cells[:-1]) & ~begins[1:])
-    begin, end = _longest_run(~is_new[moves])
+    begin, end = _longest_true_run(~is_new[moves])
     if begin == end:
         return None
     first, final = int(moves[begin]), int(moves[end - 1])
@@ -84,7 +84,7 @@ def longest_scrub(record: AgentRecord, last: int) -> Scrub | None:
     return Scrub(record.joined + first - 1, record.joined + final, end - begin, int(different))
 
 
-def _is_first_visit(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _first_visit_mask(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return, for each visit, whether it is the first visit of that cell in its trial.
 
     Args:
@@ -97,7 +97,7 @@ def _is_first_visit(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[
     return found
 
 
-def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def _longest_true_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
     """Return begin and end (exclusive) of the longest run of true values; (0, 0) if no value is true.
 
     Of several runs with that length, return the first.
@@ -112,7 +112,7 @@ def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
 
 def costliest_tick(record: AgentRecord, last: int) -> CostliestMoment | None:
     """Return the tick with the most expansions up to tick `last`; None if nothing was expanded."""
-    expanded = record.rows_before(last)["expanded"]
+    expanded = record.rows_before_tick(last)["expanded"]
     if not expanded.size or not expanded.max():
         return None
     index = int(np.argmax(expanded))
@@ -121,7 +121,7 @@ def costliest_tick(record: AgentRecord, last: int) -> CostliestMoment | None:
 
 def costliest_restart(record: AgentRecord, last: int) -> CostliestMoment | None:
     """Return the restart followed by the most expansions before the next restart or `last`; None without a restart."""
-    rows = record.rows_before(last)
+    rows = record.rows_before_tick(last)
     indices = np.flatnonzero(rows["marks"] & log.RESTARTED)
     if not indices.size:
         return None
@@ -168,7 +168,7 @@ def _first_field_difference(
 
     `name` is the name of the field in the rows; `what` is its name in the result.
     """
-    a, b = (_field_values(record, begin, last, name) for record in (one, other))
+    a, b = (_row_field_values(record, begin, last, name) for record in (one, other))
     indices = np.flatnonzero(a != b)
     if not indices.size:
         return None
@@ -176,12 +176,12 @@ def _first_field_difference(
     return AgentDifference(begin + index + 1, what, int(a[index]), int(b[index]))
 
 
-def _field_values(record: AgentRecord, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
+def _row_field_values(record: AgentRecord, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
     """Return the value of a row field at each tick from `begin` to `last` - 1.
 
     An agent that is done has no more rows. At later ticks its cell is its last cell, and all other fields are 0.
     """
-    rows = record.rows_before(last)[max(0, begin - record.joined) :]
+    rows = record.rows_before_tick(last)[max(0, begin - record.joined) :]
     values = np.zeros(max(0, last - begin), np.int64)
     values[: rows.size] = rows[name]
     if name == "cell":

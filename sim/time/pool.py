@@ -23,7 +23,7 @@ from sim.kernels.jit import as_plain_arrays
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.memory_parts import PART_BYTES, PARTS_PER_BLOCK, SLOTS, TABLES
 from sim.kernels.yield_flag import YieldFlag, never_yield_flag
-from sim.time.memories import BufferSet, Bytes, TouchedPages, block_counts
+from sim.time.memories import BufferSet, Bytes, TouchedPages, blocks_per_buffer
 
 Words = npt.NDArray[np.uint64]
 
@@ -54,7 +54,7 @@ class StoredBuffers:
     def copy_into(self, memories: Sequence[Bytes]) -> Iterator[int]:
         """Copy the contents into zeroed buffers in slices, and yield the number of bytes copied in each slice."""
         for memory, blocks in zip(memories, _blocks_by_buffer(self.blocks, self.sizes), strict=True):
-            body, tail = _split_into_words(memory)
+            body, tail = _split_buffer_into_words(memory)
             for begin in range(0, blocks.size, _BLOCKS_PER_SLICE):
                 end = min(begin + _BLOCKS_PER_SLICE, blocks.size)
                 if blocks[begin:end].any():
@@ -91,7 +91,7 @@ class PartPool:
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
         return int(_SLOT_BYTES * (slots - 1 - freed_slots) + _TABLE_BYTES * (tables - 1 - freed_tables))
 
-    def kept(
+    def store_buffers(
         self,
         memories: BufferSet,
         like: StoredBuffers | None = None,
@@ -122,7 +122,7 @@ class PartPool:
         self, memories: BufferSet, like: StoredBuffers | None, touched: TouchedPages, pace: YieldFlag
     ) -> StoredBuffers | None:
         blocks = _blocks_of_base(memories.sizes, like if like is not None and like.pool is self else None)
-        segments, room = as_plain_arrays(memories.segments(touched)), memories.part_count
+        segments, room = as_plain_arrays(memories.memory_segments(touched)), memories.part_count
         changed, places = np.empty(room, np.int32), np.empty(room, np.int64)
         if not memory_parts.store_keyframe(
             self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places, pace
@@ -140,7 +140,7 @@ class PartPool:
 
 def _blocks_by_buffer(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
     """Split the block array of a keyframe into one array per buffer; `sizes` are the sizes of the buffers in bytes."""
-    ends = np.cumsum(block_counts(sizes))
+    ends = np.cumsum(blocks_per_buffer(sizes))
     return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
 
 
@@ -151,7 +151,7 @@ def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.N
     traversed. An added or removed agent shifts the indices. A buffer counts as new if its size differs from the size of
     the buffer with the same index.
     """
-    blocks = np.zeros(int(block_counts(sizes).sum()), np.int32)
+    blocks = np.zeros(int(blocks_per_buffer(sizes).sum()), np.int32)
     if like is None:
         return blocks
     if like.sizes == sizes:
@@ -165,7 +165,7 @@ def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.N
     return blocks
 
 
-def _split_into_words(memory: Bytes) -> tuple[Words, Words]:
+def _split_buffer_into_words(memory: Bytes) -> tuple[Words, Words]:
     """Split a buffer into whole parts (1 KB) and a remainder padded to a whole part; return both as 64-bit words."""
     whole = memory.size // PART_BYTES * PART_BYTES
     rest = memory.size - whole

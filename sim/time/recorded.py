@@ -43,9 +43,9 @@ class AgentRecord:
         self.agent, self.label, self.kind = agent, label, kind
         self.joined = joined  # tick in which the agent was put on the map
         self.start = start  # cell on which the agent was put
-        self.spans: list[tuple[int, int]] = []  # half-open ranges of ticks in which the agent was active
+        self.active_spans: list[tuple[int, int]] = []  # half-open ranges of ticks in which the agent was active
         self.truncation_count = 0  # number of truncations; while it is unchanged, rows are only appended
-        self._rows = log.new_plain_log(256)
+        self._rows = log.new_plain_tick_log(256)
         self._count = 0
 
     @property
@@ -58,13 +58,13 @@ class AgentRecord:
         """Return the tick after the last row; the agent has been inactive since then."""
         return self.joined + self._count
 
-    def rows_before(self, tick: int) -> npt.NDArray[np.void]:
+    def rows_before_tick(self, tick: int) -> npt.NDArray[np.void]:
         """Return the rows of all ticks before `tick`: the ticks that are over when the clock shows `tick`."""
         return self._rows[: max(0, min(self._count, tick - self.joined))]
 
     def cell_at(self, tick: int) -> int:
         """Return the cell on which the agent was when the clock showed `tick`."""
-        rows = self.rows_before(tick)
+        rows = self.rows_before_tick(tick)
         return int(rows["cell"][-1]) if rows.size else self.start
 
     def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
@@ -74,37 +74,37 @@ class AgentRecord:
         if end > self._rows.size:
             self._grow_capacity(end)
         if begin > self._count:
-            self._pad_with_waits(begin)
+            self._pad_with_waiting_rows(begin)
         self._rows[begin:end], self._count = rows, end
-        if self.spans and self.spans[-1][1] == tick:
-            self.spans[-1] = (self.spans[-1][0], tick + rows.size)
+        if self.active_spans and self.active_spans[-1][1] == tick:
+            self.active_spans[-1] = (self.active_spans[-1][0], tick + rows.size)
         else:
-            self.spans.append((tick, tick + rows.size))
+            self.active_spans.append((tick, tick + rows.size))
 
     def _grow_capacity(self, needed: int) -> None:
-        rows = log.new_plain_log(max(needed, 2 * self._rows.size))
+        rows = log.new_plain_tick_log(max(needed, 2 * self._rows.size))
         rows[: self._count] = self.rows
         self._rows = rows
 
-    def _pad_with_waits(self, count: int) -> None:
+    def _pad_with_waiting_rows(self, count: int) -> None:
         """Append rows that mean waiting until there are `count` rows, for ticks in which the agent was inactive."""
         self._rows[self._count : count] = (self.cell_at(self.end), 0, 0, 0, log.WAITING)
         self._count = count
 
     def activity_end_before(self, tick: int) -> int:
         """Return 1 + the last tick before `tick` in which the agent was active; 0 if there is no such tick."""
-        index = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
-        return min(self.spans[index - 1][1], tick) if index else 0
+        index = bisect_left(self.active_spans, (tick,))  # number of spans that begin before `tick`
+        return min(self.active_spans[index - 1][1], tick) if index else 0
 
-    def truncate(self, tick: int) -> None:
+    def remove_rows_from_tick(self, tick: int) -> None:
         """Remove the rows of `tick` and all later ticks, because the run was edited at `tick`."""
         self.truncation_count += 1
-        self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
-        self._count = self.spans[-1][1] - self.joined if self.spans else 0
+        self.active_spans = [(begin, min(end, tick)) for begin, end in self.active_spans if begin < tick]
+        self._count = self.active_spans[-1][1] - self.joined if self.active_spans else 0
 
     def copy(self) -> "AgentRecord":
         other = AgentRecord(self.agent, self.label, self.kind, self.joined, self.start)
-        other.spans = list(self.spans)
+        other.active_spans = list(self.active_spans)
         other._rows, other._count = self.rows.copy(), self._count
         return other
 
@@ -143,7 +143,7 @@ class MarkList:
         ticks = self.as_array["tick"]
         return self.as_array[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
 
-    def truncate(self, tick: int) -> None:
+    def remove_marks_after(self, tick: int) -> None:
         """Remove all marks after `tick`, because the run was edited at `tick`."""
         self._count = int(np.searchsorted(self.as_array["tick"], tick, "right"))
 

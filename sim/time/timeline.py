@@ -53,7 +53,7 @@ from sim.kernels import log
 from sim.optimality import MAX_EXPANSIONS_PER_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, RunHistory
 from sim.time.keyframes import Keyframe, KeyframeStore, KeyframeTrack, PendingRestore
-from sim.time.log import CommandLog, EntryIds, LogEntry, last_enabled_tick, with_entry
+from sim.time.log import CommandLog, EntryIds, LogEntry, last_enabled_tick, log_with_entry
 from sim.time.recorded import MARK_DTYPE, AgentRecord, MarkKind
 from sim.walker import Walker, WalkerView
 from sim.world import MAX_TICKS_PER_CALL, World
@@ -104,8 +104,8 @@ class _Cursor:
         return self.world.tick
 
     @property
-    def is_before_commands(self) -> bool:
-        return self.world.is_before_commands
+    def are_due_changes_pending(self) -> bool:
+        return self.world.are_due_changes_pending
 
     def read_statuses(self) -> bool:
         """Read the statuses of all agents into `statuses`, at most once per tick.
@@ -154,14 +154,14 @@ class Timeline:
         """
         world = setup()
         store = KeyframeStore() if store is None else store
-        self._initialise(setup, store.new_track(), CommandLog(EntryIds(), world.next_agent_id))
-        self.log.load_script(world.replace_queued_commands(()))
-        self._head_cursor = self._with_queued_commands(_Cursor(world))
-        self.history.record_digest(world.digest())
+        self._initialise_fields(setup, store.new_track(), CommandLog(EntryIds(), world.next_agent_id))
+        self.log.load_setup_script(world.replace_queued_commands(()))
+        self._head_cursor = self._queue_log_commands(_Cursor(world))
+        self.history.record_digest(world.compute_digest())
         self._take_keyframe(self._head_cursor)
-        self._apply_commands(self._head_cursor)
+        self._apply_cursor_commands(self._head_cursor)
 
-    def _initialise(self, setup: Callable[[], World], track: KeyframeTrack, log: CommandLog) -> None:
+    def _initialise_fields(self, setup: Callable[[], World], track: KeyframeTrack, log: CommandLog) -> None:
         """Initialise all fields of a new timeline or fork."""
         self.build_world, self._track, self.log = setup, track, log
         # Callback(timeline), called before a command overwrites the future; it may keep that future as a branch.
@@ -190,8 +190,10 @@ class Timeline:
         other = Timeline.__new__(Timeline)
         shown = self.tick if tick is None else tick
         self._wait_for_keyframe()
-        track = self._track.fork(self.recorded_end) if store is None else self._track.fork_into_store(store, shown)
-        other._initialise(self.build_world, track, self.log.copy())
+        track = (
+            self._track.fork(self.recorded_end) if store is None else self._track.fork_track_into_store(store, shown)
+        )
+        other._initialise_fields(self.build_world, track, self.log.copy())
         other.history, other.horizon = self.history.copy(), self.horizon
         other.begin_seek(shown)
         return other
@@ -222,7 +224,7 @@ class Timeline:
         return self.history.divergence_tick
 
     @property
-    def divergence(self) -> Divergence | None:
+    def first_divergence(self) -> Divergence | None:
         """Return the first difference between a replay and the recorded run, with digests and agents; None if none."""
         return self.history.divergence
 
@@ -263,11 +265,11 @@ class Timeline:
         return self.world.is_over
 
     @property
-    def store(self) -> KeyframeStore:
+    def keyframe_store(self) -> KeyframeStore:
         return self._track.store
 
     @property
-    def _cursors(self) -> list[_Cursor]:
+    def _present_and_seek_cursors(self) -> list[_Cursor]:
         """Return the cursors (loaded worlds) of the present tick and of the seek in progress, without duplicates."""
         both = dict.fromkeys((self._head_cursor, self._seek.cursor if self._seek else None))
         return [cursor for cursor in both if cursor is not None]
@@ -286,10 +288,10 @@ class Timeline:
     def _cursor_of_seek(self, seek: _Seek) -> _Cursor:
         """Return the cursor (world) that a seek advances; finish restoring its keyframe first if necessary."""
         while seek.restore is not None:
-            seek.restore.step()
-            frame, world = seek.restore.frame, self.store.load_world(seek.restore)
+            seek.restore.copy_slice()
+            frame, world = seek.restore.frame, self.keyframe_store.load_world(seek.restore)
             if world is not None:
-                seek.cursor, seek.restore = self._with_queued_commands(_Cursor(world, frame.work, frame.work)), None
+                seek.cursor, seek.restore = self._queue_log_commands(_Cursor(world, frame.work, frame.work)), None
             else:
                 self._choose_seek_start(seek)
         assert seek.cursor is not None
@@ -307,17 +309,17 @@ class Timeline:
         """
         self.finish_seek()
         cursor = self._present_cursor()
-        passed = self._advance(cursor, ticks, begins_with_keyframe=self.store.executor is None)
+        passed = self._advance_cursor(cursor, ticks, begins_with_keyframe=self.keyframe_store.executor is None)
         self._tick_before_edit = 0 if passed else self._tick_before_edit
-        if is_shown and self.log.has_edits_at(cursor.tick):
-            self._apply_commands(cursor)
+        if is_shown and self.log.has_edit_commands_at(cursor.tick):
+            self._apply_cursor_commands(cursor)
         self._take_keyframe_async(cursor)
         return passed
 
     def apply_due_commands(self) -> None:
         """Apply the commands that are due at the present tick, without running the tick."""
         self.finish_seek()
-        self._apply_commands(self._present_cursor())
+        self._apply_cursor_commands(self._present_cursor())
 
     def continue_measuring(self) -> bool:
         """Process pending measurements, with at most MAX_EXPANSIONS_PER_TICK expansions.
@@ -341,14 +343,14 @@ class Timeline:
         """Return whether measurements are pending that can be processed without running a further tick."""
         return self.world.optimality.has_queued_moves or self.world.has_stale_optima
 
-    def poll_distance(self, cell: int) -> float | None:
+    def poll_true_distance(self, cell: int) -> float | None:
         """Return the cost of the cheapest path from a cell to the goal; None if it needs further calls to compute."""
         if self.is_snapshot_pending:
             return None
         self._wait_for_keyframe()
         return self.world.optimality.true_distance_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
 
-    def compute_distance(self, cell: int) -> float:
+    def compute_true_distance(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the goal; finish the search, even if it takes long."""
         self._wait_for_keyframe()
         return self.world.optimality.true_distance(cell)
@@ -381,19 +383,19 @@ class Timeline:
         lost = [] if keeps_later else self.log.remove_user_commands(now, self.end)
         self._truncate_history(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
-        self._apply_commands(cursor)
+        self._apply_cursor_commands(cursor)
         entry = self.log.new_user_entry(now, command, stroke)
         self.log.add(entry)
         if lost:
-            cursor.world.replace_queued_commands(self.log.commands_from(now + 1))
+            cursor.world.replace_queued_commands(self.log.timed_commands_from(now + 1))
         cursor.world.submit(entry.command)
-        self._apply_commands(cursor)
-        self._notify_entries([entry], lost)
+        self._apply_cursor_commands(cursor)
+        self._notify_entries_changed([entry], lost)
         return entry
 
     # --- running ----------------------------------------------------------------------------------
 
-    def _advance(
+    def _advance_cursor(
         self, cursor: _Cursor, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
     ) -> int:
         """Advance a world by at most `ticks` ticks and about `work` microseconds, and record the new ticks.
@@ -404,9 +406,9 @@ class Timeline:
         self._wait_for_keyframe()
         passed, begin = 0, cursor.work
         while passed < ticks and cursor.work - begin < work:
-            if (passed or begins_with_keyframe) and cursor.is_before_commands and self._is_keyframe_due(cursor):
+            if (passed or begins_with_keyframe) and cursor.are_due_changes_pending and self._is_keyframe_due(cursor):
                 self._take_keyframe(cursor)
-            self._apply_commands(cursor)
+            self._apply_cursor_commands(cursor)
             left = min(work - (cursor.work - begin), KEYFRAME_SPACING / 2)
             most = min(ticks - passed, max(1, int(left / cursor.rate)))
             # Do not call World.advance after the end of the run: it would clear the data of the last tick on screen.
@@ -434,20 +436,20 @@ class Timeline:
             return 0
         before = cursor.statuses
         has_stirred = cursor.read_statuses()
-        self._add_work(cursor, done, has_stirred)
+        self._add_estimated_work(cursor, done, has_stirred)
         if is_new:
             if has_stirred:
                 self.history.record_steps(world, begin, before, cursor.statuses)
-            self.history.advance_end(world)
+            self.history.advance_recorded_end(world)
             self.horizon = max(self.horizon, world.tick)
             if world.limited_ticks:
-                self._notify_entries(self.log.log_served(world.limited_ticks), [])
+                self._notify_entries_changed(self.log.log_planner_limits(world.limited_ticks), [])
                 world.limited_ticks.clear()
         else:
-            self.history.check_digest(world)
+            self.history.check_replay_digest(world)
         return done
 
-    def _add_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
+    def _add_estimated_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
         """Add the estimated computing time of the last ticks to `cursor.work`.
 
         `has_stirred` is whether any agent may have changed in these ticks.
@@ -455,15 +457,15 @@ class Timeline:
         work = _ADVANCE_WORK
         if has_stirred:
             before, cursor.expansions = cursor.expansions, total_expansions(cursor.world)
-            work = work_of_ticks(cursor.world, ticks, max(0, cursor.expansions - before))
+            work = estimated_work_of_ticks(cursor.world, ticks, max(0, cursor.expansions - before))
         cursor.work += work
         # The rate (time per tick) rises at once but falls slowly, so that time slices seldom take too long.
         cursor.rate = max(work / ticks, cursor.rate / 2)
 
-    def _apply_commands(self, cursor: _Cursor) -> None:
+    def _apply_cursor_commands(self, cursor: _Cursor) -> None:
         """Apply the commands of the world's tick; at the last recorded tick, also record new agents and messages."""
         self._wait_for_keyframe()
-        if cursor.is_before_commands:
+        if cursor.are_due_changes_pending:
             cursor.read_statuses()
             if not cursor.world.ticks_to_next_event():
                 cursor.work += _COMMAND_WORK * self.log.command_count_at(cursor.tick)
@@ -484,7 +486,7 @@ class Timeline:
             return digests, history.expected_last_digest, history.expected_agent_digests
         self.apply_due_commands()
         world = self.world
-        return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
+        return digests, (self.tick, world.compute_digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
     def _reset_horizon(self, cursor: _Cursor) -> None:
         """Set `horizon` (the old end of the run) to the recorded end if the run now ends there."""
@@ -505,14 +507,14 @@ class Timeline:
         if last is not None and last.tick == cursor.tick:
             return False
         since = max(cursor.last_keyframe_work, last.work if last else cursor.last_keyframe_work)
-        spacing = KEYFRAME_SPACING + (restore_work(last) + _extra_spacing(last) if last else 0.0)
+        spacing = KEYFRAME_SPACING + (estimated_restore_us(last) + _extra_keyframe_spacing(last) if last else 0.0)
         return cursor.work - since >= spacing
 
     def _take_keyframe(self, cursor: _Cursor) -> None:
         cursor.last_keyframe_work = self._track.playhead_work = cursor.work
-        taking = self.store.begin_snapshot(cursor.world, cursor.work)
+        taking = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
         frame = (
-            self.store.finish_snapshot(taking, self._track.keyframe_at_or_before(cursor.tick))
+            self.keyframe_store.finish_snapshot(taking, self._track.keyframe_at_or_before(cursor.tick))
             if taking is not None
             else None
         )
@@ -525,34 +527,38 @@ class Timeline:
         The thread works while the window draws; during this time the world does not change. Saving starts one frame
         late, because keyframes mostly become due after a change of the map, and the frame of that change is slow.
         """
-        if self.store.executor is None or not cursor.is_before_commands or not self._is_keyframe_due(cursor):
+        if (
+            self.keyframe_store.executor is None
+            or not cursor.are_due_changes_pending
+            or not self._is_keyframe_due(cursor)
+        ):
             return
         cursor.is_keyframe_due = not cursor.is_keyframe_due
         if not cursor.is_keyframe_due:
             cursor.last_keyframe_work = self._track.playhead_work = cursor.work
             before = self._track.keyframe_at_or_before(cursor.tick)
             cursor.world.materialize_views()
-            taking = self.store.begin_snapshot(cursor.world, cursor.work)
+            taking = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
             if taking is not None:
-                self._pending_keyframe = self.store.finish_in_background(taking, before)
+                self._pending_keyframe = self.keyframe_store.finish_in_background(taking, before)
 
     def _wait_for_keyframe(self) -> None:
         """Wait for the keyframe that another thread is saving, if any. Call it before the world changes."""
         if self._pending_keyframe is not None:
-            self.store.stop_yielding()
+            self.keyframe_store.stop_yielding()
             frame, self._pending_keyframe = self._pending_keyframe.result(), None
             if frame is not None:
                 self._track.add(frame)
 
     def _cursor_at_start(self) -> _Cursor:
-        return self._with_queued_commands(_Cursor(self.build_world()))
+        return self._queue_log_commands(_Cursor(self.build_world()))
 
-    def _with_queued_commands(self, cursor: _Cursor) -> _Cursor:
+    def _queue_log_commands(self, cursor: _Cursor) -> _Cursor:
         """Queue the commands of the log in the world of a new cursor, and return the cursor.
 
         The world must not have applied the commands of its tick yet.
         """
-        cursor.world.replace_queued_commands(self.log.commands_from(cursor.tick))
+        cursor.world.replace_queued_commands(self.log.timed_commands_from(cursor.tick))
         cursor.world.prepare_first_tick()
         return cursor
 
@@ -586,7 +592,7 @@ class Timeline:
         seek.cursor, seek.restore, seek.keyframe_stops = None, None, ()
         frame = self._track.keyframe_at_or_before(seek.target)
         cursor = None if seek.is_background else self._latest_usable_cursor(seek.target)
-        if cursor is not None and (frame is None or frame.work - cursor.work <= restore_work(frame)):
+        if cursor is not None and (frame is None or frame.work - cursor.work <= estimated_restore_us(frame)):
             seek.cursor = cursor
             return
         seek.keyframe_stops = self._keyframe_stops(frame.tick if frame is not None else 0, seek.target)
@@ -595,7 +601,7 @@ class Timeline:
         else:
             seek.cursor = self._cursor_at_start()
 
-    def recover(self) -> None:
+    def recover_from_error(self) -> None:
         """Recover from an error within a tick by restoring an earlier state of the world.
 
         After such an error the state of the world is unknown, so all loaded worlds are discarded. The timeline seeks to
@@ -603,13 +609,13 @@ class Timeline:
         """
         tick = min(self.target, self.recorded_end)
         self._pending_keyframe = self._background_seek = None
-        for cursor in self._cursors:
+        for cursor in self._present_and_seek_cursors:
             cursor.is_stale = True
         self.begin_seek(tick)
 
     def _latest_usable_cursor(self, tick: int) -> _Cursor | None:
         """Return the latest valid cursor (loaded world) at or before this tick; None if there is none."""
-        usable = [cursor for cursor in self._cursors if cursor.tick <= tick and not cursor.is_stale]
+        usable = [cursor for cursor in self._present_and_seek_cursors if cursor.tick <= tick and not cursor.is_stale]
         return max(usable, key=lambda cursor: cursor.tick, default=None)
 
     def _keyframe_stops(self, begin: int, tick: int) -> tuple[int, ...]:
@@ -623,7 +629,7 @@ class Timeline:
         seek = self._seek
         if seek is None:
             return True
-        if seek.restore is not None and not seek.restore.step(int(min(work * _BYTES_PER_WORK, 1 << 62))):
+        if seek.restore is not None and not seek.restore.copy_slice(int(min(work * _BYTES_PER_WORK, 1 << 62))):
             return False
         cursor = self._cursor_of_seek(seek)
         if not self._replay_slice(seek, cursor, work):
@@ -639,7 +645,7 @@ class Timeline:
             if left <= 0:
                 return False
             stop = seek.next_keyframe_stop(cursor.tick)
-            if not self._advance(cursor, stop - cursor.tick, left):
+            if not self._advance_cursor(cursor, stop - cursor.tick, left):
                 return True
             if cursor.tick == stop:
                 self._take_near_keyframe(cursor)
@@ -648,7 +654,7 @@ class Timeline:
     def _take_near_keyframe(self, cursor: _Cursor) -> None:
         if (
             cursor.tick < self.recorded_end
-            and cursor.is_before_commands
+            and cursor.are_due_changes_pending
             and cursor.work - cursor.last_keyframe_work >= MIN_NEAR_SPACING
         ):
             self._take_keyframe(cursor)
@@ -660,7 +666,7 @@ class Timeline:
             self._head_cursor = cursor
             self.generation += 1
         self._track.playhead_work = cursor.work
-        self._apply_commands(cursor)
+        self._apply_cursor_commands(cursor)
         self.history.check_last_digest(cursor.world)
         for walker in cursor.world.walkers:
             self._show_last_row(walker, cursor.tick)
@@ -672,8 +678,8 @@ class Timeline:
         """
         record = self.records[walker.id]
         is_active = record.activity_end_before(tick) == tick
-        rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
-        walker.replace_rows(rows.copy(), max(0, tick - 1))
+        rows = record.rows_before_tick(tick)[-1:] if is_active else log.new_tick_log(0)
+        walker.replace_log_rows(rows.copy(), max(0, tick - 1))
 
     # --- recomputing after an edit of the past ----------------------------------------------------
 
@@ -682,7 +688,7 @@ class Timeline:
         """Return whether, after an edit of the past, ticks up to the old end remain to be recomputed."""
         return self.recorded_end < self.horizon
 
-    def continue_recomputing(self, work: float = 4000.0) -> bool:
+    def continue_recomputation(self, work: float = 4000.0) -> bool:
         """Recompute ticks towards the old end (`horizon`) for about `work` microseconds.
 
         A separate world is used, so that the present tick does not change. Nothing is computed during a seek or while
@@ -701,7 +707,7 @@ class Timeline:
             self._choose_seek_start(self._background_seek)
         seek = self._background_seek
         seek.target = self.horizon
-        if seek.restore is None or seek.restore.step(int(work * _BYTES_PER_WORK)):
+        if seek.restore is None or seek.restore.copy_slice(int(work * _BYTES_PER_WORK)):
             self._replay_slice(seek, self._cursor_of_seek(seek), work)
             self._track.playhead_work = self._present_cursor().work
         return self.is_recomputing
@@ -712,7 +718,7 @@ class Timeline:
         """Return all log entries by tick; entries of one tick are in the order in which they apply."""
         return tuple(self.log.entries)
 
-    def labels_of(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
+    def labels_of_agents(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
         """Return the labels of agents: the last name given in the log, even at ticks before the renaming."""
         names = self.log.names_of_agents()
         return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
@@ -723,18 +729,18 @@ class Timeline:
         The command applies after the other commands of its tick.
         """
         entry = self.log.new_user_entry(tick, command, stroke)
-        self._replace_entries(with_entry(self.log.entries, entry), tick)
-        self._notify_entries([entry], [])
+        self._replace_log_entries(log_with_entry(self.log.entries, entry), tick)
+        self._notify_entries_changed([entry], [])
         return entry
 
     def set_enabled(self, entry_id: int, is_enabled: bool) -> None:
-        self._replace_entry(replace(self.log.entry(entry_id), is_enabled=is_enabled))
+        self._replace_log_entry(replace(self.log.entry(entry_id), is_enabled=is_enabled))
 
     def move(self, entry_id: int, tick: int) -> None:
-        self._replace_entry(replace(self.log.entry(entry_id), tick=max(0, tick)))
+        self._replace_log_entry(replace(self.log.entry(entry_id), tick=max(0, tick)))
 
     def change(self, entry_id: int, command: Command) -> None:
-        self._replace_entry(replace(self.log.entry(entry_id), command=self.log.with_agent_number(command)))
+        self._replace_log_entry(replace(self.log.entry(entry_id), command=self.log.with_agent_number(command)))
 
     def duplicate_command(self, entry_id: int, tick: int, stroke: int = 0) -> LogEntry:
         """Insert a copy of a command at another tick and return its entry; a copied AddAgent adds a new agent."""
@@ -743,37 +749,37 @@ class Timeline:
             return self.insert(max(0, tick), replace(command, agent=None), stroke)
         return self.insert(max(0, tick), replace(command), stroke)
 
-    def restore_entry(self, entry: LogEntry) -> None:
+    def restore_log_entry(self, entry: LogEntry) -> None:
         """Restore a deleted entry under its old id; do nothing if the log still has it."""
         if all(other.id != entry.id for other in self.log.entries):
-            self._replace_entries(with_entry(self.log.entries, entry), entry.tick)
-            self._notify_entries([entry], [])
+            self._replace_log_entries(log_with_entry(self.log.entries, entry), entry.tick)
+            self._notify_entries_changed([entry], [])
 
     def delete(self, entry_id: int) -> None:
         gone = self.log.entry(entry_id)
-        self._replace_entries([entry for entry in self.log.entries if entry is not gone], gone.tick)
-        self._notify_entries([], [entry_id])
+        self._replace_log_entries([entry for entry in self.log.entries if entry is not gone], gone.tick)
+        self._notify_entries_changed([], [entry_id])
 
-    def replace_log(self, entries: Iterable[LogEntry]) -> None:
+    def replace_command_log(self, entries: Iterable[LogEntry]) -> None:
         """Replace all entries of the log by entries from a file or a journal, without changing their ids."""
         entries = self.log.import_entries(entries)
         pairs = zip_longest(self.log.entries, entries)
         differing = next(((a, b) for a, b in pairs if a is not b and a != b), None)
         if differing is not None:
-            self._replace_entries(entries, min(entry.tick for entry in differing if entry is not None))
+            self._replace_log_entries(entries, min(entry.tick for entry in differing if entry is not None))
 
-    def _replace_entry(self, new: LogEntry) -> None:
+    def _replace_log_entry(self, new: LogEntry) -> None:
         old = self.log.entry(new.id)
         if new != old:
-            self._replace_entries(with_entry(self.log.entries, new), min(old.tick, new.tick))
-            self._notify_entries([new], [])
+            self._replace_log_entries(log_with_entry(self.log.entries, new), min(old.tick, new.tick))
+            self._notify_entries_changed([new], [])
 
-    def _notify_entries(self, altered: list[LogEntry], gone: list[int]) -> None:
+    def _notify_entries_changed(self, altered: list[LogEntry], gone: list[int]) -> None:
         """Call `on_entries_changed` with the new or altered log entries and the ids of removed entries."""
         if self.on_entries_changed:
             self.on_entries_changed(self, altered, gone)
 
-    def _replace_entries(self, entries: list[LogEntry], tick: int) -> None:
+    def _replace_log_entries(self, entries: list[LogEntry], tick: int) -> None:
         """Replace the log by entries that differ only from `tick` on, and start a seek to the present tick."""
         present = max(self.target, self._tick_before_edit)
         last_before, last = last_enabled_tick(self.log.entries), last_enabled_tick(entries)
@@ -781,13 +787,13 @@ class Timeline:
             tick = min(tick, max(last, self.history.activity_end_before(tick)))
         self.log.entries = entries
         self._truncate_history(tick, keeps_now=False)
-        for cursor in self._cursors:
+        for cursor in self._present_and_seek_cursors:
             cursor.is_stale = (
-                cursor.is_stale or cursor.tick > tick or (cursor.tick == tick and not cursor.is_before_commands)
+                cursor.is_stale or cursor.tick > tick or (cursor.tick == tick and not cursor.are_due_changes_pending)
             )
             if not cursor.is_stale:
                 cursor.world.replace_queued_commands(
-                    self.log.commands_from(cursor.tick + (not cursor.is_before_commands))
+                    self.log.timed_commands_from(cursor.tick + (not cursor.are_due_changes_pending))
                 )
         self.generation += 1
         self._seek = None
@@ -798,8 +804,8 @@ class Timeline:
         """Discard records and keyframes after `tick`; without `keeps_now`, also effects of the commands at `tick`."""
         self._wait_for_keyframe()
         self._background_seek = None
-        self._track.remove_after(tick)
-        self.history.truncate(tick, keeps_now)
+        self._track.remove_keyframes_after(tick)
+        self.history.discard_after_tick(tick, keeps_now)
 
     def rejection_reasons(self) -> dict[int, str]:
         """Return the reason for each rejected command, by the id of its log entry."""
@@ -811,7 +817,7 @@ class Timeline:
         """Return all messages of the run, without the duplicates that replays create."""
         return tuple(self.history.notes.values())
 
-    def digests(self) -> tuple[str, ...]:
+    def recorded_digests(self) -> tuple[str, ...]:
         """Return the recorded digests of the world at ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY and so on."""
         return tuple(self.history.digests)
 
@@ -827,18 +833,18 @@ class Timeline:
         both = np.concatenate([np.array(edits, MARK_DTYPE), marks])
         return both[np.argsort(both["tick"], kind="stable")]
 
-    def next_mark(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
+    def next_mark_tick(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
         """Return the tick of the first mark after `tick`; None if there is none."""
         found = self.marks(tick + 1, 1 << 30, kinds)
         return int(found["tick"][0]) if found.size else None
 
-    def previous_mark(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
+    def previous_mark_tick(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
         """Return the tick of the last mark before `tick`; None if there is none."""
         found = self.marks(0, tick - 1, kinds)
         return int(found["tick"][-1]) if found.size else None
 
 
-def work_of_ticks(world: World, ticks: int, expansions: int) -> float:
+def estimated_work_of_ticks(world: World, ticks: int, expansions: int) -> float:
     """Return the estimated computing time of the last `ticks` ticks of a world, in microseconds.
 
     Args:
@@ -847,16 +853,16 @@ def work_of_ticks(world: World, ticks: int, expansions: int) -> float:
         expansions: number of expansions in these ticks.
     """
     tick = sum([_BULK_TICK_WORK if walker.spec.runs_in_bulk else _SLOW_TICK_WORK for walker in world.walkers])
-    event = _MAP_CELL_WORK * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
+    event = _MAP_CELL_WORK * world.grid.cells if world.random_changes.is_change_due(world.tick - ticks) else 0.0
     return _ADVANCE_WORK + ticks * tick + expansions * _EXPANSION_WORK + event
 
 
-def restore_work(frame: Keyframe) -> float:
+def estimated_restore_us(frame: Keyframe) -> float:
     """Return the estimated time to restore a keyframe, in microseconds."""
     return frame.content.restored_bytes / _BYTES_PER_WORK
 
 
-def _extra_spacing(frame: Keyframe) -> float:
+def _extra_keyframe_spacing(frame: Keyframe) -> float:
     """Return by how many microseconds a large number of array buffers increases the keyframe spacing."""
     return _SPACING_PER_BUFFER * max(0, len(frame.content.sizes) - _CHEAP_BUFFER_COUNT)
 

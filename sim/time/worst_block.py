@@ -1,7 +1,7 @@
 """Search for the worst block: which cell or switch, blocked at which tick, costs an agent most.
 
-    tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
-    tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
+    tasks = switch_block_tasks(timeline, ticks)       every switch at each of these ticks
+    tasks = path_block_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
     search = WorstBlockSearch(timeline, agent, tasks)
     while not search.step(work): ...            search in time slices, or in a thread (no mutable data is shared)
     search.done, search.total                   progress; to cancel the search, stop calling step()
@@ -22,7 +22,7 @@ from sim.commands import ApplyToGroup, Command, DefineSwitch, EditCells, MoveGoa
 from sim.time.branches import Branch, BranchTree
 from sim.time.failures import StateError
 from sim.time.keyframes import Keyframe, KeyframeStore, restore_world, take_keyframe
-from sim.time.timeline import Timeline, restore_work, total_expansions, work_of_ticks
+from sim.time.timeline import Timeline, estimated_restore_us, estimated_work_of_ticks, total_expansions
 from sim.world import World
 
 NEVER = float("inf")
@@ -70,12 +70,12 @@ class BlockResult:
 # --- tasks ----------------------------------------------------------------------------------------
 
 
-def spread_ticks(first: int, last: int, count: int) -> list[int]:
+def evenly_spaced_ticks(first: int, last: int, count: int) -> list[int]:
     """Return up to `count` different ticks, spaced evenly from `first` to `last`."""
     return sorted({int(tick) for tick in np.linspace(first, last, max(1, count)).round()})
 
 
-def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[BlockTask]:
+def switch_block_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[BlockTask]:
     """Return tasks that block every switch at each of the ticks.
 
     A switch that a command creates during the run may not exist yet at one of the ticks. For such a switch, the tasks
@@ -89,17 +89,17 @@ def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[BlockTask]:
     return [(tick, block) for tick in ticks for block in blocks]
 
 
-def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) -> list[BlockTask]:
+def path_block_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) -> list[BlockTask]:
     """Return tasks that block, at each of the ticks, every cell that one of these agents visited later.
 
     The cells on which the agents are at that tick are left out, because they cannot be blocked, and so is the goal,
     because blocking it would change the problem. Cells are in the order of the agents' visits.
     """
     agents = list(agents)
-    return [(tick, block) for tick in ticks for block in _candidates_ahead(timeline, agents, tick)]
+    return [(tick, block) for tick in ticks for block in _block_candidates_ahead(timeline, agents, tick)]
 
 
-def _candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[BlockCandidate]:
+def _block_candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[BlockCandidate]:
     """Return a candidate for each cell that one of the agents visited after `tick`.
 
     The goal and the cells of the agents at `tick` are left out.
@@ -120,7 +120,7 @@ def _cell_name(world: World, cell: int) -> str:
     return f"({x}, {y})"
 
 
-def _moves_goal(command: Command) -> bool:
+def _is_goal_move(command: Command) -> bool:
     return isinstance(command.command if isinstance(command, ApplyToGroup) else command, MoveGoal)
 
 
@@ -137,12 +137,12 @@ class WorstBlockSearch:
         self.baseline: SimulatedOutcome | None = None
         self._results: list[BlockResult] = []
         entries = timeline.entries()
-        self._last_goal = max((e.tick for e in entries if e.is_enabled and _moves_goal(e.command)), default=0)
+        self._last_goal = max((e.tick for e in entries if e.is_enabled and _is_goal_move(e.command)), default=0)
         # The fork has a keyframe store of its own, because another thread may use the timeline during the search.
-        self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.store.budget))
+        self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.keyframe_store.budget))
         self._task_slices = self._process_tasks()
 
-    def step(self, work: float = 4000.0) -> bool:
+    def simulate_slice(self, work: float = 4000.0) -> bool:
         """Simulate for about `work` microseconds (estimated, not timed); return whether all tasks are done."""
         spent = 0.0
         for piece in self._task_slices:
@@ -151,7 +151,7 @@ class WorstBlockSearch:
                 return False
         return True
 
-    def results(self) -> list[BlockResult]:
+    def ranked_results(self) -> list[BlockResult]:
         """Return the results so far, most expensive first."""
         return sorted(self._results, key=lambda result: (-result.extra_cost, result.tick))
 
@@ -163,9 +163,9 @@ class WorstBlockSearch:
                 yield from self._seek_fork(tick)
                 base = _WorldSource(self._fork)
                 if self.baseline is None:
-                    self.baseline = yield from self._simulate(base.world(), base.tick)
+                    self.baseline = yield from self._simulate_until_arrival(base.world(), base.tick)
             if base.tick == tick:  # otherwise the run ended before this tick: skip the task
-                yield from self._try_block(base, tick, block)
+                yield from self._simulate_block(base, tick, block)
             self.done += 1
 
     def _seek_fork(self, tick: int) -> Iterator[float]:
@@ -174,7 +174,7 @@ class WorstBlockSearch:
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
-    def _try_block(self, base: "_WorldSource", tick: int, block: BlockCandidate) -> Iterator[float]:
+    def _simulate_block(self, base: "_WorldSource", tick: int, block: BlockCandidate) -> Iterator[float]:
         """Simulate the run with one cell or switch blocked at `tick`, and store the result.
 
         Yields:
@@ -182,40 +182,40 @@ class WorstBlockSearch:
         """
         assert self.baseline is not None
         world = base.world()
-        yield base.work
+        yield base.estimated_work_us
         version = world.grid.version
         world.submit(replace(block.command))
         world.apply_due_changes()
         if world.grid.version == version:  # no effect, because the cell was blocked already or an agent is on it
             return
-        outcome = yield from self._simulate(world, tick)
+        outcome = yield from self._simulate_until_arrival(world, tick)
         self._results.append(BlockResult(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
 
-    def _simulate(self, world: World, begin: int) -> Generator[float, None, SimulatedOutcome]:
+    def _simulate_until_arrival(self, world: World, begin: int) -> Generator[float, None, SimulatedOutcome]:
         """Advance the world until the agent has arrived for good, or for at most `most_ticks` ticks.
 
         Yields:
             The estimated computing time of each time slice, in microseconds.
         """
         end = begin + self.most_ticks
-        while world.tick < end and not self._has_arrived(world):
+        while world.tick < end and not self._has_agent_arrived(world):
             tick, expansions = world.tick, total_expansions(world)
             # Stop before each command, because it may remove the agent in the same tick in which the agent arrives.
             if not world.advance(min(_CHECK_EVERY_TICKS, end - world.tick, max(1, world.ticks_to_next_event()))):
                 break
-            yield work_of_ticks(world, world.tick - tick, total_expansions(world) - expansions)
+            yield estimated_work_of_ticks(world, world.tick - tick, total_expansions(world) - expansions)
         walker = world.walker(self.agent)
-        has_arrived = walker is not None and self._has_arrived(world)
+        has_arrived = walker is not None and self._has_agent_arrived(world)
         return SimulatedOutcome(
             float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER, world.tick
         )
 
-    def _has_arrived(self, world: World) -> bool:
+    def _has_agent_arrived(self, world: World) -> bool:
         walker = world.walker(self.agent)
         if walker is None or not (walker.has_arrived and walker.is_done):
             return False
         # An arrival counts only after the last command that moves the goal was applied.
-        return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)
+        return world.tick > self._last_goal or (world.tick == self._last_goal and not world.are_due_changes_pending)
 
 
 class _WorldSource:
@@ -228,9 +228,9 @@ class _WorldSource:
             self.frame = take_keyframe(line.world)
 
     @property
-    def work(self) -> float:
+    def estimated_work_us(self) -> float:
         """Return the estimated time to create one of the worlds, in microseconds; 0 if unknown."""
-        return restore_work(self.frame) if self.frame is not None else 0.0
+        return estimated_restore_us(self.frame) if self.frame is not None else 0.0
 
     def world(self) -> World:
         """Return a new world at the source's tick: restored from a keyframe, or replayed if it cannot be stored."""

@@ -15,7 +15,7 @@ command = CommandTopic("Branches")
 
 @command("B", "Create a branch at the current tick", mode=RUN_MODE, name="branch")
 def create_branch(window: AppContext) -> None:
-    made = branching.create_branch_here(window.session)
+    made = branching.create_branch_at_current_tick(window.session)
     window.settings.sidebar_tab = "time"
     window.notify_until_next_edit(
         f'The branch "{made.name}" begins at tick {made.at:,}. Edits apply to the focused branch.'
@@ -28,7 +28,7 @@ def create_branch_in_any_mode(window: AppContext) -> None:
 
 
 @command("Shift+B", "Split the run into branches with different agent settings", mode=RUN_MODE, name="split_policy")
-def open_split_dialog(window: AppContext) -> None:
+def open_branch_split_dialog(window: AppContext) -> None:
     if window.session.focused_walker is not None:
         window.show_dialog(SplitDialog(window.dialogs))
 
@@ -45,7 +45,7 @@ def compare_branch(window: AppContext) -> None:
     if branching.compare_with_parent(window.session):
         window.map_view.layers.set_heat_kind("difference")
     else:
-        window.notify("The first branch has no parent")
+        window.notify_user("The first branch has no parent")
 
 
 @command("Alt+H", "Hide the focused branch")
@@ -71,9 +71,9 @@ def delete_branch(window: AppContext) -> None:
     try:
         branching.delete_branch(window.session, window.session.run.front)
     except ConfigError as error:
-        window.notify(error.problems[0])
+        window.notify_user(error.problems[0])
 
 
 @command("Alt+W", "Find the worst block: the cell or switch, and the tick, that cost most", name="worst_block")
-def find_worst_block(window: AppContext) -> None:
+def open_worst_block_search(window: AppContext) -> None:
     window.show_dialog(WorstBlockDialog(window.dialogs))

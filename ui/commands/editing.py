@@ -18,40 +18,40 @@ def toggle_edit_mode(window: AppContext) -> None:
     window.settings.sidebar_tab = "edit"
 
 
-def _tool_command(name: str) -> Action:
+def _create_tool_action(name: str) -> Action:
     def choose(window: AppContext) -> None:
         window.state.choose_tool(name)
 
     return choose
 
 
-command("B", "Use the brush (block or free cells)", mode=EDIT_MODE, name="tool_brush")(_tool_command("brush"))
-command("E", "Use the eraser (free cells)", mode=EDIT_MODE, name="tool_eraser")(_tool_command("eraser"))
-command("L", "Use the line tool", mode=EDIT_MODE, name="tool_line")(_tool_command("line"))
-command("R", "Use the rectangle tool", mode=EDIT_MODE, name="tool_rectangle")(_tool_command("rectangle"))
-command("F", "Use flood fill", mode=EDIT_MODE, name="tool_fill")(_tool_command("fill"))
+command("B", "Use the brush (block or free cells)", mode=EDIT_MODE, name="tool_brush")(_create_tool_action("brush"))
+command("E", "Use the eraser (free cells)", mode=EDIT_MODE, name="tool_eraser")(_create_tool_action("eraser"))
+command("L", "Use the line tool", mode=EDIT_MODE, name="tool_line")(_create_tool_action("line"))
+command("R", "Use the rectangle tool", mode=EDIT_MODE, name="tool_rectangle")(_create_tool_action("rectangle"))
+command("F", "Use flood fill", mode=EDIT_MODE, name="tool_fill")(_create_tool_action("fill"))
 command(
     "S",
     "Use the Select tool (move, copy, mirror, rotate or name a part of the map)",
     mode=EDIT_MODE,
     name="tool_select",
-)(_tool_command("select"))
+)(_create_tool_action("select"))
 
 
 @command("[", "Make the brush smaller", mode=EDIT_MODE, repeats=True, name="smaller_brush")
 def shrink_brush(window: AppContext) -> None:
-    window.state.set_brush(window.state.brush - 1)
+    window.state.set_brush_size(window.state.brush - 1)
 
 
 @command("]", "Make the brush larger", mode=EDIT_MODE, repeats=True, name="larger_brush")
 def enlarge_brush(window: AppContext) -> None:
-    window.state.set_brush(window.state.brush + 1)
+    window.state.set_brush_size(window.state.brush + 1)
 
 
 @command("Ctrl+Z", "Undo the last action", repeats=True, name="undo")
 def undo_last_action(window: AppContext) -> None:
     if window.editor.cancel():
-        window.notify("Stroke cancelled")
+        window.notify_user("Stroke cancelled")
         return
     done = window.session.history.undo()
     window.notify_until_next_edit(f"Undid: {done}" if done else "There is nothing to undo")
@@ -74,7 +74,7 @@ def remove_map_edits(window: AppContext) -> None:
         window.notify_until_next_edit("The map has no edits")
 
 
-def _switch_command(number: int) -> Action:
+def _create_switch_action(number: int) -> Action:
     """Return the function of the command that blocks or frees a switch; `number` counts the map's switches from 1."""
 
     def flip(window: AppContext) -> None:
@@ -82,30 +82,30 @@ def _switch_command(number: int) -> Action:
         if number <= len(names):
             window.notify_until_next_edit(adjust.toggle_switch(window.session, names[number - 1]))
         else:
-            window.notify(f"This map has no switch {number}")
+            window.notify_user(f"This map has no switch {number}")
 
     return flip
 
 
 for _n in range(1, 10):
-    command(f"Shift+{_n}", f"Block or free switch {_n}", name=f"switch_{_n}")(_switch_command(_n))
+    command(f"Shift+{_n}", f"Block or free switch {_n}", name=f"switch_{_n}")(_create_switch_action(_n))
 
 
-def _cursor_command(dx: int, dy: int) -> Action:
+def _create_cursor_action(dx: int, dy: int) -> Action:
     """Return the function of a command that moves the cell cursor, and with it the corner of a selection."""
 
     def move(window: AppContext) -> None:
-        adjust.move_cursor(window.session, window.state, dx, dy)
+        adjust.move_cell_cursor(window.session, window.state, dx, dy)
         if window.state.cursor is not None:
-            window.editor.selecting.extend_to_cursor(window.state.cursor)
+            window.editor.selecting.extend_selection_to_cursor(window.state.cursor)
 
     return move
 
 
-command("Ctrl+Left", "Move the cell cursor left", repeats=True, name="cursor_left")(_cursor_command(-1, 0))
-command("Ctrl+Right", "Move the cell cursor right", repeats=True, name="cursor_right")(_cursor_command(1, 0))
-command("Ctrl+Up", "Move the cell cursor up", repeats=True, name="cursor_up")(_cursor_command(0, -1))
-command("Ctrl+Down", "Move the cell cursor down", repeats=True, name="cursor_down")(_cursor_command(0, 1))
+command("Ctrl+Left", "Move the cell cursor left", repeats=True, name="cursor_left")(_create_cursor_action(-1, 0))
+command("Ctrl+Right", "Move the cell cursor right", repeats=True, name="cursor_right")(_create_cursor_action(1, 0))
+command("Ctrl+Up", "Move the cell cursor up", repeats=True, name="cursor_up")(_create_cursor_action(0, -1))
+command("Ctrl+Down", "Move the cell cursor down", repeats=True, name="cursor_down")(_create_cursor_action(0, 1))
 
 
 @command("Ctrl+Return", "Block or free the cell at the cell cursor", name="paint_cursor")
@@ -129,23 +129,23 @@ def move_goal_to_cursor(window: AppContext) -> None:
 @command("Alt+Shift+Return", "Move the goal of the focused crowd to the cell cursor", name="goal_of_crowd_here")
 def move_crowd_goal_to_cursor(window: AppContext) -> None:
     if window.session.run.crowd_of_panel(window.session.focused_key) is None:
-        window.notify("The focused panel shows a single agent, not a crowd")
+        window.notify_user("The focused panel shows a single agent, not a crowd")
     elif window.state.cursor is None:
-        window.notify("There is no cell cursor yet. {key:cursor_right} shows it.")
+        window.notify_user("There is no cell cursor yet. {key:cursor_right} shows it.")
     else:
         window.editor.move_goal_of_crowd_to(window.state.cursor)
 
 
 @command("Alt+G", "Switch to the next movement rule (starts over at tick 0)", name="next_rule")
 def switch_movement_rule(window: AppContext) -> None:
-    adjust.step_movement_rule(window.session, 1)
+    adjust.cycle_movement_rule(window.session, 1)
 
 
 @command("Alt+C", "Turn random map changes on or off", name="random_changes")
 def toggle_random_changes(window: AppContext) -> None:
     is_on = window.session.run.world.random_changes.rate > 0
     window.session.do(SetRandomChanges(window.state.change_interval, 0.0 if is_on else window.state.change_rate))
-    window.notify(
+    window.notify_user(
         "Random changes are off"
         if is_on
         else f"Random changes: {window.state.change_rate:g} % every {window.state.change_interval} ticks"
@@ -154,9 +154,9 @@ def toggle_random_changes(window: AppContext) -> None:
 
 @command("Alt+=", "Increase the rate of random changes", name="more_changes")
 def increase_change_rate(window: AppContext) -> None:
-    adjust.step_change_rate(window.session, window.state, 1)
+    adjust.adjust_change_rate(window.session, window.state, 1)
 
 
 @command("Alt+-", "Decrease the rate of random changes", name="fewer_changes")
 def decrease_change_rate(window: AppContext) -> None:
-    adjust.step_change_rate(window.session, window.state, -1)
+    adjust.adjust_change_rate(window.session, window.state, -1)

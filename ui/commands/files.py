@@ -15,13 +15,13 @@ from ui.dialogs.recent_files import RecentFiles
 from ui.model import files, tables
 from ui.model.command import RUN_MODE, CommandTopic
 from ui.model.job import BackgroundJob
-from ui.model.posthoc import posthoc_writer
+from ui.model.posthoc import posthoc_trace_writer
 
 command = CommandTopic("Files")
 
 
 @command("G", "Open the gallery of examples", mode=RUN_MODE, name="gallery")
-def open_gallery(window: AppContext) -> None:
+def open_example_gallery(window: AppContext) -> None:
     window.show_dialog(Gallery(window.dialogs))
 
 
@@ -37,8 +37,8 @@ def open_recent_files(window: AppContext) -> None:
 
 @command("Ctrl+L", "Choose a problem from the open problem list", name="problems")
 def open_problem_list(window: AppContext) -> None:
-    if window.documents.problems is None:
-        window.notify("No problem list is open. Open a .scen file first ({key:open}).")
+    if window.document_opener.problems is None:
+        window.notify_user("No problem list is open. Open a .scen file first ({key:open}).")
     else:
         window.show_dialog(ProblemList(window.dialogs))
 
@@ -66,7 +66,7 @@ def _save_and_notify(window: AppContext, write: Callable[[], object], done: str)
             raise
         window.show_error(error)
     else:
-        window.notify(done)
+        window.notify_user(done)
 
 
 @command("Ctrl+S", "Save the map")
@@ -93,7 +93,7 @@ def save_map_as(window: AppContext) -> None:
 
 @command("Alt+S", "Save the session (run, branches and edits)")
 def save_session(window: AppContext) -> None:
-    window.documents.save_session()
+    window.document_opener.save_session()
 
 
 @command("Ctrl+Alt+S", "Save the run as a scenario (map, agents and settings)")
@@ -122,7 +122,7 @@ def export_csv(window: AppContext) -> None:
             ".csv",
             f"{window.session.run.scenario.title} tick {window.session.tick}",
             lambda path: _save_and_notify(
-                window, lambda: tables.export_csv(window.session, path), f"Saved {path.name}"
+                window, lambda: tables.export_agents_csv(window.session, path), f"Saved {path.name}"
             ),
         )
     )
@@ -132,13 +132,13 @@ def export_csv(window: AppContext) -> None:
 def export_posthoc(window: AppContext) -> None:
     walker = window.session.focused_walker
     if walker is None:
-        window.notify("There is no agent whose search could be exported")
+        window.notify_user("There is no agent whose search could be exported")
         return
 
     def save(path: Path) -> None:
-        write = posthoc_writer(window.session.run.timeline, walker.id, path)
-        window.dialogs.finish_job(
-            "Writing the trace for Posthoc", BackgroundJob(lambda job: write(job.report_progress)), window.notify
+        write = posthoc_trace_writer(window.session.run.timeline, walker.id, path)
+        window.dialogs.call_when_job_done(
+            "Writing the trace for Posthoc", BackgroundJob(lambda job: write(job.report_progress)), window.notify_user
         )
 
     window.show_dialog(
@@ -149,7 +149,7 @@ def export_posthoc(window: AppContext) -> None:
 
 
 @command("Alt+X", "Run an experiment with these agents on this map", name="experiment")
-def open_experiment(window: AppContext) -> None:
+def open_experiment_dialog(window: AppContext) -> None:
     window.show_dialog(ExperimentDialog(window.dialogs, window.state))
 
 

@@ -21,7 +21,7 @@ def open_help(window: AppContext) -> None:
 
 
 @command("F8", "Show the description of this run", name="about")
-def show_caption(window: AppContext) -> None:
+def show_scenario_caption(window: AppContext) -> None:
     """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario
     if scenario.caption:
@@ -29,7 +29,7 @@ def show_caption(window: AppContext) -> None:
         box.command = "about"
         window.show_dialog(box)
     else:
-        window.notify("This run has no description. A scenario file can have one as its caption.")
+        window.notify_user("This run has no description. A scenario file can have one as its caption.")
 
 
 @command("Escape", "Cancel the current action", name="cancel")
@@ -69,6 +69,6 @@ def focus_previous_control(window: AppContext) -> None:
 
 @command("Menu Shift+F10", "Open the context menu of the cell cursor or the focused agent", name="open_menu")
 def open_context_menu(window: AppContext) -> None:
-    window.state.menu = menus.context_menu_for_keyboard(window)
+    window.state.menu = menus.context_menu_for_menu_key(window)
     if window.state.menu is None:
-        window.notify("There is no panel, so there is no context menu")
+        window.notify_user("There is no panel, so there is no context menu")

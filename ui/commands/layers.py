@@ -7,7 +7,7 @@ from ui.model.command import Action, CommandTopic
 command = CommandTopic("Layers")
 
 
-def _toggle_command(layer: Layer) -> Action:
+def _create_layer_toggle_action(layer: Layer) -> Action:
     def toggle(window: AppContext) -> None:
         window.map_view.layers.toggle_layer(layer)
 
@@ -16,5 +16,5 @@ def _toggle_command(layer: Layer) -> Action:
 
 for _layer in LAYERS:
     command(_layer.shortcut, f"Show or hide layer: {_layer.name.lower()}", name=f"layer_{_layer.key}")(
-        _toggle_command(_layer)
+        _create_layer_toggle_action(_layer)
     )

@@ -9,47 +9,47 @@ command = CommandTopic("Lessons")
 
 
 @command("Shift+G", "Choose a lesson", name="lessons")
-def open_lessons(window: AppContext) -> None:
-    window.show_dialog(LessonList(window.dialogs, window.documents.open_path))
+def open_lesson_list(window: AppContext) -> None:
+    window.show_dialog(LessonList(window.dialogs, window.document_opener.open_path))
 
 
 @command("Ctrl+PageDown", "Go to the next step of the lesson", name="lesson_next")
-def go_to_next_step(window: AppContext) -> None:
+def go_to_next_lesson_step(window: AppContext) -> None:
     if playing := window.state.lesson:
         if playing.waits_for_answer and not playing.is_before_step(window.session):
-            window.notify("Choose an answer first")
+            window.notify_user("Choose an answer first")
         playing.go_to_next_step(window.session, window.player)
-        window.documents.apply_lesson_view(playing)
+        window.document_opener.apply_lesson_view(playing)
     else:
-        _say_no_lesson(window)
+        _notify_no_lesson_open(window)
 
 
 @command("Ctrl+PageUp", "Go to the previous step of the lesson", name="lesson_back")
-def go_to_previous_step(window: AppContext) -> None:
+def go_to_previous_lesson_step(window: AppContext) -> None:
     if playing := window.state.lesson:
         playing.go_to_previous_step(window.session, window.player)
-        window.documents.apply_lesson_view(playing)
+        window.document_opener.apply_lesson_view(playing)
     else:
-        _say_no_lesson(window)
+        _notify_no_lesson_open(window)
 
 
 @command("Ctrl+Shift+PageDown", "End the lesson but keep its run open", name="lesson_end")
 def end_lesson(window: AppContext) -> None:
     if window.state.lesson is not None:
-        window.documents.end_lesson()
+        window.document_opener.end_lesson()
     else:
-        _say_no_lesson(window)
+        _notify_no_lesson_open(window)
 
 
-def _answer_command(number: int) -> Action:
+def _create_answer_action(number: int) -> Action:
     """Return the function of the command that gives an answer to a question; `number` counts the answers from 1."""
 
     def act(window: AppContext) -> None:
         playing = window.state.lesson
         if playing is None:
-            _say_no_lesson(window)
+            _notify_no_lesson_open(window)
         elif number > playing.open_answer_count:
-            window.notify(f"There is no answer {number} to choose here")
+            window.notify_user(f"There is no answer {number} to choose here")
         else:
             playing.choose_answer(number - 1)
 
@@ -57,9 +57,9 @@ def _answer_command(number: int) -> Action:
 
 
 for _n in range(1, MAX_ANSWERS + 1):
-    command(f"Alt+{_n}", f"Choose lesson answer {_n}", name=f"answer_{_n}")(_answer_command(_n))
+    command(f"Alt+{_n}", f"Choose lesson answer {_n}", name=f"answer_{_n}")(_create_answer_action(_n))
 
 
-def _say_no_lesson(window: AppContext) -> None:
+def _notify_no_lesson_open(window: AppContext) -> None:
     """Notify the user that no lesson is open."""
-    window.notify("No lesson is open. {key:lessons} lists the lessons.")
+    window.notify_user("No lesson is open. {key:lessons} lists the lessons.")

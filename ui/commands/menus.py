@@ -6,14 +6,14 @@ from functools import partial
 from sim.commands import DefineSwitch
 from ui.commands.window import AppContext
 from ui.model import adjust, script
-from ui.model.layout import box_contains
+from ui.model.layout import box_contains_position
 from ui.model.menu import Menu, MenuItem
 from ui.model.panel_keys import PanelKey
 from ui.model.panel_texts import RunNames
 from ui.model.run import Panel
 from ui.model.script import ScriptEntry
 from ui.model.tools import Point
-from ui.panels.scrubber import tick_at
+from ui.panels.scrubber import tick_at_window_x
 
 Position = tuple[int, int]  # x and y in the window, in pixels
 
@@ -23,35 +23,35 @@ def context_menu_at(window: AppContext, position: Position) -> Menu | None:
     region = window.canvas.hit_test(position)
     kind, _, rest = region.id.partition(":") if region is not None else ("", "", "")  # ids such as "switch:NAME"
     if kind in ("switch", "bridge"):
-        return switch_menu(window, rest.partition(":")[2] if kind == "bridge" else rest, position)
+        return switch_context_menu(window, rest.partition(":")[2] if kind == "bridge" else rest, position)
     found = window.map_view.panel_at(position)
     if found is not None:
-        return cell_menu(window, found[0], window.map_view.map_point_at(*found, position), position)
+        return cell_context_menu(window, found[0], window.map_view.map_cell_at(*found, position), position)
     for panel, boxes in window.map_view.panels_with_boxes():
-        if box_contains(boxes.header, position) or box_contains(boxes.hud, position):
-            return agent_menu(window, panel, position)
+        if box_contains_position(boxes.header, position) or box_contains_position(boxes.hud, position):
+            return agent_context_menu(window, panel, position)
     if kind in ("scrubber", "mark"):
-        return time_menu(window, position)
+        return time_line_context_menu(window, position)
     if kind in ("deed", "deed_text"):
         number = int(rest.split(":")[0])
         deed = next((deed for deed in script.script_entries(window.session.run) if deed.id == number), None)
-        return script_menu(window, deed, position) if deed is not None else None
-    return Menu("Charts", [_command_item(window, "save_charts")], position) if kind == "chart" else None
+        return script_entry_context_menu(window, deed, position) if deed is not None else None
+    return Menu("Charts", [_command_menu_item(window, "save_charts")], position) if kind == "chart" else None
 
 
-def context_menu_for_keyboard(window: AppContext) -> Menu | None:
+def context_menu_for_menu_key(window: AppContext) -> Menu | None:
     """Return the context menu that the menu key opens: of the cell at the cell cursor, else of the focused agent."""
     found = window.map_view.panel_with_key(window.session.focused_key)
     if found is None:
         return None
     panel, boxes = found
     if window.state.cursor is None:
-        return agent_menu(window, panel, (boxes.header[0], boxes.header[1] + boxes.header[3]))
+        return agent_context_menu(window, panel, (boxes.header[0], boxes.header[1] + boxes.header[3]))
     x, y = window.map_view.camera_of_panel(panel.key, boxes).map_to_px(*window.state.cursor)
-    return cell_menu(window, panel, window.state.cursor, (boxes.map[0] + int(x), boxes.map[1] + int(y)))
+    return cell_context_menu(window, panel, window.state.cursor, (boxes.map[0] + int(x), boxes.map[1] + int(y)))
 
 
-def _command_item(window: AppContext, command_id: str, key: PanelKey | None = None) -> MenuItem:
+def _command_menu_item(window: AppContext, command_id: str, key: PanelKey | None = None) -> MenuItem:
     """Return a menu item that runs a command; with a `key`, the item focuses that panel first."""
 
     def act() -> None:
@@ -59,17 +59,17 @@ def _command_item(window: AppContext, command_id: str, key: PanelKey | None = No
             window.session.focus(key)
         window.run(command_id)
 
-    return MenuItem(window.commands[command_id].label, act, window.desk.shortcut_of(command_id))
+    return MenuItem(window.commands[command_id].label, act, window.desk.shortcut_of_command(command_id))
 
 
-def cell_menu(window: AppContext, panel: Panel, point: Point, position: Position) -> Menu | None:
+def cell_context_menu(window: AppContext, panel: Panel, point: Point, position: Position) -> Menu | None:
     grid = window.session.run.world.grid
-    if not grid.contains(*point):
+    if not grid.contains_point(*point):
         return None
     window.session.focus(panel.key)
     editor = window.editor
     if window.state.selection is not None and window.state.selection.contains_point(point):
-        return selection_menu(window, position)
+        return selection_context_menu(window, position)
     is_free = grid.is_free(grid.cell(*point))
     items = [MenuItem("Block this cell" if is_free else "Free this cell", partial(editor.toggle_cell, point))]
     if is_free:
@@ -82,27 +82,27 @@ def cell_menu(window: AppContext, panel: Panel, point: Point, position: Position
     is_pinned = window.state.pinned == point
     pin_label = "Unpin this cell" if is_pinned else "Pin this cell in the inspector"
     items.append(MenuItem(pin_label, partial(window.toggle_pinned_cell, point)))
-    select = partial(_notify_of_result, window, partial(editor.selecting.select_connected_cells, point))
+    select = partial(_edit_and_notify_of_result, window, partial(editor.selecting.select_connected_cells, point))
     items.append(MenuItem(f"Select all {'free' if is_free else 'blocked'} cells connected to it", select))
     if window.state.copied_piece is not None:
-        items.append(MenuItem("Paste here", partial(_paste_at, window, point)))
-    items += [_command_item(window, "fit"), _command_item(window, "follow")]
+        items.append(MenuItem("Paste here", partial(_paste_cells_at, window, point)))
+    items += [_command_menu_item(window, "fit"), _command_menu_item(window, "follow")]
     return Menu(f"Cell ({point[0]}, {point[1]})", items, position)
 
 
-def _notify_of_result(window: AppContext, act: Callable[[], str]) -> None:
+def _edit_and_notify_of_result(window: AppContext, act: Callable[[], str]) -> None:
     """Call a function that edits the map or the selection, and show the message that it returns, unless empty."""
     if text := act():
         window.notify_until_next_edit(text)
 
 
-def _paste_at(window: AppContext, point: Point) -> None:
+def _paste_cells_at(window: AppContext, point: Point) -> None:
     """Paste the copied cells at a cell of the map."""
     window.editor.selecting.paste_piece()
-    _notify_of_result(window, partial(window.editor.selecting.place_piece, point))
+    _edit_and_notify_of_result(window, partial(window.editor.selecting.place_piece, point))
 
 
-def selection_menu(window: AppContext, position: Position) -> Menu:
+def selection_context_menu(window: AppContext, position: Position) -> Menu:
     command_ids = (
         "copy",
         "cut",
@@ -115,13 +115,13 @@ def selection_menu(window: AppContext, position: Position) -> Menu:
         "name_switch",
         "save_piece",
     )
-    items = [_command_item(window, command_id) for command_id in command_ids]
+    items = [_command_menu_item(window, command_id) for command_id in command_ids]
     return Menu(
         f"Selected: {window.state.selection}", [*items, MenuItem("Deselect", window.state.clear_selection)], position
     )
 
 
-def switch_menu(window: AppContext, name: str, position: Position) -> Menu | None:
+def switch_context_menu(window: AppContext, name: str, position: Position) -> Menu | None:
     """Return the context menu of a switch; None if the switch has been removed since it was drawn."""
     session = window.session
     cells = session.run.world.switches.get(name)
@@ -129,16 +129,17 @@ def switch_menu(window: AppContext, name: str, position: Position) -> Menu | Non
         return None
     label = "Free its cells" if session.run.world.switch_states()[name] else "Block its cells"
     items = [
-        MenuItem(label, partial(_notify_of_result, window, partial(adjust.toggle_switch, session, name))),
+        MenuItem(label, partial(_edit_and_notify_of_result, window, partial(adjust.toggle_switch, session, name))),
         MenuItem(
-            "Select its cells", partial(_notify_of_result, window, partial(window.editor.selecting.select_cells, cells))
+            "Select its cells",
+            partial(_edit_and_notify_of_result, window, partial(window.editor.selecting.select_cells, cells)),
         ),
         MenuItem("Remove the switch", partial(session.do, DefineSwitch(name, ()))),
     ]
     return Menu(name, items, position)
 
 
-def agent_menu(window: AppContext, panel: Panel, position: Position) -> Menu:
+def agent_context_menu(window: AppContext, panel: Panel, position: Position) -> Menu:
     command_ids = (
         "edit_agent",
         "rename_agent",
@@ -151,12 +152,12 @@ def agent_menu(window: AppContext, panel: Panel, position: Position) -> Menu:
         "picture_svg",
         "remove_agent",
     )
-    items = [_command_item(window, command_id, panel.key) for command_id in command_ids]
+    items = [_command_menu_item(window, command_id, panel.key) for command_id in command_ids]
     return Menu(panel.view.label, items, position)
 
 
-def time_menu(window: AppContext, position: Position) -> Menu:
-    tick = tick_at(window.desk, position[0])
+def time_line_context_menu(window: AppContext, position: Position) -> Menu:
+    tick = tick_at_window_x(window.desk, position[0])
 
     def seek_and_run(command_id: str) -> None:
         window.player.seek(tick)
@@ -167,28 +168,32 @@ def time_menu(window: AppContext, position: Position) -> Menu:
         MenuItem(
             "Create a branch at this tick",
             partial(seek_and_run, "branch_always"),
-            window.desk.shortcut_of("branch_always"),
+            window.desk.shortcut_of_command("branch_always"),
         ),
         MenuItem(
-            "Mark as the first tick to export", partial(seek_and_run, "mark_in"), window.desk.shortcut_of("mark_in")
+            "Mark as the first tick to export",
+            partial(seek_and_run, "mark_in"),
+            window.desk.shortcut_of_command("mark_in"),
         ),
         MenuItem(
-            "Mark as the last tick to export", partial(seek_and_run, "mark_out"), window.desk.shortcut_of("mark_out")
+            "Mark as the last tick to export",
+            partial(seek_and_run, "mark_out"),
+            window.desk.shortcut_of_command("mark_out"),
         ),
-        _command_item(window, "export_video"),
-        _command_item(window, "until_tick"),
+        _command_menu_item(window, "export_video"),
+        _command_menu_item(window, "until_tick"),
     ]
     return Menu(f"Tick {tick:,}", items, position)
 
 
-def script_menu(window: AppContext, deed: ScriptEntry, position: Position) -> Menu:
+def script_entry_context_menu(window: AppContext, deed: ScriptEntry, position: Position) -> Menu:
     session = window.session
     items = [
         MenuItem("Go to its tick", partial(window.player.seek, deed.tick)),
-        MenuItem("Disable" if deed.is_enabled else "Enable", partial(script.toggle_entry, session, deed)),
-        MenuItem("Move ten ticks earlier", partial(script.move_entry, session, deed, -10)),
-        MenuItem("Move ten ticks later", partial(script.move_entry, session, deed, 10)),
-        MenuItem("Duplicate ten ticks later", partial(script.duplicate_entry, session, deed)),
-        MenuItem("Delete", partial(script.delete_entry, session, deed)),
+        MenuItem("Disable" if deed.is_enabled else "Enable", partial(script.toggle_script_entry, session, deed)),
+        MenuItem("Move ten ticks earlier", partial(script.move_script_entry, session, deed, -10)),
+        MenuItem("Move ten ticks later", partial(script.move_script_entry, session, deed, 10)),
+        MenuItem("Duplicate ten ticks later", partial(script.duplicate_script_entry, session, deed)),
+        MenuItem("Delete", partial(script.delete_script_entry, session, deed)),
     ]
     return Menu(deed.command.describe_change(RunNames(session.run.timeline)), items, position)

@@ -9,4 +9,4 @@ command = CommandTopic("View")
 @command("Alt+I", "Show or hide the minimap in zoomed panels", name="minimap")
 def toggle_minimap(window: AppContext) -> None:
     window.settings.shows_minimap = not window.settings.shows_minimap
-    window.notify("Zoomed panels show the minimap" if window.settings.shows_minimap else "The minimap is hidden")
+    window.notify_user("Zoomed panels show the minimap" if window.settings.shows_minimap else "The minimap is hidden")

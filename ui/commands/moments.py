@@ -9,24 +9,24 @@ command = CommandTopic("Moments")
 
 
 @command("Alt+O", "List the notable moments of the run", name="moments")
-def open_moments(window: AppContext) -> None:
+def open_moment_list(window: AppContext) -> None:
     def go_to(moment: Moment) -> None:
-        _go_to_moment(window, moment)
+        _seek_to_moment(window, moment)
 
     window.show_dialog(MomentList(window.dialogs, go_to))
 
 
 @command("Alt+D", "Go to the first difference between panels A and B", name="first_difference")
-def go_to_first_difference(window: AppContext) -> None:
+def seek_to_first_difference(window: AppContext) -> None:
     found = first_difference_moment(window.session)
     if found is None:
-        window.notify("The compared panels do not differ in any recorded tick")
+        window.notify_user("The compared panels do not differ in any recorded tick")
     else:
-        _go_to_moment(window, found)
+        _seek_to_moment(window, found)
 
 
-def _go_to_moment(window: AppContext, moment: Moment) -> None:
+def _seek_to_moment(window: AppContext, moment: Moment) -> None:
     """Focus the panel of the moment and seek to its tick."""
     window.session.focus(moment.panel)
     window.player.seek(moment.tick)
-    window.notify(f"Tick {moment.tick:,}: {moment.text}")
+    window.notify_user(f"Tick {moment.tick:,}: {moment.text}")

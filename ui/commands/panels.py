@@ -14,7 +14,7 @@ from ui.model.command import RUN_MODE, Action, CommandTopic
 command = CommandTopic("Panels")
 
 
-def _focus_command(number: int) -> Action:
+def _create_focus_action(number: int) -> Action:
     def focus(window: AppContext) -> None:
         panels = window.session.run.panels
         if number <= len(panels):
@@ -24,10 +24,10 @@ def _focus_command(number: int) -> Action:
 
 
 for _n in range(1, 9):
-    command(str(_n), f"Focus panel {_n}", name=f"focus_{_n}")(_focus_command(_n))
+    command(str(_n), f"Focus panel {_n}", name=f"focus_{_n}")(_create_focus_action(_n))
 
 
-def _focus_neighbour(window: AppContext, step: int) -> None:
+def _focus_neighbouring_panel(window: AppContext, step: int) -> None:
     """Focus the panel that is `step` panels after the focused one; the first panel follows the last."""
     panels = window.session.run.panels
     if panels:
@@ -37,20 +37,20 @@ def _focus_neighbour(window: AppContext, step: int) -> None:
 
 @command("Tab", "Focus the next panel", name="next_panel")
 def focus_next_panel(window: AppContext) -> None:
-    _focus_neighbour(window, 1)
+    _focus_neighbouring_panel(window, 1)
 
 
 @command("Shift+Tab", "Focus the previous panel", name="previous_panel")
 def focus_previous_panel(window: AppContext) -> None:
-    _focus_neighbour(window, -1)
+    _focus_neighbouring_panel(window, -1)
 
 
-def _focused_header_box(window: AppContext) -> RectCallback:
+def _focused_header_box_callback(window: AppContext) -> RectCallback:
     """Return a callback that returns the header rectangle of the focused panel, or None if the panel is not shown."""
     return lambda: found[1].header if (found := window.map_view.panel_with_key(window.session.focused_key)) else None
 
 
-def _focused_panel_box(window: AppContext) -> RectCallback:
+def _focused_panel_box_callback(window: AppContext) -> RectCallback:
     """Return a callback that returns the rectangle of the focused panel, or None if the panel is not shown."""
     return lambda: found[1].whole if (found := window.map_view.panel_with_key(window.session.focused_key)) else None
 
@@ -59,19 +59,24 @@ def _focused_panel_box(window: AppContext) -> RectCallback:
 def rename_agent(window: AppContext) -> None:
     session, key = window.session, window.session.focused_key
     if session.focused_walker is None:
-        window.notify("There is no agent to rename")
+        window.notify_user("There is no agent to rename")
     elif session.run.crowd_of_panel(key) is not None:
-        window.notify("A crowd cannot be renamed: its name comes from its scenario")
+        window.notify_user("A crowd cannot be renamed: its name comes from its scenario")
     else:
         name, label = partial(agent_edits.rename_agent, session, key), agent_edits.agent_label(session, key)
         window.show_dialog(
             TextPrompt(
-                window.dialogs, "Rename the focused agent", label, name, _name_error, _focused_header_box(window)
+                window.dialogs,
+                "Rename the focused agent",
+                label,
+                name,
+                _name_length_error,
+                _focused_header_box_callback(window),
             )
         )
 
 
-def _name_error(name: str) -> str | None:
+def _name_length_error(name: str) -> str | None:
     """Return an error message if a name has too many characters, else None."""
     return None if len(name) <= MAX_NAME else f"Expected at most {MAX_NAME} characters, got {len(name)}"
 
@@ -83,14 +88,14 @@ def edit_agent(window: AppContext) -> None:
     if session.focused_walker and session.run.crowd_of_panel(session.focused_key) is not None:
         window.show_dialog(CrowdList(window.dialogs, session.focused_key))
     elif session.focused_walker:
-        window.show_dialog(AgentEditor(window.dialogs, session.focused_key, _focused_panel_box(window)))
+        window.show_dialog(AgentEditor(window.dialogs, session.focused_key, _focused_panel_box_callback(window)))
 
 
 def _has_room_for_panel(window: AppContext) -> bool:
     """Return whether another panel fits into the window; notify the user if not."""
     if len(window.session.run.panels) < 8:
         return True
-    window.notify("There can be at most eight panels. Remove one first ({key:remove_agent}).")
+    window.notify_user("There can be at most eight panels. Remove one first ({key:remove_agent}).")
     return False
 
 
@@ -104,16 +109,16 @@ def add_agent(window: AppContext) -> None:
 def duplicate_agent(window: AppContext) -> None:
     walker = window.session.focused_walker
     if walker and walker.config.group:
-        window.notify("A crowd cannot be duplicated: it comes from its scenario")
+        window.notify_user("A crowd cannot be duplicated: it comes from its scenario")
     elif walker and _has_room_for_panel(window):
         label = panel_texts.next_free_label(walker.label, {other.label for other in window.session.run.world.walkers})
         agent_edits.add_agent(window.session, AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
 
 
 @command("Alt+U", "List the agents of the focused crowd", name="crowd")
-def list_crowd(window: AppContext) -> None:
+def open_crowd_list(window: AppContext) -> None:
     if window.session.run.crowd_of_panel(window.session.focused_key) is None:
-        window.notify("The focused panel shows a single agent, not a crowd")
+        window.notify_user("The focused panel shows a single agent, not a crowd")
     else:
         edit_agent(window)
 
@@ -139,24 +144,24 @@ def toggle_maximised_panel(window: AppContext) -> None:
     window.state.is_maximised = not window.state.is_maximised
 
 
-def _step_weight(window: AppContext, step: int) -> None:
+def _change_weight_by_steps(window: AppContext, step: int) -> None:
     """Change the weight of the focused agent by `step` steps of its parameter."""
     walker = window.session.focused_walker
     param = walker.spec.param("weight") if walker else None
     if walker is None or param is None:
-        window.notify("The focused agent has no weight")
+        window.notify_user("The focused agent has no weight")
         return
-    adjust.step_param(window.session, window.session.focused_key, param, step)
+    adjust.adjust_param(window.session, window.session.focused_key, param, step)
 
 
 @command("W", "Increase the weight of the focused agent", mode=RUN_MODE, repeats=True)
 def raise_weight(window: AppContext) -> None:
-    _step_weight(window, 1)
+    _change_weight_by_steps(window, 1)
 
 
 @command("Shift+W", "Decrease the weight of the focused agent", mode=RUN_MODE, repeats=True)
 def lower_weight(window: AppContext) -> None:
-    _step_weight(window, -1)
+    _change_weight_by_steps(window, -1)
 
 
 @command("K", "Increase the shared budget", mode=RUN_MODE, repeats=True)
@@ -172,16 +177,16 @@ def lower_budget(window: AppContext) -> None:
 def _set_budget_if_enabled(window: AppContext, command_id: str, budget: int) -> None:
     """Set the shared budget of the agents; if the command is disabled, notify the user of the reason instead."""
     if reason := window.desk.disabled_reason(command_id):
-        window.notify(reason)
+        window.notify_user(reason)
     else:
         adjust.set_shared_budget(window.session, budget)
 
 
 @command("Alt+L", "Increase the number of trials", repeats=True, name="more_trials")
-def increase_trials(window: AppContext) -> None:
-    window.notify_until_next_edit(adjust.step_trials(window.session, 1))
+def increase_trial_count(window: AppContext) -> None:
+    window.notify_until_next_edit(adjust.adjust_trial_count(window.session, 1))
 
 
 @command("Alt+Shift+L", "Decrease the number of trials", repeats=True, name="fewer_trials")
-def decrease_trials(window: AppContext) -> None:
-    window.notify_until_next_edit(adjust.step_trials(window.session, -1))
+def decrease_trial_count(window: AppContext) -> None:
+    window.notify_until_next_edit(adjust.adjust_trial_count(window.session, -1))

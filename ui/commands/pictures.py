@@ -18,7 +18,7 @@ def toggle_recording(window: AppContext) -> None:
     window.recording.toggle_recording()
 
 
-def _save_picture(window: AppContext, save: Callable[[ViewOverrides], Path]) -> None:
+def _save_picture_and_notify(window: AppContext, save: Callable[[ViewOverrides], Path]) -> None:
     """Save a picture, and notify the user of the path of the file, or of the error.
 
     Args:
@@ -26,29 +26,31 @@ def _save_picture(window: AppContext, save: Callable[[ViewOverrides], Path]) -> 
         save: Function that draws and writes the picture, and returns the path of the new file.
     """
     try:
-        window.notify(f"Saved {save(window.view_overrides)}")
+        window.notify_user(f"Saved {save(window.view_overrides)}")
     except ConfigError as error:
         window.show_error(error)
 
 
 @command("F12 Ctrl+P", "Save a picture of the window (PNG)", name="picture_window")
 def save_picture_of_window(window: AppContext) -> None:
-    _save_picture(window, pictures.save_window_picture)
+    _save_picture_and_notify(window, pictures.save_window_picture)
 
 
 @command("Shift+F12", "Save a picture of the focused panel (PNG)", name="picture_panel")
 def save_picture_of_panel(window: AppContext) -> None:
-    _save_picture(window, lambda dressing: pictures.save_panel_picture(dressing, window.session.focused_key))
+    _save_picture_and_notify(window, lambda dressing: pictures.save_panel_picture(dressing, window.session.focused_key))
 
 
 @command("Ctrl+F12", "Save a picture of the focused panel, four times as large (PNG)", name="picture_large")
 def save_large_picture_of_panel(window: AppContext) -> None:
-    _save_picture(window, lambda dressing: pictures.save_panel_picture(dressing, window.session.focused_key, scale=4))
+    _save_picture_and_notify(
+        window, lambda dressing: pictures.save_panel_picture(dressing, window.session.focused_key, scale=4)
+    )
 
 
 @command("Alt+F12", "Save a picture of the focused panel (SVG)", name="picture_svg")
 def save_svg_of_panel(window: AppContext) -> None:
-    _save_picture(window, lambda dressing: pictures.save_panel_svg(dressing, window.session.focused_key))
+    _save_picture_and_notify(window, lambda dressing: pictures.save_panel_svg(dressing, window.session.focused_key))
 
 
 def _mark_export_limit(window: AppContext, name: str, text: str) -> None:
@@ -56,7 +58,7 @@ def _mark_export_limit(window: AppContext, name: str, text: str) -> None:
 
     Args:
         window: Window with the current tick.
-        name: Attribute of the state: "mark_first_tick" or "mark_last_tick".
+        name: Attribute of the state: "mark_first_export_tick" or "mark_last_export_tick".
         text: Description of the change for the undo history.
     """
     state, tick = window.state, window.session.tick
@@ -64,18 +66,18 @@ def _mark_export_limit(window: AppContext, name: str, text: str) -> None:
 
 
 @command("I", "Mark the first tick to export", mode=RUN_MODE, name="mark_in")
-def mark_first_tick(window: AppContext) -> None:
+def mark_first_export_tick(window: AppContext) -> None:
     _mark_export_limit(window, "mark_in", "first tick to export")
-    window.notify(
+    window.notify_user(
         f"The export begins at tick {window.state.mark_in:,}. "
         "{key:mark_out} marks the last tick, {key:export_video} exports."
     )
 
 
 @command("Shift+I", "Mark the last tick to export", mode=RUN_MODE, name="mark_out")
-def mark_last_tick(window: AppContext) -> None:
+def mark_last_export_tick(window: AppContext) -> None:
     _mark_export_limit(window, "mark_out", "last tick to export")
-    window.notify(f"The export ends at tick {window.state.mark_out:,}. {{key:export_video}} exports.")
+    window.notify_user(f"The export ends at tick {window.state.mark_out:,}. {{key:export_video}} exports.")
 
 
 @command("Alt+E", "Export the marked ticks as a video")

@@ -13,7 +13,7 @@ from ui.model.selection import MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_LEFT
 command = CommandTopic("Selection")
 
 
-def _notify_if_any(window: AppContext, text: str) -> None:
+def _notify_unless_empty(window: AppContext, text: str) -> None:
     """Show a message about an edit of the selection, unless the text is empty."""
     if text:
         window.notify_until_next_edit(text)
@@ -21,12 +21,12 @@ def _notify_if_any(window: AppContext, text: str) -> None:
 
 @command("Ctrl+A", "Select the whole map")
 def select_all(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.select_all())
+    _notify_unless_empty(window, window.editor.selecting.select_all())
 
 
 @command("Ctrl+Shift+A", "Select the cells painted last", name="select_stroke")
 def select_last_stroke(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.select_last_stroke())
+    _notify_unless_empty(window, window.editor.selecting.select_last_stroke())
 
 
 @command("Ctrl+Space", "Begin or end a selection at the cell cursor", mode=EDIT_MODE)
@@ -36,34 +36,34 @@ def select_from_cursor(window: AppContext) -> None:
         state.anchor = None
         return
     if state.cursor is None:
-        adjust.move_cursor(window.session, state, 0, 0)
+        adjust.move_cell_cursor(window.session, state, 0, 0)
     if state.cursor is not None:
         selecting.choose(None)
         state.anchor = state.cursor
-        selecting.extend_to_cursor(state.cursor)
+        selecting.extend_selection_to_cursor(state.cursor)
 
 
 @command("Ctrl+C", "Copy the selection", name="copy")
 def copy_selection(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.copy())
+    _notify_unless_empty(window, window.editor.selecting.copy())
 
 
 @command("Ctrl+X", "Cut the selection", name="cut")
 def cut_selection(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.cut_selection())
+    _notify_unless_empty(window, window.editor.selecting.cut_selection())
 
 
 @command("Ctrl+V", "Paste the copied cells", name="paste")
 def paste_cells(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.paste_piece())
+    _notify_unless_empty(window, window.editor.selecting.paste_piece())
 
 
 @command("Return", "Place the pasted cells", mode=EDIT_MODE, name="put_down")
 def place_pasted_cells(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.place_piece())
+    _notify_unless_empty(window, window.editor.selecting.place_piece())
 
 
-def _mirror_or_rotate_command(direction: str, participle: str) -> Action:
+def _create_mirror_or_rotate_action(direction: str, participle: str) -> Action:
     """Return the function of a command that mirrors or rotates the selection.
 
     Args:
@@ -72,52 +72,54 @@ def _mirror_or_rotate_command(direction: str, participle: str) -> Action:
     """
 
     def turn(window: AppContext) -> None:
-        _notify_if_any(window, window.editor.selecting.turn(direction, participle))
+        _notify_unless_empty(window, window.editor.selecting.mirror_or_rotate(direction, participle))
 
     return turn
 
 
 command("X", "Mirror the selection left to right", mode=EDIT_MODE, name="mirror_left_right")(
-    _mirror_or_rotate_command(MIRROR_LEFT_RIGHT, "mirrored")
+    _create_mirror_or_rotate_action(MIRROR_LEFT_RIGHT, "mirrored")
 )
 command("Y", "Mirror the selection top to bottom", mode=EDIT_MODE, name="mirror_top_bottom")(
-    _mirror_or_rotate_command(MIRROR_TOP_BOTTOM, "mirrored")
+    _create_mirror_or_rotate_action(MIRROR_TOP_BOTTOM, "mirrored")
 )
 command("Z", "Rotate the selection clockwise", mode=EDIT_MODE, name="turn_right")(
-    _mirror_or_rotate_command(ROTATE_RIGHT, "rotated")
+    _create_mirror_or_rotate_action(ROTATE_RIGHT, "rotated")
 )
 command("Shift+Z", "Rotate the selection counterclockwise", mode=EDIT_MODE, name="turn_left")(
-    _mirror_or_rotate_command(ROTATE_LEFT, "rotated")
+    _create_mirror_or_rotate_action(ROTATE_LEFT, "rotated")
 )
 
 
 @command("Delete", "Free the selected cells", mode=EDIT_MODE)
 def free_selected(window: AppContext) -> None:
     if window.state.selection is None:
-        window.notify(
+        window.notify_user(
             "Nothing is selected. Outside edit mode ({key:edit_mode}), {key:remove_agent} removes the focused agent."
         )
     else:
-        _notify_if_any(window, window.editor.selecting.fill_selection(block=False))
+        _notify_unless_empty(window, window.editor.selecting.fill_selection(block=False))
 
 
 @command("Insert", "Block the selected cells", mode=EDIT_MODE)
 def block_selected(window: AppContext) -> None:
-    _notify_if_any(window, window.editor.selecting.fill_selection(block=True))
+    _notify_unless_empty(window, window.editor.selecting.fill_selection(block=True))
 
 
 @command("Ctrl+G", "Make the selection a switch")
 def name_switch(window: AppContext) -> None:
     selecting = window.editor.selecting
     if window.state.selection is None:
-        window.notify(NOTHING_SELECTED_MESSAGE)
+        window.notify_user(NOTHING_SELECTED_MESSAGE)
         return
 
     def go(name: str) -> None:
-        window.notify_until_next_edit(selecting.switch_error(name) or selecting.name_switch(name))
+        window.notify_until_next_edit(selecting.switch_name_error(name) or selecting.name_switch(name))
 
     window.show_dialog(
-        TextPrompt(window.dialogs, "Name of the switch", selecting.unused_switch_name(), go, selecting.switch_error)
+        TextPrompt(
+            window.dialogs, "Name of the switch", selecting.unused_switch_name(), go, selecting.switch_name_error
+        )
     )
 
 
@@ -125,11 +127,11 @@ def name_switch(window: AppContext) -> None:
 def save_piece(window: AppContext) -> None:
     write = window.editor.selecting.selection_saver()
     if write is None:
-        window.notify(NOTHING_SELECTED_MESSAGE)
+        window.notify_user(NOTHING_SELECTED_MESSAGE)
         return
 
     def save(path: Path) -> None:
-        window.notify(f"Saved {write(path).name}")
+        window.notify_user(f"Saved {write(path).name}")
 
     name = f"{window.session.run.world.grid.name} {window.state.selection}"
     window.show_dialog(SaveFileDialog(window.dialogs, "Save the selection as a map", ".map", name, save))

@@ -14,7 +14,7 @@ from ui.panels.chart_files import SUFFIXES
 command = CommandTopic("Sidebar")
 
 
-def _tab_command(key: str) -> Action:
+def _create_tab_action(key: str) -> Action:
     """Return the function of the command that shows a tab of the sidebar."""
 
     def choose(window: AppContext) -> None:
@@ -27,11 +27,11 @@ def _tab_command(key: str) -> Action:
     return choose
 
 
-command("F2", "Show layers and legend in the sidebar", name="tab_layers")(_tab_command("layers"))
-command("F3", "Show editing and switches in the sidebar", name="tab_edit")(_tab_command("edit"))
-command("F4", "Show the cell inspector in the sidebar", name="tab_inspect")(_tab_command("inspect"))
-command("F5", "Show comparison and charts in the sidebar", name="tab_compare")(_tab_command("compare"))
-command("F7", "Show branches and script in the sidebar", name="tab_time")(_tab_command("time"))
+command("F2", "Show layers and legend in the sidebar", name="tab_layers")(_create_tab_action("layers"))
+command("F3", "Show editing and switches in the sidebar", name="tab_edit")(_create_tab_action("edit"))
+command("F4", "Show the cell inspector in the sidebar", name="tab_inspect")(_create_tab_action("inspect"))
+command("F5", "Show comparison and charts in the sidebar", name="tab_compare")(_create_tab_action("compare"))
+command("F7", "Show branches and script in the sidebar", name="tab_time")(_create_tab_action("time"))
 
 
 @command("Ctrl+I", "Pin or unpin the cell under the pointer or the cell cursor", name="pin_cell")
@@ -42,7 +42,7 @@ def toggle_pinned_cell(window: AppContext) -> None:
     elif window.state.pinned is not None:
         window.state.pinned = None
     else:
-        window.notify("There is no cell to pin. Point at a cell, or choose one with Ctrl and the arrow keys.")
+        window.notify_user("There is no cell to pin. Point at a cell, or choose one with Ctrl and the arrow keys.")
 
 
 @command("Ctrl+T", "Compare all agents in a table", name="compare_table")
@@ -53,7 +53,7 @@ def open_comparison_table(window: AppContext) -> None:
 @command("Ctrl+Shift+E", "Save the charts as SVG, PNG or CSV")
 def save_charts(window: AppContext) -> None:
     if not window.session.run.panels:
-        window.notify("There is no agent, so there are no charts")
+        window.notify_user("There is no agent, so there are no charts")
         return
     name = f"{window.session.run.scenario.title} charts"
 
@@ -62,7 +62,7 @@ def save_charts(window: AppContext) -> None:
 
     def save(path: Path) -> None:
         chart_files.save_charts(window.desk, path)
-        window.notify(f"Saved {path.name}")
+        window.notify_user(f"Saved {path.name}")
 
     answers = [(suffix[1:].upper(), partial(ask, suffix), "main" * (suffix == ".svg")) for suffix in SUFFIXES]
     until = f" up to tick {window.session.tick:,}" if window.session.tick < window.session.run.recorded_end else ""

@@ -21,8 +21,8 @@ def run_or_pause(window: AppContext) -> None:
     else:
         if window.session.run.is_over and window.session.tick:
             window.player.seek(0)
-            key = window.desk.shortcut_of("reset")
-            window.notify("Replaying from tick 0." + (f" Press {key} to start over." if key else ""))
+            key = window.desk.shortcut_of_command("reset")
+            window.notify_user("Replaying from tick 0." + (f" Press {key} to start over." if key else ""))
         window.player.play()
 
 
@@ -30,10 +30,10 @@ def _pause_and_step(window: AppContext, ticks: int) -> None:
     """Pause, and advance by a number of ticks; notify the user if the run cannot advance."""
     window.player.pause()
     if window.state.preparing:
-        window.notify("The data of an agent is still being prepared")
+        window.notify_user("The data of an agent is still being prepared")
         return
     if window.session.advance(ticks) == 0 and window.session.run.is_over:
-        window.notify("The run is over: no agent can move any more")
+        window.notify_user("The run is over: no agent can move any more")
     window.player.slow_motion_expansions = None
 
 
@@ -55,7 +55,7 @@ def step_100(window: AppContext) -> None:
 def _seek_by_ticks(window: AppContext, ticks: int) -> None:
     """Seek by a number of ticks from the current tick; a negative number seeks backwards."""
     if ticks < 0 and window.session.tick == 0:
-        window.notify("The run is at tick 0 already")
+        window.notify_user("The run is at tick 0 already")
     window.player.seek(window.session.tick + ticks)
 
 
@@ -75,31 +75,31 @@ def step_back_100(window: AppContext) -> None:
 
 
 @command("Home", "Go to tick 0", name="to_start")
-def go_to_start(window: AppContext) -> None:
+def seek_to_start(window: AppContext) -> None:
     window.player.seek(0)
 
 
 @command("End", "Go to the last recorded tick", name="to_end")
-def go_to_end(window: AppContext) -> None:
-    window.player.seek(window.session.run.end)
+def seek_to_end(window: AppContext) -> None:
+    window.player.seek(window.session.run.last_reached_tick)
 
 
 def _seek_to_mark(window: AppContext, tick: int | None) -> None:
     """Seek to the tick of a mark; None: notify the user that there is no further mark."""
     if tick is None:
-        window.notify("No further edit, restart or arrival is recorded in that direction")
+        window.notify_user("No further edit, restart or arrival is recorded in that direction")
     else:
         window.player.seek(tick)
 
 
 @command("[", "Go to the previous edit, restart or arrival", mode=RUN_MODE, repeats=True, name="previous_mark")
-def go_to_previous_mark(window: AppContext) -> None:
-    _seek_to_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
+def seek_to_previous_mark(window: AppContext) -> None:
+    _seek_to_mark(window, window.session.run.timeline.previous_mark_tick(window.session.tick, MAIN_MARKS))
 
 
 @command("]", "Go to the next edit, restart or arrival", mode=RUN_MODE, repeats=True, name="next_mark")
-def go_to_next_mark(window: AppContext) -> None:
-    _seek_to_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
+def seek_to_next_mark(window: AppContext) -> None:
+    _seek_to_mark(window, window.session.run.timeline.next_mark_tick(window.session.tick, MAIN_MARKS))
 
 
 @command("Shift+Space", "Play backwards")
@@ -108,12 +108,12 @@ def play_backwards(window: AppContext) -> None:
 
 
 @command("- <", "Slow down", repeats=True, name="slower")
-def slow_down(window: AppContext) -> None:
+def slow_down_playback(window: AppContext) -> None:
     window.player.set_speed(clock.next_lower_speed(window.player.speed))
 
 
 @command("= + >", "Speed up", repeats=True, name="faster")
-def speed_up(window: AppContext) -> None:
+def speed_up_playback(window: AppContext) -> None:
     window.player.set_speed(clock.next_higher_speed(window.player.speed))
 
 
@@ -133,7 +133,7 @@ def toggle_slow_motion(window: AppContext) -> None:
     if window.player.is_slow_motion:
         window.notify_if_too_narrow("the pseudocode")
         if window.map_view.layers.heat.kind != "off":
-            window.notify("Slow motion shows the search. The heat map comes back when slow motion ends.")
+            window.notify_user("Slow motion shows the search. The heat map comes back when slow motion ends.")
 
 
 @command("Ctrl+.", "Step one expansion forward (slow motion)", repeats=True)
@@ -146,28 +146,28 @@ def step_expansion(window: AppContext) -> None:
 
 @command("Alt+M", "Run until the focused agent's next move", name="until_move")
 def run_until_move(window: AppContext) -> None:
-    window.player.run_until("until_move", "move")
+    window.player.run_until_condition("until_move", "move")
 
 
 @command("Alt+B", "Run until the next back-move", name="until_back_move")
 def run_until_back_move(window: AppContext) -> None:
-    window.player.run_until("until_back_move", "back_move")
+    window.player.run_until_condition("until_back_move", "back_move")
 
 
 @command("Alt+R", "Run until the next restart", name="until_restart")
 def run_until_restart(window: AppContext) -> None:
-    window.player.run_until("until_restart", "restart")
+    window.player.run_until_condition("until_restart", "restart")
 
 
 @command("Alt+A", "Run until the next arrival", name="until_arrival")
 def run_until_arrival(window: AppContext) -> None:
-    window.player.run_until("until_arrival", "arrival")
+    window.player.run_until_condition("until_arrival", "arrival")
 
 
 @command("Alt+T", "Run until a given tick", name="until_tick")
 def run_until_tick(window: AppContext) -> None:
     def go(tick: int) -> None:
-        window.player.run_until("until_tick", None, tick)
+        window.player.run_until_condition("until_tick", None, tick)
 
     window.show_dialog(
         NumberPrompt(window.dialogs, "Run until tick", window.session.tick + 100, go, low=window.session.tick + 1)
@@ -175,12 +175,12 @@ def run_until_tick(window: AppContext) -> None:
 
 
 @command("R", "Start over at tick 0 on the original map", mode=RUN_MODE, name="reset")
-def start_over(window: AppContext) -> None:
+def start_run_over(window: AppContext) -> None:
     window.session.start_over(keeps_map=False)
     window.player.slow_motion_expansions = None
 
 
 @command("Ctrl+R", "Start over at tick 0 on the edited map", name="reset_keep_map")
-def start_over_with_edited_map(window: AppContext) -> None:
+def start_run_over_with_edited_map(window: AppContext) -> None:
     window.session.start_over(keeps_map=True)
     window.player.slow_motion_expansions = None

@@ -16,7 +16,7 @@ command = CommandTopic("View")
 
 
 @command("F", "Fit the map into the panels", mode=RUN_MODE, name="fit")
-def fit_map(window: AppContext) -> None:
+def fit_map_to_panel(window: AppContext) -> None:
     window.cameras.is_following_agents = False
     window.cameras.fit_map(window.session.focused_key)
 
@@ -33,7 +33,7 @@ def zoom_out(window: AppContext) -> None:
 
 @command("Ctrl+0", "Fit the map into the panels (also in edit mode)", name="zoom_reset")
 def fit_map_in_any_mode(window: AppContext) -> None:
-    fit_map(window)
+    fit_map_to_panel(window)
 
 
 @command("Alt+Left", "Pan the map left", repeats=True)
@@ -58,14 +58,14 @@ def pan_down(window: AppContext) -> None:
 
 @command("L", "Link or unlink the cameras of the panels", mode=RUN_MODE, name="link_cameras")
 def toggle_camera_link(window: AppContext) -> None:
-    window.cameras.toggle_link(window.session.focused_key)
-    window.notify("The cameras are linked" if window.cameras.is_linked else "Each panel has its own camera")
+    window.cameras.toggle_camera_link(window.session.focused_key)
+    window.notify_user("The cameras are linked" if window.cameras.is_linked else "Each panel has its own camera")
 
 
 @command("C", "Follow the agents with the camera, or stop following", mode=RUN_MODE, name="follow")
 def toggle_camera_following(window: AppContext) -> None:
     window.cameras.is_following_agents = not window.cameras.is_following_agents
-    window.notify(
+    window.notify_user(
         "The camera follows the agents" if window.cameras.is_following_agents else "The camera stays where it is"
     )
 
@@ -92,8 +92,8 @@ def change_heat_colours(window: AppContext) -> None:
 
 @command("Alt+V", "Make layers, heat map and camera links the default for new files", name="keep_view")
 def save_default_view(window: AppContext) -> None:
-    window.view_overrides.store_as_default()
-    window.notify("New files open with these layers and this heat map, unless a file has its own view")
+    window.view_overrides.store_view_as_default()
+    window.notify_user("New files open with these layers and this heat map, unless a file has its own view")
 
 
 @command("T", "Switch between dark and light theme", name="theme")
@@ -103,16 +103,16 @@ def toggle_theme(window: AppContext) -> None:
 
 @command("Ctrl+Shift+= Ctrl+Shift++", "Make text and controls larger", name="ui_larger")
 def enlarge_ui(window: AppContext) -> None:
-    window.set_scale(adjust.neighbouring_value(adjust.UI_SCALES, window.map_view.scale, 1))
+    window.set_ui_scale(adjust.neighbouring_value(adjust.UI_SCALES, window.map_view.scale, 1))
 
 
 @command("Ctrl+Shift+- Ctrl+_", "Make text and controls smaller", name="ui_smaller")
 def reduce_ui(window: AppContext) -> None:
-    window.set_scale(adjust.neighbouring_value(adjust.UI_SCALES, window.map_view.scale, -1))
+    window.set_ui_scale(adjust.neighbouring_value(adjust.UI_SCALES, window.map_view.scale, -1))
 
 
 @command("F10", "Hide or show everything but the panels", name="hide_ui")
-def toggle_bare_view(window: AppContext) -> None:
+def toggle_panels_only_view(window: AppContext) -> None:
     window.state.is_bare = not window.state.is_bare
 
 
@@ -123,8 +123,10 @@ def toggle_full_screen(window: AppContext) -> None:
 
 @command("Ctrl+,", "Open the settings: theme, text size, colours, folders, memory, keys", name="settings")
 def open_settings(window: AppContext) -> None:
-    window.collect_settings()
+    window.copy_window_state_to_settings()
     named = os.environ.get(FOLDER_VARIABLE)
     recordings = Path(named) if named else default_recordings_folder()
     fixed = f"The environment variable {FOLDER_VARIABLE} sets this folder: {named}" if named else None
-    window.show_dialog(SettingsDialog(window.dialogs, window.apply_settings, window.assign_keys, recordings, fixed))
+    window.show_dialog(
+        SettingsDialog(window.dialogs, window.apply_settings, window.assign_keys_to_command, recordings, fixed)
+    )

@@ -52,14 +52,14 @@ class AppContext:
         self.map_view = self._create_map_view()
         self.desk = ViewContext(session, settings, self.state, self.player, self.map_view, run=self.run)
         self.desk.keys = self.commands.keys()
-        self.desk.tooltips = commands.names()
+        self.desk.tooltips = commands.label_by_id()
         self.editor = MapEditor(session, self.state)
         self.view_overrides = ViewOverrides(self.desk, self.cameras)
-        self.desk.is_default_view = lambda: self.view_overrides.is_default
+        self.desk.is_default_view = lambda: self.view_overrides.is_default_view
         # heat map and camera linking of the settings when they were last applied to the view
         self._applied_view_defaults = settings.heat, settings.linked_cameras
         self.dialogs = WindowDialogs(self.desk, self.view_overrides, self.commands, surface.get_size())
-        self.documents.run_replaced_callbacks.append(self.editor.reset_tool)
+        self.document_opener.run_replaced_callbacks.append(self.editor.reset_tool)
         self.recording = RecordingController(self.view_overrides, self.dialogs)
         self.player.on_seek = self.recording.cut_at_next_seek
         self.is_open = True
@@ -74,7 +74,7 @@ class AppContext:
             LayerState(dict(settings.layers), settings.heat),
             self.cameras,
             first=lambda: self.session.panel_index(self.session.focused_key),
-            chosen=self._chosen_panels,
+            chosen=self._panels_to_draw,
             places=self._layout_for_panels,
         )
 
@@ -86,7 +86,7 @@ class AppContext:
             size, scene.scale, count, scene.map_size, self.settings, self.state, is_slow_motion=is_slow
         )
 
-    def _chosen_panels(self) -> tuple[Panel, ...]:
+    def _panels_to_draw(self) -> tuple[Panel, ...]:
         """Return the panels that are drawn: the maximised panel, the panels of the lesson step, or all that fit."""
         panels = self.session.run.panels
         if self.state.is_maximised:
@@ -103,14 +103,14 @@ class AppContext:
         return self.desk.canvas
 
     @property
-    def documents(self) -> DocumentOpener:
+    def document_opener(self) -> DocumentOpener:
         return self.dialogs.documents
 
     def run(self, command_id: str) -> None:
         """Run the command with this id, as its key or button does."""
         self.commands[command_id].action(self)
 
-    def notify(self, text: str) -> None:
+    def notify_user(self, text: str) -> None:
         """Show a message to the user for a few seconds."""
         self.desk.show_message(text)
 
@@ -125,9 +125,9 @@ class AppContext:
             what: Name, in the message, of what the user cannot see.
         """
         if self.settings.shows_sidebar and not self.state.is_bare and self.map_view.layout.sidebar is None:
-            key = self.desk.shortcut_of("ui_smaller") if self.map_view.scale > adjust.UI_SCALES[0] else ""
+            key = self.desk.shortcut_of_command("ui_smaller") if self.map_view.scale > adjust.UI_SCALES[0] else ""
             advice = f". {key} reduces it" if key else ""
-            self.notify(f"The window is too narrow for {what} at this text size{advice}")
+            self.notify_user(f"The window is too narrow for {what} at this text size{advice}")
 
     def show_dialog(self, dialog: Dialog) -> None:
         self.dialogs.open_dialog(dialog)
@@ -136,16 +136,16 @@ class AppContext:
         self.dialogs.show_error(error)
 
     def ask_and_quit(self) -> None:
-        self.documents.ask_about_unsaved_edits(self._close_after_study)
+        self.document_opener.ask_about_unsaved_edits(self._close_after_experiment)
 
-    def _close_after_study(self) -> None:
+    def _close_after_experiment(self) -> None:
         study = self.state.study
         if study is not None and study.is_running:
-            self.show_dialog(RunningQuestion(self.dialogs, study, self._close))
+            self.show_dialog(RunningQuestion(self.dialogs, study, self._end_main_loop))
         else:
-            self._close()
+            self._end_main_loop()
 
-    def _close(self) -> None:
+    def _end_main_loop(self) -> None:
         """End the main loop after the current frame."""
         self.is_open = False
 
@@ -155,9 +155,9 @@ class AppContext:
         The journal of unsaved work is kept, and the next start offers it.
         """
         self.is_terminated = True
-        self._close()
+        self._end_main_loop()
 
-    def stop_study(self) -> None:
+    def stop_background_experiment(self) -> None:
         """Cancel the experiment that runs in the background; its finished results are kept."""
         if self.state.study is not None:
             self.state.study.cancel()
@@ -169,11 +169,11 @@ class AppContext:
         self.map_view.palette = PALETTES[name]
         self._rebuild_dialogs()
 
-    def set_scale(self, scale: float) -> None:
+    def set_ui_scale(self, scale: float) -> None:
         self.settings.ui_scale = self.map_view.scale = scale
         self._rebuild_dialogs()
 
-    def on_resized(self, surface: pygame.Surface) -> None:
+    def on_window_resized(self, surface: pygame.Surface) -> None:
         self.surface = surface
         self._rebuild_dialogs()
 
@@ -197,7 +197,7 @@ class AppContext:
             warnings.simplefilter("ignore", DeprecationWarning)
             shown = pygame.Window.from_display_module()
         shown.set_windowed() if self._is_full_screen else shown.set_fullscreen(desktop=True)
-        self.on_resized(pygame.display.get_surface() or self.surface)
+        self.on_window_resized(pygame.display.get_surface() or self.surface)
 
     def apply_settings(self) -> None:
         """Apply the settings: theme, text size, default view, memory limits and folders."""
@@ -209,17 +209,17 @@ class AppContext:
             self._applied_view_defaults, layers = defaults, self.map_view.layers
             self.cameras.is_linked = settings.linked_cameras
             layers.heat = replace(layers.heat, colours=settings.heat_colours, is_log=settings.heat_is_log)
-        self.apply_limits()
+        self.apply_memory_and_folder_settings()
         self._rebuild_dialogs()
 
-    def apply_limits(self) -> None:
+    def apply_memory_and_folder_settings(self) -> None:
         """Apply the settings for keyframe memory, prepared data (in memory and on disk) and the recordings folder."""
         settings = self.settings
-        self.session.limit_keyframes(settings.keyframe_mb)
+        self.session.limit_keyframe_memory(settings.keyframe_mb)
         DATA_CACHE.limit(settings.prepared_mb, settings.prepared_disk_mb)
         FOLDER_SETTING.folder = Path(settings.recordings) if settings.recordings else None
 
-    def assign_keys(self, command_id: str, keys: str | None) -> None:
+    def assign_keys_to_command(self, command_id: str, keys: str | None) -> None:
         """Assign keys to a command.
 
         Args:
@@ -235,42 +235,42 @@ class AppContext:
 
     # --- cameras and the pinned cell --------------------------------------------------------------
 
-    def move_camera(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
+    def change_camera_of_panel(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
         """Replace the camera of a panel by `change(camera_of_panel)`; do nothing if the panel is not shown."""
         found = self.map_view.panel_with_key(key)
         if found is not None:
             boxes = found[1]
             camera = change(self.map_view.camera_of_panel(key, boxes))
-            self.cameras.set_camera(key, camera, (boxes.map[2], boxes.map[3]), self.map_view.map_size)
+            self.cameras.set_camera_of_panel(key, camera, (boxes.map[2], boxes.map[3]), self.map_view.map_size)
 
     def zoom(self, factor: float) -> None:
         """Zoom the focused panel about its centre."""
         found = self.map_view.panel_with_key(self.session.focused_key)
         if found:
             width, height = found[1].map[2:]
-            self.move_camera(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
+            self.change_camera_of_panel(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
     def centre_panel_on(self, key: PanelKey, x: float, y: float) -> None:
         """Centre a panel on a point of the map; keep the zoom."""
         found = self.map_view.panel_with_key(key)
         if found:
             width, height = found[1].map[2:]
-            self.move_camera(key, lambda c: c.centred_on(x, y, width, height))
+            self.change_camera_of_panel(key, lambda c: c.centred_on(x, y, width, height))
 
     def pan_focused_panel(self, dx_px: int, dy_px: int) -> None:
         """Shift the map of the focused panel by a number of pixels."""
-        self.move_camera(self.session.focused_key, lambda c: c.panned_by(dx_px, dy_px))
+        self.change_camera_of_panel(self.session.focused_key, lambda c: c.panned_by(dx_px, dy_px))
 
     def toggle_pinned_cell(self, point: Point) -> None:
         """Pin a cell in the inspector, or unpin it if it is pinned already."""
-        if self.session.run.world.grid.contains(*point):
+        if self.session.run.world.grid.contains_point(*point):
             self.state.pinned = None if self.state.pinned == point else point
             self.settings.sidebar_tab = "inspect"
             self.settings.shows_sidebar = True
 
     # --- settings ---------------------------------------------------------------------------------
 
-    def collect_settings(self) -> None:
+    def copy_window_state_to_settings(self) -> None:
         """Copy the speed and the window size, which are kept between starts of the program, into the settings."""
         settings = self.settings
         settings.speed = (

@@ -12,7 +12,14 @@ from sim.agent_api import AgentSpec
 from sim.commands import BUDGET_PARAM, AgentConfig
 from sim.params import ConfigError, Param, Value
 from sim.walker import Walker
-from ui.dialogs.dialog_base import ENTER_KEYS, DialogHost, FormDialog, RectCallback, cut_from_top, no_rect
+from ui.dialogs.dialog_base import (
+    ENTER_KEYS,
+    DialogHost,
+    FormDialog,
+    RectCallback,
+    cut_strip_from_top,
+    no_rect_to_keep_visible,
+)
 from ui.model import agent_edits
 from ui.model.layout import PANEL_GAP, SIDEBAR_WIDTH
 from ui.model.panel_keys import NO_PANEL, PanelKey
@@ -37,7 +44,7 @@ class AgentEditor(FormDialog):
     size = (364, 2000)  # width and maximum height in design units; the window limits the height
     command = "edit_agent"
 
-    def __init__(self, host: DialogHost, panel: PanelKey | None, where: RectCallback = no_rect) -> None:
+    def __init__(self, host: DialogHost, panel: PanelKey | None, where: RectCallback = no_rect_to_keep_visible) -> None:
         """Open the editor of an agent.
 
         Args:
@@ -47,14 +54,14 @@ class AgentEditor(FormDialog):
         """
         self.panel_key, self.panel_rect_callback = panel, where
         self.is_new = panel is None
-        walker = self._walker_of(host)
+        walker = self._walker_of_host(host)
         like = walker or host.session.focused_walker
         self.kind = like.spec.key if like else SPECS[0].key
         self.values: dict[str, Value] = dict(like.params) if like else {}
         self.own_budget: int | None = like.budget if like else None
         self._kind_debounce_s: float | None = None  # seconds until the agent is replaced; None if no change is pending
         self._panel_index = host.session.panel_index(panel) if panel is not None else 0
-        self._generation = host.session.generation
+        self._generation = host.session.picture_generation
         self.title = "Add an agent" if self.is_new else "Agent"
         self.hint = "" if self.is_new else f"panel {self._panel_index + 1}; changes apply at once"
         super().__init__(host)
@@ -66,14 +73,14 @@ class AgentEditor(FormDialog):
         rectangle at the left.
         """
         card, about = super()._card_rect(), pygame.Rect(self.panel_rect_callback() or (0, 0, 0, 0))
-        if about.right < card.right - self.px(SIDEBAR_WIDTH):
-            beside = max(card.left, about.right + self.px(PANEL_GAP))
+        if about.right < card.right - self.to_px(SIDEBAR_WIDTH):
+            beside = max(card.left, about.right + self.to_px(PANEL_GAP))
             card.width, card.left = card.right - beside, beside
         covered = card.clip(about).width
-        left = card.move(self.px(PANEL_GAP) - card.left, 0)
+        left = card.move(self.to_px(PANEL_GAP) - card.left, 0)
         return left if left.clip(about).width < covered else card
 
-    def _walker_of(self, host: DialogHost) -> Walker | None:
+    def _walker_of_host(self, host: DialogHost) -> Walker | None:
         return host.session.run.walker(self.panel_key) if self.panel_key is not None else None
 
     @property
@@ -83,19 +90,19 @@ class AgentEditor(FormDialog):
 
     @property
     def walker(self) -> Walker | None:
-        return self._walker_of(self.host)
+        return self._walker_of_host(self.host)
 
     @property
-    def spec(self) -> AgentSpec:
+    def chosen_agent_spec(self) -> AgentSpec:
         return SPECS_BY_KEY[self.kind]
 
     # --- widgets ----------------------------------------------------------------------------------
 
     def build_controls(self) -> None:
         area = self.area
-        summary = self.px(_SUMMARY_HEIGHT) if area.height >= self.px(_MIN_HEIGHT_WITH_SUMMARY) else 0
-        kinds = cut_from_top(
-            area, self.px(ROW_HEIGHT) * self._visible_algorithm_count(area.height - summary), self.px(10)
+        summary = self.to_px(_SUMMARY_HEIGHT) if area.height >= self.to_px(_MIN_HEIGHT_WITH_SUMMARY) else 0
+        kinds = cut_strip_from_top(
+            area, self.to_px(ROW_HEIGHT) * self._visible_algorithm_count(area.height - summary), self.to_px(10)
         )
         place = [spec.key for spec in SPECS].index(self.kind)
         columns = [ListColumn(), ListColumn(width=120, align="right", colour_name="dim")]
@@ -103,7 +110,9 @@ class AgentEditor(FormDialog):
         self.rows = RowList(self, kinds, columns, items, place=place, selected=self._on_algorithm_selected)
         self.about: ProblemNote | None = None
         if summary:
-            self.about = ProblemNote(self, cut_from_top(area, summary, self.px(10)), self.problem, self._paint_summary)
+            self.about = ProblemNote(
+                self, cut_strip_from_top(area, summary, self.to_px(10)), self.problem, self._paint_summary
+            )
         self.form_rect = area
         self._build_form()
 
@@ -113,12 +122,12 @@ class AgentEditor(FormDialog):
         Args:
             room: Height of the list and the form together, in pixels.
         """
-        return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.px(ROW_HEIGHT)))
+        return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.to_px(ROW_HEIGHT)))
 
     def _build_form(self) -> None:
-        values = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
+        values = {p.name: self.values.get(p.name, p.default) for p in self.chosen_agent_spec.params}
         values |= {"own_budget": self.own_budget is not None, "budget": self.own_budget or self.shared_budget}
-        params = [*self.spec.params, OWN_BUDGET, *([BUDGET_PARAM] if self.own_budget is not None else [])]
+        params = [*self.chosen_agent_spec.params, OWN_BUDGET, *([BUDGET_PARAM] if self.own_budget is not None else [])]
         self.form = ParamForm(self, self.form_rect, params, values, self._on_value_changed, gives_back=not self.is_new)
         self.controls = [self.rows, *self.form.controls()]
         if self.is_new:
@@ -151,9 +160,9 @@ class AgentEditor(FormDialog):
 
     def _paint_summary(self, pen: Canvas) -> None:
         width, height = pen.surface.get_size()
-        line = pen.px(12 * 1.45)
-        pen.draw_wrapped_text((0, 0, width, height - line), self.spec.summary, size=13)
-        pen.text((0, height - line), self.spec.paper, size=12, colour=pen.palette.dim, width=width)
+        line = pen.to_px(12 * 1.45)
+        pen.draw_wrapped_text((0, 0, width, height - line), self.chosen_agent_spec.summary, size=13)
+        pen.text((0, height - line), self.chosen_agent_spec.paper, size=12, colour=pen.palette.dim, width=width)
 
     # --- input ------------------------------------------------------------------------------------
 
@@ -177,22 +186,22 @@ class AgentEditor(FormDialog):
         self.show_problem("")
         if name == "own_budget":
             self.own_budget = self.shared_budget if value else None
-            self._apply_budget()
+            self._apply_entered_budget()
             self._rebuild_form()
         elif name == "budget":
             self.own_budget = int(value)
-            self._apply_budget()
+            self._apply_entered_budget()
         else:
             self.values[name] = value
-            self._apply_param(name, value)
+            self._apply_changed_param(name, value)
 
-    def _apply_param(self, name: str, value: Value) -> None:
+    def _apply_changed_param(self, name: str, value: Value) -> None:
         walker = self.walker
         if walker is None or self._kind_debounce_s is not None:
             self._check_entered_config()
             return
         session, said = self.host.session, len(self.host.session.user_messages.until_next_edit)
-        agent_edits.set_param(
+        agent_edits.set_agent_param(
             session, self._edited_panel_key, name, value, partial(self._show_change_result, name, value, said)
         )
 
@@ -206,9 +215,9 @@ class AgentEditor(FormDialog):
             self.host.run("edit_agent")
         elif walker is not None and walker.params[name] != value:
             self.values[name] = walker.params[name]
-            self._show_refusal(name, walker.params[name], self._take_messages_since(said))
+            self._show_refusal_reason(name, walker.params[name], self._take_messages_since(said))
 
-    def _apply_budget(self) -> None:
+    def _apply_entered_budget(self) -> None:
         walker = self.walker
         if walker is None or self._kind_debounce_s is not None:
             self._check_entered_config()
@@ -222,9 +231,9 @@ class AgentEditor(FormDialog):
             if walker.budget is None:
                 self.show_problem(problem)
             else:
-                self._show_refusal("budget", walker.budget, problem)
+                self._show_refusal_reason("budget", walker.budget, problem)
 
-    def _show_refusal(self, name: str, value: Value, problem: str) -> None:
+    def _show_refusal_reason(self, name: str, value: Value, problem: str) -> None:
         """Restore the old value in its row of the form, and show the reason in the row, or if too long, in the note."""
         if not self.form.refuse_value(name, value, problem):
             self.show_problem(problem)
@@ -240,7 +249,7 @@ class AgentEditor(FormDialog):
         return problem
 
     def _entered_config(self) -> AgentConfig:
-        params = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
+        params = {p.name: self.values.get(p.name, p.default) for p in self.chosen_agent_spec.params}
         label = ""
         walker = self.walker
         if walker is not None and walker.spec.key == self.kind:
@@ -250,7 +259,7 @@ class AgentEditor(FormDialog):
     def _check_entered_config(self) -> bool:
         """Return whether the input describes a valid agent; if it does not, show the first problem."""
         try:
-            self.host.session.run.world.check_agent_config(self._entered_config(), self.spec.name)
+            self.host.session.run.world.check_agent_config(self._entered_config(), self.chosen_agent_spec.name)
         except ConfigError as error:
             self.show_problem(error.problems[0])
             return False
@@ -307,9 +316,9 @@ class AgentEditor(FormDialog):
 
     # --- changes from elsewhere -------------------------------------------------------------------
 
-    def update(self, seconds: float = 1 / 60) -> None:
-        super().update(seconds)
-        self.form.update(seconds)
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
+        super().update_dialog(seconds)
+        self.form.update_rows(seconds)
         if self._kind_debounce_s is not None:
             self._kind_debounce_s -= seconds
             if self._kind_debounce_s <= 0.0:
@@ -320,8 +329,8 @@ class AgentEditor(FormDialog):
     def _apply_outside_changes(self) -> None:
         """Update the dialog to changes made outside it: by shortcuts, by the script, or by a jump in time."""
         session = self.host.session
-        if session.generation != self._generation:
-            self._generation = session.generation
+        if session.picture_generation != self._generation:
+            self._generation = session.picture_generation
             panels = session.run.panels
             if self.walker is None:
                 self.panel_key = panels[self._panel_index].key if self._panel_index < len(panels) else None

@@ -2,7 +2,7 @@
 
 import pygame
 
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
 from ui.model.command import ANY_MODE, EDIT_MODE, RUN_MODE, CommandTable, UiCommand
 from ui.widgets.controls import TextField
 from ui.widgets.lists import ListColumn, ListRow, RowList
@@ -24,7 +24,9 @@ class CommandPalette(Dialog):
 
     def build_controls(self) -> None:
         area = self.area
-        self.field = TextField(self, cut_from_top(area, self.px(36), self.px(10)), self.query, self._on_query_typed)
+        self.field = TextField(
+            self, cut_strip_from_top(area, self.to_px(36), self.to_px(10)), self.query, self._on_query_typed
+        )
         self.add(self.field)
         columns = [
             ListColumn(),
@@ -43,7 +45,7 @@ class CommandPalette(Dialog):
 
     def _command_rows(self) -> list[ListRow]:
         return [
-            ListRow((_help_with_mode(command), command.group, "  ".join(command.keys)), command.id)
+            ListRow((_help_text_with_mode(command), command.group, "  ".join(command.keys)), command.id)
             for command in matching_commands(self.host.commands, self.query)
         ]
 
@@ -62,21 +64,21 @@ def matching_commands(table: CommandTable, query: str) -> list[UiCommand]:
     """Return the commands whose help, group, keys or id contain all words of a query, best matches first."""
     words = query.lower().split()
     listed = [c for c in table if c.id not in _UNLISTED_COMMANDS]
-    hits = [c for c in listed if all(word in _searched_text(c) for word in words)]
-    return sorted(hits, key=lambda c: _match_rank(c, query.lower().strip()))
+    hits = [c for c in listed if all(word in _searchable_text_of_command(c) for word in words)]
+    return sorted(hits, key=lambda c: _query_match_rank(c, query.lower().strip()))
 
 
-def _searched_text(command: UiCommand) -> str:
+def _searchable_text_of_command(command: UiCommand) -> str:
     return f"{command.label} {command.group} {' '.join(command.keys)} {command.id}".lower()
 
 
-def _match_rank(command: UiCommand, query: str) -> int:
+def _query_match_rank(command: UiCommand, query: str) -> int:
     text = command.label.lower()
     if not query:
         return 0
     return 0 if text.startswith(query) else 1 if f" {query}" in text else 2 if query in text else 3
 
 
-def _help_with_mode(command: UiCommand) -> str:
+def _help_text_with_mode(command: UiCommand) -> str:
     mode = _MODE_NAMES[command.mode]
     return f"{command.label} ({mode})" if mode else command.label

@@ -55,8 +55,8 @@ class ComparisonTable(Dialog):
         )
         self.add(self.rows)
         self.add_footer_buttons(
-            ("Export every tick ...", self._export_ticks, ""),
-            ("Export CSV ...", self._export_table, ""),
+            ("Export every tick ...", self._export_tick_table, ""),
+            ("Export CSV ...", self._export_comparison_table, ""),
             ("Close", self.cancel, "main"),
         )
         self._update_title()
@@ -76,15 +76,15 @@ class ComparisonTable(Dialog):
         panels = list(session.run.panels)
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN_COLUMNS[self.sort_by[0]], self.sort_by[1]
-            keyed = [(_sort_key(column.value(session.run, panel)), panel) for panel in panels]
+            keyed = [(_cell_sort_key(column.value(session.run, panel)), panel) for panel in panels]
             # Put agents without a value last, both in ascending and in descending order.
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
             panels = [panel for _, panel in keyed]
-        self._rows_cache_key = (session.generation, session.tick, len(user_commands(session.run.timeline)))
+        self._rows_cache_key = (session.picture_generation, session.tick, len(user_commands(session.run.timeline)))
         return [
             ListRow(
-                tuple(_value_text(column.value(session.run, panel), column.digits) for column in SHOWN_COLUMNS),
+                tuple(_cell_value_text(column.value(session.run, panel), column.digits) for column in SHOWN_COLUMNS),
                 panel.key,
                 detail=_detail_text(panel, session.panel_index(panel.key)),
                 colour_names=_warning_colours(panel.view),
@@ -99,13 +99,13 @@ class ComparisonTable(Dialog):
     def _on_selected(self, index: int) -> None:
         self.selected_index = index
 
-    def update(self, seconds: float = 1 / 60) -> None:
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Update the table while the run continues, at most once every _REFRESH_S seconds."""
-        super().update(seconds)
+        super().update_dialog(seconds)
         self._refresh_timer_s -= seconds
         session = self.host.session
         if self._refresh_timer_s > 0.0 or self._rows_cache_key == (
-            session.generation,
+            session.picture_generation,
             session.tick,
             len(user_commands(session.run.timeline)),
         ):
@@ -126,10 +126,10 @@ class ComparisonTable(Dialog):
             self.host.session.focus(self.rows.selected_row.value)
         self.host.close_dialog()
 
-    def _export_table(self) -> None:
-        self._ask_for_export_file("", tables.export_csv)
+    def _export_comparison_table(self) -> None:
+        self._ask_for_export_file("", tables.export_agents_csv)
 
-    def _export_ticks(self) -> None:
+    def _export_tick_table(self) -> None:
         self._ask_for_export_file(" every tick", tables.export_ticks_csv)
 
     def _ask_for_export_file(self, what: str, write) -> None:  # type: ignore[no-untyped-def]
@@ -154,13 +154,13 @@ def _warning_colours(view: WalkerView) -> dict[int, str]:
     return {index: "warning" for index, column in enumerate(SHOWN_COLUMNS) if column.is_warning(view)}
 
 
-def _sort_key(value: CsvCell) -> tuple[bool, str | float]:
+def _cell_sort_key(value: CsvCell) -> tuple[bool, str | float]:
     if value is None:
         return True, 0.0
     return False, value.lower() if isinstance(value, str) else float(value)
 
 
-def _value_text(value: CsvCell, digits: int) -> str:
+def _cell_value_text(value: CsvCell, digits: int) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     if isinstance(value, float):

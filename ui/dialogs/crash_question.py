@@ -20,7 +20,8 @@ class CrashQuestion(QuestionDialog):
         self.on_restored, self.crashed_sessions = take_up, list(crashed)
         latest, *others = self.crashed_sessions
         text = (
-            f"The session that was open until {_time_text(latest)} can be restored with all edits up to its last tick."
+            f"The session that was open until {_crash_time_text(latest)} can be restored with all edits up to its "
+            "last tick."
         )
         answers: list[Answer] = [
             ("Later", _keep_journal, ""),
@@ -28,7 +29,9 @@ class CrashQuestion(QuestionDialog):
         ]
         before = next((other for other in others if latest.is_of_same_program(other)), None)
         if before is not None:
-            text += f" Its run was started over at {_time_text(before)}; the previous run can be restored instead."
+            text += (
+                f" Its run was started over at {_crash_time_text(before)}; the previous run can be restored instead."
+            )
             answers.append(("Previous run", partial(self._restore_session, before), ""))
         if len(others) > (before is not None):
             text += " Older sessions are offered afterwards."
@@ -45,7 +48,7 @@ class CrashQuestion(QuestionDialog):
             self.on_restored(saved, path)
 
 
-def _time_text(crashed: CrashedJournal) -> str:
+def _crash_time_text(crashed: CrashedJournal) -> str:
     return f"{datetime.fromtimestamp(crashed.modified_s):%d %B, %H:%M}"
 
 

@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pygame
 
 from sim.agent_api import Status
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_left, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_left, cut_strip_from_top
 from ui.draw.theme import mix_colours
 from ui.model import panel_texts
 from ui.model.crowds import Crowd
@@ -54,10 +54,16 @@ class CrowdList(Dialog):
 
     def build_controls(self) -> None:
         area = self.area
-        self.chart = PaintedArea(self, cut_from_top(area, self.px(_CHART_HEIGHT), self.px(10)), self._paint_histogram)
-        head = cut_from_top(area, self.px(34), self.px(8))
-        label = TextLabel(self, cut_from_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
-        self.field = TextField(self, cut_from_left(head, self.px(220), self.px(14)), self.query, self._on_query_typed)
+        self.chart = PaintedArea(
+            self, cut_strip_from_top(area, self.to_px(_CHART_HEIGHT), self.to_px(10)), self._paint_histogram
+        )
+        head = cut_strip_from_top(area, self.to_px(34), self.to_px(8))
+        label = TextLabel(
+            self, cut_strip_from_left(head, self.to_px(36), self.to_px(8)), "Find", role="dim", middle=True
+        )
+        self.field = TextField(
+            self, cut_strip_from_left(head, self.to_px(220), self.to_px(14)), self.query, self._on_query_typed
+        )
         self.count = TextLabel(self, head, "", role="dim", middle=True)
         self.rows = RowList(
             self,
@@ -98,11 +104,13 @@ class CrowdList(Dialog):
         if crowd is None:
             return []
         self._shown_stamp = crowd.version
-        values, labels = _sort_keys(crowd), self.host.session.run.labels_of_crowd(self.panel_key)
+        values, labels = _sort_keys_by_column(crowd), self.host.session.run.labels_of_crowd(self.panel_key)
         order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
         if self.sort_by[1]:
             order.reverse()
-        order = [index for index in order if matches_query(labels[index], _state_name(crowd, index), self.query)]
+        order = [
+            index for index in order if agent_matches_query(labels[index], _agent_state_name(crowd, index), self.query)
+        ]
         order.sort(key=lambda index: not contains_agent_number(labels[index], self.query))
         self._agents = [crowd.agents[index] for index in order]
         return [_agent_row(crowd, labels[index], values, index) for index in order]
@@ -123,9 +131,9 @@ class CrowdList(Dialog):
         self.sort_by = (column, is_descending)
         self.rows.set(self._agent_rows(), 0)
 
-    def update(self, seconds: float = 1 / 60) -> None:
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Update the list while the run continues, at most once every _REFRESH_S seconds."""
-        super().update(seconds)
+        super().update_dialog(seconds)
         self._refresh_timer_s -= seconds
         crowd = self._current_crowd()
         if self._refresh_timer_s <= 0.0 and crowd is not None and crowd.version != self._shown_stamp:
@@ -155,7 +163,7 @@ class CrowdList(Dialog):
 
     def _paint_histogram(self, pen: Canvas) -> None:
         """Draw a histogram of the agents that have arrived, by the ratio of their cost to the optimal cost."""
-        crowd, palette, px = self._current_crowd(), pen.palette, pen.px
+        crowd, palette, px = self._current_crowd(), pen.palette, pen.to_px
         width, height = pen.surface.get_size()
         ratios = crowd.numbers.cost_ratios if crowd else np.zeros(0)
         pen.text((0, 0), "Cost / optimal of the agents that have arrived", size=13, colour=palette.dim)
@@ -166,7 +174,7 @@ class CrowdList(Dialog):
             return
         low, top = histogram_range(ratios)
         counts, _ = np.histogram(ratios, _BAR_COUNT, (low, top))
-        _draw_bars(pen, plot, counts)
+        _draw_histogram_bars(pen, plot, counts)
         pen.text((0, height - px(15)), panel_texts.ratio_text(low), size=12, face="mono", colour=palette.dim)
         pen.text(
             (width, height - px(15)),
@@ -187,16 +195,16 @@ def histogram_range(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
     return min(1.0, float(ratios.min())), max(1.05, float(ratios.max()))
 
 
-def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray[np.int64]) -> None:
+def _draw_histogram_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray[np.int64]) -> None:
     x, y, width, height = plot
     most = max(1, int(counts.max()))
     for i, count in enumerate(counts.tolist()):
         left, right = x + i * width // counts.size, x + (i + 1) * width // counts.size
-        tall = max(pen.px(2), round(count / most * (height - pen.px(6)))) if count else 0
+        tall = max(pen.to_px(2), round(count / most * (height - pen.to_px(6)))) if count else 0
         pen.fill_box((left + 1, y + height - tall, max(1, right - left - 2), tall), pen.palette.accent, 1)
 
 
-def _sort_keys(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
+def _sort_keys_by_column(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
     """Return the sort keys of the agents: for each column of the list, an array with one number per agent."""
     numbers = crowd.numbers
     optimal = np.where(numbers.optimal > 0.0, numbers.optimal, np.inf)
@@ -205,7 +213,7 @@ def _sort_keys(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
     return [np.arange(numbers.count, dtype=float), numbers.statuses.astype(float), ratio, *counted]
 
 
-def matches_query(label: str, state: str, query: str) -> bool:
+def agent_matches_query(label: str, state: str, query: str) -> bool:
     """Return whether an agent matches all words of a query.
 
     Args:
@@ -225,12 +233,12 @@ def contains_agent_number(label: str, query: str) -> bool:
     return any(word.isdigit() and word in label.split() for word in query.split())
 
 
-def _state_name(crowd: Crowd, index: int) -> str:
+def _agent_state_name(crowd: Crowd, index: int) -> str:
     return _STATE_NAMES[Status(int(crowd.numbers.statuses[index]))]
 
 
 def _agent_row(crowd: Crowd, label: str, values: list[npt.NDArray[np.float64]], index: int) -> ListRow:
-    state = _state_name(crowd, index)
+    state = _agent_state_name(crowd, index)
     counted = tuple(f"{int(column[index]):,}" for column in values[3:])
     cells = (label, state, f"{values[2][index]:.3f}", *counted)
     roles = {1: "warning"} if crowd.numbers.statuses[index] in (Status.NO_PATH, Status.GAVE_UP) else {}

@@ -82,7 +82,7 @@ RectCallback = Callable[[], layout.Box | None]
 """Callback that returns the rectangle in the window that a dialog is about, or None if there is none."""
 
 
-def no_rect() -> layout.Box | None:
+def no_rect_to_keep_visible() -> layout.Box | None:
     """Return None, as callback of dialogs that may cover any part of the window."""
     return None
 
@@ -95,7 +95,7 @@ class DialogHost(HostInterface, Protocol):
     @property
     def settings(self) -> Settings: ...
     @property
-    def problems(self) -> ScenFile | None:
+    def benchmark_problems(self) -> ScenFile | None:
         """Return the open list of benchmark problems (a .scen file); None if no list is open."""
 
     @property
@@ -139,7 +139,9 @@ class DialogHost(HostInterface, Protocol):
     def show_error(self, error: ConfigError, title: str = ...) -> None:
         """Open a message box that lists the problems of an error."""
 
-    def finish_job(self, title: str, job: BackgroundJob[T], then: Callable[[T], None], failed: str = ...) -> None:
+    def call_when_job_done(
+        self, title: str, job: BackgroundJob[T], then: Callable[[T], None], failed: str = ...
+    ) -> None:
         """Call `then` with the result of a job; if the job takes long, show its progress in a dialog.
 
         Args:
@@ -202,22 +204,22 @@ class Dialog:
         """Handle a key press that the focused control does not use, and return whether the dialog uses the key."""
         return False
 
-    def update(self, seconds: float = 1 / 60) -> None:
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Advance the timers of the dialog and of its controls; called once per frame."""
         self._enable_settled_buttons(seconds)
         if self.inner is not None:
-            self.inner.update(seconds)
+            self.inner.update_dialog(seconds)
         else:
             self._restore_text_focus()
         for control in self.controls:
-            control.update(seconds)
+            control.update_control(seconds)
 
     @property
     def is_unchanging(self) -> bool:
         """Return whether the dialog stays unchanged until the next event, so that it need not be redrawn."""
         if self.inner is not None:
             return self.inner.is_unchanging
-        has_caret = self._is_typing
+        has_caret = self._is_typing_text
         return not has_caret and not self._settling_s and not any(control.is_animated for control in self.controls)
 
     def open_inner_dialog(self, make: "Callable[[DialogHost], Dialog]") -> None:
@@ -236,14 +238,14 @@ class Dialog:
 
     # --- creating and removing widgets ------------------------------------------------------------
 
-    def px(self, units: float) -> int:
-        return round(units * self.host.scale)
+    def to_px(self, units: float) -> int:
+        return round(units * self.host.ui_scale)
 
     def rebuild_widgets(self) -> None:
         """Recreate all widgets, because the size, scale or palette of the window has changed."""
         before, focused = self._buttons(), self.focused_control
         self._remove_elements()
-        self.pen = Canvas(self.host.scale)
+        self.pen = Canvas(self.host.ui_scale)
         self.controls = []
         self._build_card()
         self.build_controls()
@@ -274,7 +276,7 @@ class Dialog:
             if button is now and isinstance(focused, Button):
                 was.append(focused)
             if any(other.label != button.label for other in was):
-                button.set_settling(True)
+                button.set_ignoring_presses(True)
                 self._settling_s = SETTLE_S
 
     def _enable_settled_buttons(self, seconds: float) -> None:
@@ -282,7 +284,7 @@ class Dialog:
         if self._settling_s:
             self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_FRAME_SETTLE_S))
             for button in self._buttons() if not self._settling_s else ():
-                button.set_settling(False)
+                button.set_ignoring_presses(False)
 
     def close(self) -> None:
         self.is_open = False
@@ -315,19 +317,19 @@ class Dialog:
         self.panel = DialogCard(self, self.container)
         self.ring = FocusRing(self)
         inner = pygame.Rect(0, 0, self.card.width, self.card.height)
-        inner.inflate_ip(-2 * self.px(MARGIN), 0)
-        self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card.width, self.px(HEADING_HEIGHT)))
-        foot = self.px(FOOTER_HEIGHT) if self.has_footer else self.px(MARGIN)
+        inner.inflate_ip(-2 * self.to_px(MARGIN), 0)
+        self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card.width, self.to_px(HEADING_HEIGHT)))
+        foot = self.to_px(FOOTER_HEIGHT) if self.has_footer else self.to_px(MARGIN)
         self.area = pygame.Rect(
-            inner.x, self.px(HEADING_HEIGHT), inner.width, self.card.height - self.px(HEADING_HEIGHT) - foot
+            inner.x, self.to_px(HEADING_HEIGHT), inner.width, self.card.height - self.to_px(HEADING_HEIGHT) - foot
         )
 
     def _card_rect(self) -> pygame.Rect:
         window_width, window_height = self.host.window_size
-        edge = self.px(MIN_DISTANCE_TO_EDGE)
-        width = min(self.px(self.size[0]), window_width - 2 * edge)
-        height = min(self.px(self.size[1]), window_height - 2 * edge)
-        card = pygame.Rect(0, 0, max(self.px(MIN_CARD_SIZE[0]), width), max(self.px(MIN_CARD_SIZE[1]), height))
+        edge = self.to_px(MIN_DISTANCE_TO_EDGE)
+        width = min(self.to_px(self.size[0]), window_width - 2 * edge)
+        height = min(self.to_px(self.size[1]), window_height - 2 * edge)
+        card = pygame.Rect(0, 0, max(self.to_px(MIN_CARD_SIZE[0]), width), max(self.to_px(MIN_CARD_SIZE[1]), height))
         card.center = (window_width // 2, window_height // 2)
         if self.place == "right":
             self._move_to_right_edge(card)
@@ -336,16 +338,16 @@ class Dialog:
     def _move_to_right_edge(self, card: pygame.Rect) -> None:
         """Move the card to the right edge of the window; if there is room, between top bar and transport bar."""
         window_width, window_height = self.host.window_size
-        gap = self.px(layout.PANEL_GAP)
+        gap = self.to_px(layout.PANEL_GAP)
         card.right = window_width - gap
-        room = window_height - self.px(layout.TOP_BAR_HEIGHT) - self.px(layout.TRANSPORT_HEIGHT) - 2 * gap
-        if room >= self.px(MIN_HEIGHT_BETWEEN_BARS):
+        room = window_height - self.to_px(layout.TOP_BAR_HEIGHT) - self.to_px(layout.TRANSPORT_HEIGHT) - 2 * gap
+        if room >= self.to_px(MIN_HEIGHT_BETWEEN_BARS):
             card.height = min(card.height, room)
-            card.top = self.px(layout.TOP_BAR_HEIGHT) + gap
+            card.top = self.to_px(layout.TOP_BAR_HEIGHT) + gap
 
     @property
     def shown_hint(self) -> str:
-        return self.host.commands.fill_in_keys(self.hint)
+        return self.host.commands.text_with_key_names(self.hint)
 
     def set_title(self, title: str, hint: str | None = None) -> None:
         self.title = title
@@ -366,22 +368,24 @@ class Dialog:
         Returns:
             The buttons, from left to right.
         """
-        right = self.card.width - self.px(MARGIN)
-        y = self.card.height - self.px(MARGIN) - self.px(BUTTON_HEIGHT) + self.px(4)
+        right = self.card.width - self.to_px(MARGIN)
+        y = self.card.height - self.to_px(MARGIN) - self.to_px(BUTTON_HEIGHT) + self.to_px(4)
         made: list[Button] = []
         for label, action, kind in reversed(buttons):
-            width = max(self.px(96), self.pen.text_width(label, 14) + self.px(36))
-            rect = pygame.Rect(right - width, y, width, self.px(BUTTON_HEIGHT))
+            width = max(self.to_px(96), self.pen.text_width(label, 14) + self.to_px(36))
+            rect = pygame.Rect(right - width, y, width, self.to_px(BUTTON_HEIGHT))
             made.insert(0, Button(self, rect, label, action, kind))
-            right -= width + self.px(10)
+            right -= width + self.to_px(10)
         for button in made:
             self.add(button)
-        self.footer_left = pygame.Rect(self.px(MARGIN), y, max(1, right - self.px(MARGIN)), self.px(BUTTON_HEIGHT))
+        self.footer_left = pygame.Rect(
+            self.to_px(MARGIN), y, max(1, right - self.to_px(MARGIN)), self.to_px(BUTTON_HEIGHT)
+        )
         return made
 
     def add_problem_note(self) -> None:
         """Add a text area for error messages to the left of the footer buttons."""
-        gap, foot = self.px(NOTE_GAP), self.px(FOOTER_HEIGHT)
+        gap, foot = self.to_px(NOTE_GAP), self.to_px(FOOTER_HEIGHT)
         top = self.card.height - foot + gap
         beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
         self.note = ProblemNote(self, beside, self.problem)
@@ -467,12 +471,12 @@ class Dialog:
         if event.type == pygame.KEYUP:
             self._held_keys.discard(event.key)
             self.host.gui.process_events(event)
-            return self.is_modal or self._is_typing
+            return self.is_modal or self._is_typing_text
         if event.type in _TEXT_EVENTS:
-            if self._is_typing and not self._ignores_text:
+            if self._is_typing_text and not self._ignores_text:
                 self.host.gui.process_events(event)
                 self._report_control_changes()
-            return self.is_modal or self._is_typing
+            return self.is_modal or self._is_typing_text
         if event.type in _MOUSE_EVENTS:
             return self._handle_mouse(event)
         used = bool(self.host.gui.process_events(event))
@@ -480,7 +484,7 @@ class Dialog:
         return used or hasattr(event, "ui_element")
 
     @property
-    def _is_typing(self) -> bool:
+    def _is_typing_text(self) -> bool:
         return self.focused_control is not None and self.focused_control.is_text
 
     def _handle_key(self, event: pygame.event.Event) -> bool:
@@ -493,7 +497,7 @@ class Dialog:
         if self._dispatch_key(event):
             self._report_control_changes()
             return True
-        if self._is_typing:
+        if self._is_typing_text:
             self.host.gui.process_events(event)
             self._report_control_changes()
             return True
@@ -536,7 +540,7 @@ class Dialog:
         if pressed not in self.host.commands[self.command].keys:
             return False
         is_letter = len(pressed) == 1 or pressed == "Return"
-        if is_letter and (self._is_typing or not self.is_modal):
+        if is_letter and (self._is_typing_text or not self.is_modal):
             return False
         self.cancel()
         return True
@@ -617,7 +621,7 @@ class FormDialog(Dialog):
 # --- cutting rectangles ---------------------------------------------------------------------------
 
 
-def cut_from_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+def cut_strip_from_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
     """Cut a strip, and a gap below the strip, from the top of an area; return the strip."""
     strip = pygame.Rect(area.x, area.y, area.width, min(height, max(1, area.height)))
     area.height = max(1, area.height - height - gap)
@@ -625,14 +629,14 @@ def cut_from_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
     return strip
 
 
-def cut_from_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+def cut_strip_from_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
     """Cut a strip, and a gap above the strip, from the bottom of an area; return the strip."""
     strip = pygame.Rect(area.x, area.bottom - height, area.width, height)
     area.height = max(1, area.height - height - gap)
     return strip
 
 
-def cut_from_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+def cut_strip_from_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
     """Cut a strip, and a gap to the right of the strip, from the left of an area; return the strip."""
     strip = pygame.Rect(area.x, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
@@ -640,7 +644,7 @@ def cut_from_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
     return strip
 
 
-def cut_from_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+def cut_strip_from_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
     """Cut a strip, and a gap to the left of the strip, from the right of an area; return the strip."""
     strip = pygame.Rect(area.right - width, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)

@@ -45,7 +45,7 @@ class WindowDialogs:
     def rebuild_widgets(self, window_size: tuple[int, int]) -> None:
         """Recreate all widgets for a new size, scale or theme; an open dialog keeps its content."""
         self.window_size = window_size
-        self.gui: pygame_gui.UIManager = create_gui_manager(window_size, self.palette, self.scale)
+        self.gui: pygame_gui.UIManager = create_gui_manager(window_size, self.palette, self.ui_scale)
         if self.open_one is not None:
             self.open_one.rebuild_widgets()
 
@@ -61,12 +61,14 @@ class WindowDialogs:
             dialog.close()
 
     def show_error(self, error: ConfigError, title: str = "That did not work") -> None:
-        self.open_dialog(MessageBox(self, title, [self.commands.fill_in_keys(problem) for problem in error.problems]))
+        self.open_dialog(
+            MessageBox(self, title, [self.commands.text_with_key_names(problem) for problem in error.problems])
+        )
 
     def create_message_box(self, host: DialogHost, title: str, problems: Sequence[str]) -> Dialog:
         return MessageBox(host, title, problems)
 
-    def finish_job(
+    def call_when_job_done(
         self, title: str, job: BackgroundJob[T], then: Callable[[T], None], failed: str = "That did not work"
     ) -> None:
         """Call `then` with the result of a job; if the job takes long, show its progress and a button to cancel it.
@@ -107,10 +109,10 @@ class WindowDialogs:
         """Pass an event to the open dialog; return whether the dialog consumed it."""
         return self.open_one is not None and self.open_one.handle_event(event)
 
-    def update(self, seconds: float) -> None:
+    def update_open_dialog(self, seconds: float) -> None:
         if self.open_one is not None:
             self.gui.update(seconds)
-            self.open_one.update(seconds)
+            self.open_one.update_dialog(seconds)
 
     # --- interface for dialogs --------------------------------------------------------------------
 
@@ -119,7 +121,7 @@ class WindowDialogs:
         return self.view.palette
 
     @property
-    def scale(self) -> float:
+    def ui_scale(self) -> float:
         return self.view.map_view.scale
 
     @property
@@ -131,7 +133,7 @@ class WindowDialogs:
         return self.view.settings
 
     @property
-    def problems(self) -> ScenFile | None:
+    def benchmark_problems(self) -> ScenFile | None:
         return self.documents.problems
 
     def run(self, command_id: str) -> None:

@@ -24,7 +24,7 @@ from ui.model import files, session_saving
 from ui.model.job import BackgroundJob
 from ui.model.lesson import LessonPlayer
 from ui.model.own_agents import AgentFilePoller
-from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_agents, prepare_scenario
+from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_data_of_agents, prepare_data_of_scenario
 from ui.panels.view_context import ViewContext
 from ui.panels.view_overrides import ViewOverrides
 
@@ -33,7 +33,7 @@ def _do_nothing() -> None:
     """Do nothing. This is the default of callbacks that are called after opening or saving."""
 
 
-def problems_without_path(path: Path, problems: Sequence[str]) -> list[str]:
+def problems_without_file_path(path: Path, problems: Sequence[str]) -> list[str]:
     """Remove the path of a file from the error messages about it: "line 3: ..." instead of "path:3: ...".
 
     The title of the message box already names the file.
@@ -67,22 +67,22 @@ class DocumentOpener:
     def _add_own_agent(self, path: str) -> None:
         """Add the agent in a user's Python file to the open run; ask before running a file that is not trusted yet."""
         try:
-            own_files.key_of_file(own_files.absolute_path(path))
+            own_files.agent_key_of_file(own_files.absolute_path(path))
             if own_files.is_trusted(path):
                 self.own_agents.load_and_add_agent(path)
             else:
-                self.host.open_dialog(OwnAgentQuestion(self.host, path, partial(self._trust_and_add, path)))
+                self.host.open_dialog(OwnAgentQuestion(self.host, path, partial(self._trust_file_and_add_agent, path)))
         except ConfigError as error:
             self.host.show_error(error, f"{escape_unprintable(Path(path).name)} cannot be run")
 
-    def _trust_and_add(self, path: str) -> None:
+    def _trust_file_and_add_agent(self, path: str) -> None:
         own_files.store_trust(path)
         self._add_own_agent(path)
 
     def reload_changed_agents(self) -> None:
         """Reload user-defined agents whose files have changed, and recompute their runs; called once per frame."""
         try:
-            self.own_agents.check_files()
+            self.own_agents.check_agent_files()
         except ConfigError as error:
             self.host.show_error(error, "The saved file cannot be run; its previous version stays in use")
 
@@ -93,7 +93,7 @@ class DocumentOpener:
     def _open_in_background(self, path: Path, then: Callable[[], None] = _do_nothing) -> None:
         name = escape_unprintable(path.name)
         job = BackgroundJob(lambda job: self._read_and_prepare(path, job))
-        self.host.finish_job(
+        self.host.call_when_job_done(
             f"Opening {name}", job, partial(self._on_file_read, path, then), f"{name} could not be opened"
         )
 
@@ -104,8 +104,8 @@ class DocumentOpener:
             try:
                 opened = files.open_any_file(path)
             except ConfigError as error:
-                raise ConfigError(problems_without_path(path, error.problems)) from error
-        prepare_scenario(opened.scenario, job.report_progress)
+                raise ConfigError(problems_without_file_path(path, error.problems)) from error
+        prepare_data_of_scenario(opened.scenario, job.report_progress)
         return opened
 
     def _on_file_read(self, path: Path, then: Callable[[], None], opened: files.OpenedFile) -> None:
@@ -136,13 +136,13 @@ class DocumentOpener:
 
     def apply_lesson_view(self, playing: LessonPlayer) -> None:
         """Apply the view of a lesson's present step: heat, camera and focused panel."""
-        camera = playing.lesson.camera_at(playing.place)
+        camera = playing.lesson.camera_at_step(playing.place)
         seen = (
             {}
             if camera is None
             else {"camera": dict(zip(("x", "y", "cells"), camera, strict=True)) if camera else "fit"}
         )
-        self.view_overrides.apply_file_view({"heat": playing.lesson.heat_map_at(playing.place), **seen})
+        self.view_overrides.apply_file_view({"heat": playing.lesson.heat_map_kind_at_step(playing.place), **seen})
         shown = playing.shown_panel_keys(self.session)
         if shown is not None and self.session.focused_key not in shown:
             self.session.focus(min(shown))
@@ -150,7 +150,7 @@ class DocumentOpener:
     def end_lesson(self) -> None:
         """End the lesson, if any, and restore the default view. The run is not changed."""
         if self.view.state.lesson is not None:
-            self.view.state.lesson.end(self.view.player)
+            self.view.state.lesson.end_lesson(self.view.player)
             self.view.state.lesson = None
             self.view_overrides.restore_user_view()
 
@@ -166,8 +166,8 @@ class DocumentOpener:
     def _prepare_and_begin(self, scenario: Scenario, *, keeps_view: bool) -> None:
         """Begin a new run; if its agents need prepared data, compute the data in a thread first."""
         if needs_prepared_data(agents_of_scenario(scenario)):
-            job = BackgroundJob(lambda job: prepare_scenario(scenario, job.report_progress))
-            self.host.finish_job(
+            job = BackgroundJob(lambda job: prepare_data_of_scenario(scenario, job.report_progress))
+            self.host.call_when_job_done(
                 "Preparing data for the agents", job, lambda done: self._begin_run(scenario, keeps_view=keeps_view)
             )
         else:
@@ -186,9 +186,9 @@ class DocumentOpener:
             return
         world = self.session.run.world
         ground, ends = grid.copy(), (world.start, world.goal)  # copy the map, because the run may edit it meanwhile
-        job = BackgroundJob(lambda job: prepare_agents(agents, ground, ends, job.report_progress))
+        job = BackgroundJob(lambda job: prepare_data_of_agents(agents, ground, ends, job.report_progress))
         title = "Preparing data for the agents" if len(agents) > 1 else "Preparing data for the agent"
-        self.host.finish_job(title, job, lambda done: go_on())
+        self.host.call_when_job_done(title, job, lambda done: go_on())
 
     def _begin_run(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
         """Replace the open run by a new run, and reset all state of the window that belongs to the old run."""

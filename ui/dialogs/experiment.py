@@ -12,9 +12,16 @@ import pygame
 from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig
 from sim.experiments import draft as sketches
-from sim.experiments.draft import ExperimentDraft, SweepAxis, read_axis, read_budgets
+from sim.experiments.draft import ExperimentDraft, SweepAxis, parse_budgets, parse_sweep_axis
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.dialog_base import BUTTON_HEIGHT, DialogHost, FormDialog, cut_from_bottom, cut_from_left, cut_from_top
+from ui.dialogs.dialog_base import (
+    BUTTON_HEIGHT,
+    DialogHost,
+    FormDialog,
+    cut_strip_from_bottom,
+    cut_strip_from_left,
+    cut_strip_from_top,
+)
 from ui.dialogs.experiment_plots import CostPlot, ExperimentChart, ExperimentProgressBar, SweepTable
 from ui.model import background_experiment as studies
 from ui.model.background_experiment import BackgroundExperiment, SettingResults, setting_name
@@ -51,7 +58,7 @@ class ExperimentDialog(FormDialog):
 
     def __init__(self, host: DialogHost, state: UiState) -> None:
         self.state = state
-        source = PROBLEM_LIST_SOURCE if host.problems is not None else RANDOM_PAIRS_SOURCE
+        source = PROBLEM_LIST_SOURCE if host.benchmark_problems is not None else RANDOM_PAIRS_SOURCE
         self.values: dict[str, Value] = {
             "source": source,
             PROBLEM_COUNT.name: PROBLEM_COUNT.default,
@@ -64,22 +71,24 @@ class ExperimentDialog(FormDialog):
         super().__init__(host)
 
     @property
-    def study(self) -> BackgroundExperiment | None:
+    def current_experiment(self) -> BackgroundExperiment | None:
         return self.state.study
 
     # --- widgets ----------------------------------------------------------------------------------
 
     def build_controls(self) -> None:
         area = self.area
-        left = cut_from_left(area, self.px(300), self.px(24))
+        left = cut_strip_from_left(area, self.to_px(300), self.to_px(24))
         self._build_form(left)
-        self.words = TextLabel(self, cut_from_top(area, self.px(24)), "", role="text")
-        self.add(self.words)
-        self.meter = ExperimentProgressBar(self, cut_from_top(area, self.px(6), self.px(4)))
+        self.progress_label = TextLabel(self, cut_strip_from_top(area, self.to_px(24)), "", role="text")
+        self.add(self.progress_label)
+        self.meter = ExperimentProgressBar(self, cut_strip_from_top(area, self.to_px(6), self.to_px(4)))
         self.add(self.meter)
-        self.left_out = TextLabel(self, cut_from_top(area, self.px(18), self.px(2)), "", role="warning", size=12)
+        self.left_out = TextLabel(
+            self, cut_strip_from_top(area, self.to_px(18), self.to_px(2)), "", role="warning", size=12
+        )
         self.add(self.left_out)
-        plot = cut_from_bottom(area, max(self.px(120), area.height * 11 // 20), self.px(12))
+        plot = cut_strip_from_bottom(area, max(self.to_px(120), area.height * 11 // 20), self.to_px(12))
         columns = self._columns_fitting_into(area.width)
         items = self._result_rows()
         self.rows = RowList(
@@ -92,12 +101,12 @@ class ExperimentDialog(FormDialog):
             empty="No results yet",
         )
         self.add(self.rows)
-        is_sweep = self.study is not None and bool(self.study.sketch.sweep)
+        is_sweep = self.current_experiment is not None and bool(self.current_experiment.sketch.sweep)
         self.plot: ExperimentChart = (SweepTable if is_sweep else CostPlot)(self, plot)
         self.add(self.plot)
-        is_running = self.study is not None and self.study.is_running
+        is_running = self.current_experiment is not None and self.current_experiment.is_running
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
-        has_results = self.study is not None
+        has_results = self.current_experiment is not None
         start = ("Start", self._start_experiment, "" if has_results else "main")
         buttons.append(("Stop", self._stop_experiment, "danger") if is_running else start)
         buttons.append(("Open run", self.on_confirm, "main" if has_results else ""))
@@ -107,7 +116,7 @@ class ExperimentDialog(FormDialog):
 
     def _columns_fitting_into(self, width: int) -> list[ListColumn]:
         """Return the columns that fit into a width in pixels, from left to right, but at least one."""
-        ends = accumulate(self.px(column.width or MIN_SETTING_WIDTH) for column in RESULT_COLUMNS)
+        ends = accumulate(self.to_px(column.width or MIN_SETTING_WIDTH) for column in RESULT_COLUMNS)
         return [column for column, end in zip(RESULT_COLUMNS, ends, strict=True) if end <= width] or [RESULT_COLUMNS[0]]
 
     def _build_form(self, area: pygame.Rect) -> None:
@@ -118,8 +127,8 @@ class ExperimentDialog(FormDialog):
             "where starts and goals come from",
             choices=(RANDOM_PAIRS_SOURCE, PROBLEM_LIST_SOURCE),
         )
-        sources = (source,) if self.host.problems is not None else ()
-        fields = cut_from_bottom(area, self.px(190), self.px(8))
+        sources = (source,) if self.host.benchmark_problems is not None else ()
+        fields = cut_strip_from_bottom(area, self.to_px(190), self.to_px(8))
         self.form = ParamForm(self, area, (*sources, PROBLEM_COUNT, PROBLEM_SEED), self.values, self._on_value_changed)
         for control in self.form.controls():
             self.add(control)
@@ -127,32 +136,35 @@ class ExperimentDialog(FormDialog):
         name = walker.label if walker is not None else "an agent"
         own = ", ".join(self._agents_with_budgets())
         self._add_label(fields, f"Budgets, except for {own}" if own else "Budgets")
-        self._add_text_field(fields, self.budgets, self._set_budgets)
+        self._add_text_field(fields, self.budgets, self._set_budgets_text)
         self._add_label(fields, f"Or sweep two parameters of {name}")
         self._add_text_field(
-            fields, self.sweep[0], self._set_first_axis, sweep_example(walker.spec.params if walker is not None else ())
+            fields,
+            self.sweep[0],
+            self._set_first_axis_text,
+            sweep_hint_text(walker.spec.params if walker is not None else ()),
         )
-        self._add_text_field(fields, self.sweep[1], self._set_second_axis, "e.g. budget: 1 4 16 64")
+        self._add_text_field(fields, self.sweep[1], self._set_second_axis_text, "e.g. budget: 1 4 16 64")
 
     def _add_label(self, area: pygame.Rect, words: str) -> None:
-        self.add(TextLabel(self, cut_from_top(area, self.px(20)), words, role="dim", size=12))
+        self.add(TextLabel(self, cut_strip_from_top(area, self.to_px(20)), words, role="dim", size=12))
 
     def _add_text_field(self, area: pygame.Rect, text: str, changed: Callable[[str], None], hint: str = "") -> None:
-        place = cut_from_top(area, self.px(BUTTON_HEIGHT), self.px(8))
+        place = cut_strip_from_top(area, self.to_px(BUTTON_HEIGHT), self.to_px(8))
         self.add(TextField(self, place, text, changed, mono=True, hint=hint))
 
     def _on_value_changed(self, name: str, value: Value) -> None:
         self.values[name] = value
 
-    def _set_budgets(self, text: str) -> None:
+    def _set_budgets_text(self, text: str) -> None:
         self.budgets = text
         self._update_texts()
 
-    def _set_first_axis(self, text: str) -> None:
+    def _set_first_axis_text(self, text: str) -> None:
         self.sweep[0] = text
         self._update_texts()
 
-    def _set_second_axis(self, text: str) -> None:
+    def _set_second_axis_text(self, text: str) -> None:
         self.sweep[1] = text
         self._update_texts()
 
@@ -165,7 +177,7 @@ class ExperimentDialog(FormDialog):
         if self.form.has_invalid_row():
             return
         try:
-            sketch = self._entered_sketch()
+            sketch = self._entered_experiment_draft()
             self.state.study = studies.begin_experiment(sketch)
         except ConfigError as error:
             self.show_problem("\n".join(error.problems))
@@ -176,9 +188,9 @@ class ExperimentDialog(FormDialog):
         self.show_problem("")
         self.rebuild_widgets()
 
-    def _entered_sketch(self) -> ExperimentDraft:
+    def _entered_experiment_draft(self) -> ExperimentDraft:
         session, axes = self.host.session, self._entered_axes()
-        configs = [_without_start_and_goal(config) for config in current_agent_configs(session.run)]
+        configs = [_config_without_start_and_goal(config) for config in current_agent_configs(session.run)]
         if axes:
             walker = session.focused_walker
             configs = [] if walker is None else [AgentConfig(walker.spec.key, params=dict(walker.params))]
@@ -186,15 +198,15 @@ class ExperimentDialog(FormDialog):
             raise ConfigError("There is no agent to run; add one")
         grid = session.run.scenario.grid
         rows = (
-            self.host.problems.rows
-            if self.values["source"] == PROBLEM_LIST_SOURCE and self.host.problems is not None
+            self.host.benchmark_problems.rows
+            if self.values["source"] == PROBLEM_LIST_SOURCE and self.host.benchmark_problems is not None
             else []
         )
         return ExperimentDraft(
             session.run.scenario.title,
             grid,
             tuple(configs),
-            read_budgets(self.budgets),
+            parse_budgets(self.budgets),
             int(self.values[PROBLEM_COUNT.name]),
             int(self.values[PROBLEM_SEED.name]),
             tuple(row for row in rows if row.is_readable and row.problem is None),
@@ -213,28 +225,28 @@ class ExperimentDialog(FormDialog):
             return ()
         if len(given) == 1:
             raise ConfigError("sweep: expected two parameters, got one")
-        axes = tuple(read_axis(text, walker.spec) for text in given)
+        axes = tuple(parse_sweep_axis(text, walker.spec) for text in given)
         if axes[0].name == axes[1].name:
             raise ConfigError(f"sweep: expected two different parameters, got {axes[0].name} twice")
         return axes
 
     def _stop_experiment(self) -> None:
-        if self.study is not None:
-            self.study.cancel()
+        if self.current_experiment is not None:
+            self.current_experiment.cancel()
 
-    def update(self, seconds: float = 1 / 60) -> None:
-        super().update(seconds)
-        self.form.update(seconds)
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
+        super().update_dialog(seconds)
+        self.form.update_rows(seconds)
         self._refresh_timer_s -= seconds
-        if self._refresh_timer_s > 0.0 or self.study is None:
+        if self._refresh_timer_s > 0.0 or self.current_experiment is None:
             return
         self._refresh_timer_s = _REFRESH_S
-        if self.study.poll():
+        if self.current_experiment.poll():
             self.meter.repaint()
             self.rows.set(self._result_rows(), max(0, self.rows.place), tells=False)
             self.plot.repaint()
-        if not self.study.is_running and self._shows_running_state:
-            self.study.poll()
+        if not self.current_experiment.is_running and self._shows_running_state:
+            self.current_experiment.poll()
             self.rebuild_widgets()
         self._update_texts()
 
@@ -245,30 +257,32 @@ class ExperimentDialog(FormDialog):
     _shows_running_state = False  # whether the dialog shows the texts and buttons for a running experiment
 
     def _update_texts(self) -> None:
-        study = self.study
-        self.left_out.set(self._left_out_message(), "warning")
+        study = self.current_experiment
+        self.left_out.set(self._left_out_agents_message(), "warning")
         self._shows_running_state = study is not None and study.is_running
         if study is None:
-            self.words.set("Start runs all agents on problems of the map at tick 0.", "dim")
+            self.progress_label.set("Start runs all agents on problems of the map at tick 0.", "dim")
         elif study.error_output:
-            self.words.set(study.error_output.splitlines()[-1], "warning")
+            self.progress_label.set(study.error_output.splitlines()[-1], "warning")
         elif study.is_running and not study.whole:
-            self.words.set("Preparing: generating problems and compiling kernels", "text")
+            self.progress_label.set("Preparing: generating problems and compiling kernels", "text")
         else:
             state = "Running" if study.is_running else "Stopped" if study.was_cancelled else "Done"
             failed = f", {study.failures:,} failed" if study.failures else ""
-            left = f", about {study.remaining_s:.0f} s left" if study.is_running and study.done else ""
-            self.words.set(
+            left = f", about {study.estimated_remaining_s:.0f} s left" if study.is_running and study.done else ""
+            self.progress_label.set(
                 f"{state}: {study.done:,} of {study.whole:,} runs{failed}{left}; {study.results_folder}", "text"
             )
 
-    def _left_out_message(self) -> str:
+    def _left_out_agents_message(self) -> str:
         """Return a message about agents that are not run because a budget is too small; "" if there are none.
 
         The message is about the present experiment, or about the input if none was started.
         """
         try:
-            sketch = self._entered_sketch() if self.study is None else self.study.sketch
+            sketch = (
+                self._entered_experiment_draft() if self.current_experiment is None else self.current_experiment.sketch
+            )
         except ConfigError:
             return ""  # the input is incomplete or invalid; a press of "Start" shows the problem
         found = sketches.insufficient_budgets(sketch, SPECS_BY_KEY)
@@ -281,17 +295,17 @@ class ExperimentDialog(FormDialog):
     # --- results ----------------------------------------------------------------------------------
 
     def _result_rows(self) -> list[ListRow]:
-        points = self.study.setting_results if self.study is not None else []
-        front = set(self.study.pareto_front()) if self.study is not None else set()
+        points = self.current_experiment.setting_results if self.current_experiment is not None else []
+        front = set(self.current_experiment.pareto_front()) if self.current_experiment is not None else set()
         return [_result_row(point, setting_name(point, points), i in front) for i, point in enumerate(points)]
 
     def _on_result_selected(self, index: int) -> None:
         if hasattr(self, "plot"):
             self.plot.repaint()
 
-    def open_run(self, point: SettingResults) -> None:
+    def open_typical_run(self, point: SettingResults) -> None:
         """Close the dialog and open, of all runs with one setting, the run whose cost is closest to their mean."""
-        study = self.study
+        study = self.current_experiment
         if study is None:
             return
         try:
@@ -305,30 +319,30 @@ class ExperimentDialog(FormDialog):
     def on_confirm(self) -> None:
         """Do what the highlighted button does: start the experiment, or open a run if an experiment was started."""
         item = self.rows.selected_row
-        if self.study is None:
+        if self.current_experiment is None:
             self._start_experiment()
         elif item is None:
             self.show_problem("There is no run to open yet")
         else:
-            self.open_run(item.value)
+            self.open_typical_run(item.value)
 
     def key(self, event: pygame.event.Event) -> bool:
         return self.rows.key(event)
 
 
-def _without_start_and_goal(config: AgentConfig) -> AgentConfig:
+def _config_without_start_and_goal(config: AgentConfig) -> AgentConfig:
     """Return a configuration without its own start and goal, because the experiment supplies them."""
     return AgentConfig(config.kind, config.label, dict(config.params), config.budget)
 
 
 def _result_row(point: SettingResults, setting: str, is_on_front: bool) -> ListRow:
     totals = point.totals
-    costs = (point.cost, totals.median_cost_ratio, totals.max_cost_ratio)
+    costs = (point.mean_cost_ratio, totals.median_cost_ratio, totals.max_cost_ratio)
     numbers = (
         f"{totals.arrived_count:,}/{totals.run_count:,}",
         *("-" if isnan(cost) else f"{cost:.3f}" for cost in costs),
         f"{totals.expansions_per_move:.2f}",
-        f"{totals.most:,}",
+        f"{totals.max_tick_expansions:,}",
         f"{totals.us_per_move:.2f}",
     )
     cells = (setting, f"{point.budget:,}", *numbers)
@@ -338,7 +352,7 @@ def _result_row(point: SettingResults, setting: str, is_on_front: bool) -> ListR
     return ListRow(cells, point, colour_names=roles)
 
 
-def sweep_example(params: Iterable[Param]) -> str:
+def sweep_hint_text(params: Iterable[Param]) -> str:
     """Return a hint such as "e.g. weight: 1 2 4" for the first numeric parameter; "" if there is none."""
     for param in params:
         if param.kind not in (int, float):

@@ -25,9 +25,9 @@ class ChartHost(DialogInterface, Protocol):
     rows: RowList
 
     @property
-    def study(self) -> BackgroundExperiment | None: ...
+    def current_experiment(self) -> BackgroundExperiment | None: ...
 
-    def open_run(self, point: SettingResults) -> None:
+    def open_typical_run(self, point: SettingResults) -> None:
         """Open, of all runs with one setting (agent and parameters), the run whose cost is closest to their mean."""
 
 
@@ -40,10 +40,10 @@ class ExperimentProgressBar(PaintedControl):
         self.chart_host = sheet
         super().__init__(sheet, rect)
 
-    def paint(self, pen: Canvas) -> None:
-        study = self.chart_host.study
+    def paint_control(self, pen: Canvas) -> None:
+        study = self.chart_host.current_experiment
         share = study.done / study.whole if study is not None and study.whole else 0.0
-        pen.draw_meter(self.box, share, pen.palette.accent)
+        pen.draw_meter_bar(self.box, share, pen.palette.accent)
 
 
 class ExperimentChart(PaintedControl):
@@ -72,14 +72,18 @@ class ExperimentChart(PaintedControl):
             self.hovered_result = point
             self.repaint()
         if point is not None and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            self.chart_host.open_run(point)
+            self.chart_host.open_typical_run(point)
             return True
         return False
 
     def result_text(self, point: SettingResults) -> str:
-        points = self.chart_host.study.setting_results if self.chart_host.study is not None else []
+        points = (
+            self.chart_host.current_experiment.setting_results if self.chart_host.current_experiment is not None else []
+        )
         cost = (
-            "never arrived" if isnan(point.cost) else f"mean {point.cost:.3f} x optimal ({point.median_and_max_text})"
+            "never arrived"
+            if isnan(point.mean_cost_ratio)
+            else f"mean {point.mean_cost_ratio:.3f} x optimal ({point.median_and_max_text})"
         )
         work = f"{point.expansions_per_move:.2f} expansions / move, pooled"
         return f"{setting_name(point, points)}, k = {point.budget:,}: {cost}, {work}"
@@ -88,87 +92,95 @@ class ExperimentChart(PaintedControl):
 class CostPlot(ExperimentChart):
     """Log-log plot of cost / optimal against expansions per move, with a line through the Pareto-optimal results."""
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        study = self.chart_host.study
+        study = self.chart_host.current_experiment
         self.clickable_results = []
         pen.fill_box((0, 0, width, height), pen.palette.raised, 4)
         points = (
-            [p for p in study.setting_results if not isnan(p.cost) and p.expansions_per_move > 0.0]
+            [p for p in study.setting_results if not isnan(p.mean_cost_ratio) and p.expansions_per_move > 0.0]
             if study is not None
             else []
         )
         if study is None or not points:
             words = "Cost / optimal against expansions / move will be shown here"
-            _draw_label(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
+            _draw_plot_label(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
             return
-        across, up = _LogAxis([p.expansions_per_move for p in points], 1.0), _LogAxis([p.cost for p in points], 1.0)
-        edge = pen.px(_PLOT_MARGIN)
-        box = pygame.Rect(edge, pen.px(24), width - edge - pen.px(16), height - edge - pen.px(24))
-        _draw_axes(pen, box, across, up)
+        across, up = (
+            _LogAxis([p.expansions_per_move for p in points], 1.0),
+            _LogAxis([p.mean_cost_ratio for p in points], 1.0),
+        )
+        edge = pen.to_px(_PLOT_MARGIN)
+        box = pygame.Rect(edge, pen.to_px(24), width - edge - pen.to_px(16), height - edge - pen.to_px(24))
+        _draw_plot_axes(pen, box, across, up)
         where = {
-            id(p): (box.x + across.share(p.expansions_per_move) * box.width, box.bottom - up.share(p.cost) * box.height)
+            id(p): (
+                box.x + across.share(p.expansions_per_move) * box.width,
+                box.bottom - up.share(p.mean_cost_ratio) * box.height,
+            )
             for p in points
         }
-        self._draw_front(pen, study, where)
+        self._draw_pareto_front(pen, study, where)
         names = list(dict.fromkeys(p.name for p in points))
-        right = _draw_legend(pen, box, names)
+        right = _draw_plot_legend(pen, box, names)
         chosen = self.chart_host.rows.selected_row.value if self.chart_host.rows.selected_row is not None else None
         for point in points:
             colour = SERIES[names.index(point.name) % len(SERIES)]
-            self._draw_point(pen, point, where[id(point)], colour, point is chosen)
+            self._draw_result_point(pen, point, where[id(point)], colour, point is chosen)
         words = self.result_text(self.hovered_result) if self.hovered_result is not None else HOW_TO_READ
         ink = pen.palette.text if self.hovered_result else pen.palette.dim
         room = max(1, right - box.x)
-        pen.text((box.x, pen.px(11)), words, size=12, colour=ink, middle=True, width=room)
+        pen.text((box.x, pen.to_px(11)), words, size=12, colour=ink, middle=True, width=room)
 
-    def _draw_front(self, pen: Canvas, study: BackgroundExperiment, where: Mapping[int, tuple[float, float]]) -> None:
+    def _draw_pareto_front(
+        self, pen: Canvas, study: BackgroundExperiment, where: Mapping[int, tuple[float, float]]
+    ) -> None:
         """Draw a line through the Pareto-optimal results, which no other result beats in both cost and work."""
         front = sorted((study.setting_results[i] for i in study.pareto_front()), key=lambda p: p.expansions_per_move)
         line = [where[id(p)] for p in front if id(p) in where]
         if len(line) > 1:
             colour = mix_colours(pen.palette.accent, pen.palette.raised, 0.4)
-            pygame.draw.lines(pen.surface, colour, False, line, max(1, pen.px(1.5)))
+            pygame.draw.lines(pen.surface, colour, False, line, max(1, pen.to_px(1.5)))
 
-    def _draw_point(
+    def _draw_result_point(
         self, pen: Canvas, point: SettingResults, place: tuple[float, float], colour: Colour, is_chosen: bool
     ) -> None:
         x, y = round(place[0]), round(place[1])
-        radius = pen.px(6 if point is self.hovered_result or is_chosen else 4)
+        radius = pen.to_px(6 if point is self.hovered_result or is_chosen else 4)
         if is_chosen:
-            pygame.draw.circle(pen.surface, pen.palette.text, (x, y), radius + pen.px(2))
+            pygame.draw.circle(pen.surface, pen.palette.text, (x, y), radius + pen.to_px(2))
         pygame.draw.circle(pen.surface, colour, (x, y), radius)
         if not point.has_always_arrived:
-            pygame.draw.circle(pen.surface, pen.palette.raised, (x, y), max(1, radius - pen.px(2)))
-        reach = pen.px(8)
+            pygame.draw.circle(pen.surface, pen.palette.raised, (x, y), max(1, radius - pen.to_px(2)))
+        reach = pen.to_px(8)
         self.clickable_results.append((pygame.Rect(x - reach, y - reach, 2 * reach, 2 * reach), point))
 
 
-def _draw_legend(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
+def _draw_plot_legend(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
     """Draw the legend of a plot, right-aligned: a dot and a name per series; return the left edge of the first dot."""
     right = box.right
     for place, name in reversed(list(enumerate(names))):
-        right -= pen.text((right, pen.px(11)), name, size=12, align="right", middle=True) + pen.px(10)
-        pygame.draw.circle(pen.surface, SERIES[place % len(SERIES)], (right, pen.px(11)), pen.px(4))
-        right -= pen.px(16)
+        right -= pen.text((right, pen.to_px(11)), name, size=12, align="right", middle=True) + pen.to_px(10)
+        pygame.draw.circle(pen.surface, SERIES[place % len(SERIES)], (right, pen.to_px(11)), pen.to_px(4))
+        right -= pen.to_px(16)
     return right
 
 
-def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_LogAxis", up: "_LogAxis") -> None:
+def _draw_plot_axes(pen: Canvas, box: pygame.Rect, across: "_LogAxis", up: "_LogAxis") -> None:
     for value in across.ticks:
         x = box.x + round(across.share(value) * box.width)
         pen.fill_box((x, box.y, 1, box.height), pen.palette.edge)
-        _draw_label(pen, (x, box.bottom + pen.px(12)), f"{value:g}", "centre", size=11)
+        _draw_plot_label(pen, (x, box.bottom + pen.to_px(12)), f"{value:g}", "centre", size=11)
     for value in up.ticks:
         y = box.bottom - round(up.share(value) * box.height)
         pen.fill_box((box.x, y, box.width, 1), pen.palette.edge)
-        _draw_label(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
-    foot = box.bottom + pen.px(30)
-    _draw_label(pen, (box.right, foot), "x: expansions / move", "right", face="sans")
-    _draw_label(pen, (box.x, foot), "y: mean cost / optimal", "left", face="sans")
+        _draw_plot_label(pen, (box.x - pen.to_px(6), y), f"{value:g}", "right", size=11)
+    foot = box.bottom + pen.to_px(30)
+    _draw_plot_label(pen, (box.right, foot), "x: expansions / move", "right", face="sans")
+    _draw_plot_label(pen, (box.x, foot), "y: mean cost / optimal", "left", face="sans")
 
 
-def _draw_label(
+def _draw_plot_label(
     pen: Canvas,
     place: tuple[int, int],
     words: str,
@@ -200,19 +212,22 @@ class _LogAxis:
 class SweepTable(ExperimentChart):
     """Table of the mean cost / optimal for each combination of values of two parameters, coloured like a heat map."""
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        palette, study = pen.palette, self.chart_host.study
+        palette, study = pen.palette, self.chart_host.current_experiment
         self.clickable_results = []
         pen.fill_box((0, 0, width, height), palette.raised, 4)
         if study is None or len(study.sketch.sweep) != 2:
             return
         first, second = study.sketch.sweep
-        left, top = pen.px(96), pen.px(52)
-        wide, high = (width - left - pen.px(10)) // len(second.values), (height - top - pen.px(8)) // len(first.values)
+        left, top = pen.to_px(96), pen.to_px(52)
+        wide, high = (
+            (width - left - pen.to_px(10)) // len(second.values),
+            (height - top - pen.to_px(8)) // len(first.values),
+        )
         pen.text(
-            (left, pen.px(14)),
-            self._heading_text(first, second),
+            (left, pen.to_px(14)),
+            self._table_heading_text(first, second),
             size=12,
             colour=palette.dim,
             middle=True,
@@ -221,32 +236,34 @@ class SweepTable(ExperimentChart):
         ink = palette.text
         for j, value in enumerate(second.values):
             middle = left + j * wide + wide // 2
-            _draw_label(pen, (middle, top - pen.px(12)), short_value_text(value), "centre", colour=ink)
-        costs = [p.cost for p in study.setting_results if not isnan(p.cost)]
-        for i, line in enumerate(study.table()):
+            _draw_plot_label(pen, (middle, top - pen.to_px(12)), short_value_text(value), "centre", colour=ink)
+        costs = [p.mean_cost_ratio for p in study.setting_results if not isnan(p.mean_cost_ratio)]
+        for i, line in enumerate(study.sweep_table()):
             y = top + i * high
-            _draw_label(pen, (left - pen.px(10), y + high // 2), short_value_text(first.values[i]), "right", colour=ink)
+            _draw_plot_label(
+                pen, (left - pen.to_px(10), y + high // 2), short_value_text(first.values[i]), "right", colour=ink
+            )
             for j, point in enumerate(line):
-                self._draw_cell(pen, (left + j * wide, y, wide - pen.px(3), high - pen.px(3)), point, costs)
+                self._draw_table_cell(pen, (left + j * wide, y, wide - pen.to_px(3), high - pen.to_px(3)), point, costs)
 
-    def _heading_text(self, first: SweepAxis, second: SweepAxis) -> str:
+    def _table_heading_text(self, first: SweepAxis, second: SweepAxis) -> str:
         if self.hovered_result is not None:
             return self.result_text(self.hovered_result)
         return f"Mean cost / optimal; rows: {first.name}, columns: {second.name}; click to open a run"
 
-    def _draw_cell(self, pen: Canvas, box: Box, point: SettingResults | None, costs: list[float]) -> None:
+    def _draw_table_cell(self, pen: Canvas, box: Box, point: SettingResults | None, costs: list[float]) -> None:
         palette = pen.palette
         middle = box[0] + box[2] // 2, box[1] + box[3] // 2
-        if point is None or isnan(point.cost):
+        if point is None or isnan(point.mean_cost_ratio):
             pen.fill_box(box, palette.surface, 3)
-            _draw_label(pen, middle, "" if point is None else "never", "centre", face="sans")
+            _draw_plot_label(pen, middle, "" if point is None else "never", "centre", face="sans")
         else:
             colours = heat_colours("cividis", palette, 8)
-            share = log(point.cost / min(costs)) / max(1e-9, log(max(costs) / min(costs)))
+            share = log(point.mean_cost_ratio / min(costs)) / max(1e-9, log(max(costs) / min(costs)))
             colour = colours[min(len(colours) - 1, int(share * len(colours)))]
             pen.fill_box(box, colour, 3)
             ink = palette.casing_dark if sum(colour) > 380 else palette.casing_light
             face = "bold" if point is self.hovered_result else "mono"
-            _draw_label(pen, middle, f"{point.cost:.3f}", "centre", face=face, colour=ink)
+            _draw_plot_label(pen, middle, f"{point.mean_cost_ratio:.3f}", "centre", face=face, colour=ink)
         if point is not None:
             self.clickable_results.append((pygame.Rect(box), point))

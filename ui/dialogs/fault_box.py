@@ -25,7 +25,7 @@ class FaultBox(Dialog):
     def __init__(self, host: DialogHost, fault: Fault, report: Callable[[], str], is_kept: bool = True) -> None:
         self.fault, self.report = fault, report
         self.is_copied = False
-        self.text = f"{fault.words}.\n\n{_KEPT_TEXT if is_kept else _NOT_KEPT_TEXT} {_ADVICE_TEXT}"
+        self.text = f"{fault.message}.\n\n{_KEPT_TEXT if is_kept else _NOT_KEPT_TEXT} {_ADVICE_TEXT}"
         self.size = (
             _WIDTH,
             HEADING_HEIGHT + FOOTER_HEIGHT + text_height(host, self.text, _WIDTH - 2 * MARGIN, 14) + 14,

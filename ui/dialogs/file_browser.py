@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pygame
 
-from sim.files.disk import check_writable, shorten_name
+from sim.files.disk import check_file_writable, shorten_file_name
 from sim.files.shipped_files import SCENARIOS_FOLDER
 from sim.params import ConfigError, clean_typed_text, similar_name_hint
-from ui.dialogs.dialog_base import BUTTON_HEIGHT, Dialog, DialogHost, cut_from_bottom, cut_from_left, cut_from_top
+from ui.dialogs.dialog_base import (
+    BUTTON_HEIGHT,
+    Dialog,
+    DialogHost,
+    cut_strip_from_bottom,
+    cut_strip_from_left,
+    cut_strip_from_top,
+)
 from ui.dialogs.question import QuestionDialog
 from ui.model import files
 from ui.widgets.controls import Button, TextField, TextLabel
@@ -41,12 +48,17 @@ class _FileDialog(Dialog):
     def build_controls(self) -> None:
         area = self.area
         self.folder_label = TextLabel(
-            self, cut_from_top(area, self.px(22), self.px(6)), str(self.folder), role="dim", face="mono", middle=True
+            self,
+            cut_strip_from_top(area, self.to_px(22), self.to_px(6)),
+            str(self.folder),
+            role="dim",
+            face="mono",
+            middle=True,
         )
-        foot = cut_from_bottom(area, self.px(36), self.px(10))
+        foot = cut_strip_from_bottom(area, self.to_px(36), self.to_px(10))
         places = self._shortcut_folders()
-        shows_places = area.width > self.px(620)
-        side = cut_from_left(area, self.px(170), self.px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
+        shows_places = area.width > self.to_px(620)
+        side = cut_strip_from_left(area, self.to_px(170), self.to_px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
         size, changed = (
             ListColumn(width=96, align="right", face="mono", colour_name="dim"),
             ListColumn(width=150, align="right", colour_name="dim"),
@@ -55,14 +67,18 @@ class _FileDialog(Dialog):
             self,
             area,
             [ListColumn(), size, changed],
-            self._entry_rows(),
+            self._file_list_rows(),
             place=self.at,
             chosen=self.on_confirm,
             selected=self._on_selected,
             empty="Nothing in this folder matches",
         )
         label = TextLabel(
-            self, cut_from_left(foot, self.px(self.label_width), self.px(8)), self.label, role="dim", middle=True
+            self,
+            cut_strip_from_left(foot, self.to_px(self.label_width), self.to_px(8)),
+            self.label,
+            role="dim",
+            middle=True,
         )
         self.field = TextField(self, foot, self.field_text, self._on_text_typed)
         self.controls = [self.field, self.rows, label]
@@ -72,11 +88,11 @@ class _FileDialog(Dialog):
         self.add_footer_buttons(("Cancel", self.cancel, ""), (self.action, self.on_confirm, "main"))
         self.add_problem_note()
         if self.field_text:
-            self._select_stem()
+            self._select_file_stem()
 
     def _add_folder_buttons(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
         for label, path in places:
-            rect = cut_from_top(side, self.px(BUTTON_HEIGHT - 2), self.px(6))
+            rect = cut_strip_from_top(side, self.to_px(BUTTON_HEIGHT - 2), self.to_px(6))
             self.add(Button(self, rect, label, partial(self.show_folder, path)))
 
     def _shortcut_folders(self) -> list[tuple[str, Path]]:
@@ -95,12 +111,12 @@ class _FileDialog(Dialog):
     def field_text(self) -> str:
         raise NotImplementedError
 
-    def _select_stem(self) -> None:
+    def _select_file_stem(self) -> None:
         """Select the file name without its suffix in the text field, so that typing replaces the name."""
 
     # --- the list ---------------------------------------------------------------------------------
 
-    def _entry_rows(self) -> list[ListRow]:
+    def _file_list_rows(self) -> list[ListRow]:
         """Return the rows of the list: parent folder, folders, and files of known kinds that match the filter."""
         self.problem = ""
         entries = self._folder_entries()
@@ -115,7 +131,7 @@ class _FileDialog(Dialog):
         return items + [
             _file_row(entry)
             for entry in entries
-            if not _is_folder(entry) and self._is_known_kind(entry.name) and wanted in entry.name.lower()
+            if not _is_folder(entry) and self._is_known_file_kind(entry.name) and wanted in entry.name.lower()
         ]
 
     def _folder_entries(self) -> list["os.DirEntry[str]"]:
@@ -129,13 +145,13 @@ class _FileDialog(Dialog):
             (entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name.lower()
         )
 
-    def _is_known_kind(self, name: str) -> bool:
+    def _is_known_file_kind(self, name: str) -> bool:
         return name.lower().endswith(tuple(self.suffixes))
 
     filter_text = ""
 
     def update_entry_list(self) -> None:
-        self.rows.set(self._entry_rows(), tells=False)
+        self.rows.set(self._file_list_rows(), tells=False)
         self.at = self.rows.place
         self.folder_label.set(str(self.folder))
         self.show_problem(self.problem)
@@ -150,7 +166,7 @@ class _FileDialog(Dialog):
         """Show another folder, and select the previous one if it is listed there."""
         before = self.folder
         self.folder = folder
-        self.entered()
+        self.on_folder_changed()
         self.update_entry_list()
         came_from = next((i for i, item in enumerate(self.rows.items) if item.value == before), None)
         if came_from is not None:
@@ -158,7 +174,7 @@ class _FileDialog(Dialog):
         elif len(self.rows.items) > 1:
             self.rows.select(1)
 
-    def entered(self) -> None:
+    def on_folder_changed(self) -> None:
         """Update the text field for a new folder; called before the list of the folder is filled."""
 
     def key(self, event: pygame.event.Event) -> bool:
@@ -203,7 +219,7 @@ class OpenFileDialog(_FileDialog):
         self.text = text
         self.update_entry_list()
 
-    def entered(self) -> None:
+    def on_folder_changed(self) -> None:
         self.text = ""
         self.field.set("")
 
@@ -224,7 +240,9 @@ class OpenFileDialog(_FileDialog):
 
     def _no_match_message(self) -> str:
         """Return the message that no entry matches the filter, with a suggestion of the most similar name."""
-        known = [entry.name for entry in self._folder_entries() if _is_folder(entry) or self._is_known_kind(entry.name)]
+        known = [
+            entry.name for entry in self._folder_entries() if _is_folder(entry) or self._is_known_file_kind(entry.name)
+        ]
         return f"Nothing here matches '{self.filter_text}'{similar_name_hint(self.filter_text, known)}"
 
 
@@ -245,7 +263,7 @@ class FolderChooser(_FileDialog):
         self.text = text
         self.show_problem("")
 
-    def entered(self) -> None:
+    def on_folder_changed(self) -> None:
         self.text = str(self.folder)
         self.field.set(self.text)
 
@@ -289,7 +307,7 @@ class SaveFileDialog(_FileDialog):
 
     _selects_stem = False  # whether to select the file name without its suffix when the field gets the focus
 
-    def _select_stem(self) -> None:
+    def _select_file_stem(self) -> None:
         self._selects_stem = True
 
     def _apply_focus(self) -> None:
@@ -324,19 +342,19 @@ class SaveFileDialog(_FileDialog):
         if os.path.isdir(path):
             self.show_folder(path)
             return
-        path = files.with_suffix(path, self.suffix)
+        path = files.path_with_suffix(path, self.suffix)
         if not os.path.isdir(path.parent):
             self.show_problem(f"There is no folder {path.parent}")
-        elif self._can_write(path):
+        elif self._check_can_write_file(path):
             self._ask_to_overwrite(path) if os.path.exists(path) else self._save_and_close(path)
 
-    def _can_write(self, path: Path) -> bool:
+    def _check_can_write_file(self, path: Path) -> bool:
         """Return whether a file can be written to a path; if it cannot, show the reason.
 
         The check takes place before saving, because a save in the background cannot show its error in this dialog.
         """
         try:
-            check_writable(path)
+            check_file_writable(path)
         except ConfigError as error:
             self.show_problem("\n".join(error.problems))
             return False
@@ -344,7 +362,7 @@ class SaveFileDialog(_FileDialog):
 
     def _ask_to_overwrite(self, path: Path) -> None:
         answers = [("Overwrite", lambda: self._save_and_close(path), "danger"), ("Cancel", _keep_dialog_open, "main")]
-        changed = _time_text(os.path.getmtime(path))
+        changed = _modification_time_text(os.path.getmtime(path))
         text = f"{path.name} already exists; it was last changed on {changed}. Its present contents would be lost."
         self.open_inner_dialog(lambda host: QuestionDialog(host, "Overwrite file?", text, answers))
 
@@ -365,7 +383,7 @@ def valid_file_stem(name: str, suffix: str) -> str:
     kept = clean_typed_text(
         "".join("-" if char in _FORBIDDEN_CHARS or not char.isprintable() else char for char in stem)
     )
-    return shorten_name(kept.strip(" .-")[:100], 200) or "untitled"
+    return shorten_file_name(kept.strip(" .-")[:100], 200) or "untitled"
 
 
 def _looks_like_path(text: str) -> bool:
@@ -384,16 +402,18 @@ def _file_row(entry: "os.DirEntry[str]") -> ListRow:
         status = entry.stat()
     except OSError:
         return ListRow((entry.name, "", "missing"), Path(entry.path), is_dim=True)
-    return ListRow((entry.name, _size_text(status.st_size), _time_text(status.st_mtime)), Path(entry.path))
+    return ListRow(
+        (entry.name, _file_size_text(status.st_size), _modification_time_text(status.st_mtime)), Path(entry.path)
+    )
 
 
-def _size_text(count: int) -> str:
+def _file_size_text(count: int) -> str:
     if count < 1000:
         return f"{count} B"
     return f"{count / 1000:,.0f} kB" if count < 10_000_000 else f"{count / 1e6:,.0f} MB"
 
 
-def _time_text(seconds: float) -> str:
+def _modification_time_text(seconds: float) -> str:
     """Return a time (seconds since 1970) as local date and time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 

@@ -11,7 +11,7 @@ from sim.commands import AgentConfig
 from sim.files.scenario import Scenario
 from sim.files.shipped_files import SCENARIOS_FOLDER
 from sim.params import ConfigError
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_right
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_right
 from ui.draw.theme import SERIES, Palette, mix_colours
 from ui.draw.thumb import draw_thumbnail, load_example_picture
 from ui.model import files
@@ -26,7 +26,7 @@ _DETAIL_WIDTH = 348
 
 
 @dataclass(frozen=True)
-class Example:
+class GalleryExample:
     """One example of the gallery, read from its file."""
 
     path: Path
@@ -48,11 +48,13 @@ class Gallery(Dialog):
         super().__init__(host)
 
     def build_controls(self) -> None:
-        area = self.area.inflate(0, self.px(12))
+        area = self.area.inflate(0, self.to_px(12))
         self.detail: PaintedArea | None = None
-        if area.width > self.px(_DETAIL_WIDTH * 2):
-            width = min(self.px(_DETAIL_WIDTH), area.width * 2 // 5)
-            self.detail = PaintedArea(self, cut_from_right(area, width, self.px(20)), self._paint_detail)
+        if area.width > self.to_px(_DETAIL_WIDTH * 2):
+            width = min(self.to_px(_DETAIL_WIDTH), area.width * 2 // 5)
+            self.detail = PaintedArea(
+                self, cut_strip_from_right(area, width, self.to_px(20)), self._paint_example_details
+            )
             self.add(self.detail)
         self.cards = _CardGrid(self, area, self.paths, self.at)
         self.add(self.cards)
@@ -62,11 +64,11 @@ class Gallery(Dialog):
         self.host.close_dialog()
         self.host.run("lessons")
 
-    def refresh_detail(self) -> None:
+    def refresh_example_details(self) -> None:
         if self.detail:
             self.detail.repaint()
 
-    def _paint_detail(self, pen: Canvas) -> None:
+    def _paint_example_details(self, pen: Canvas) -> None:
         """Draw details of the example under the pointer, or of the selected example if the pointer is on no card."""
         shown = self.cards.shown_example if hasattr(self, "cards") else None
         if shown is None:
@@ -77,19 +79,25 @@ class Gallery(Dialog):
             side = min(width, height * 45 // 100)
             picture = _example_picture(shown, shown.scenario, (width, side), self.host.palette)
             pen.surface.blit(picture, ((width - picture.get_width()) // 2, 0))
-            y = picture.get_height() + pen.px(14)
+            y = picture.get_height() + pen.to_px(14)
         pen.text((0, y), shown.title, size=17, face="bold", width=width)
-        y += pen.px(30)
+        y += pen.to_px(30)
         ink = pen.palette.text if shown.scenario else pen.palette.warning
-        foot = pen.px(20) * len(shown.agents) + pen.px(10)
+        foot = pen.to_px(20) * len(shown.agents) + pen.to_px(10)
         y += pen.draw_wrapped_text(
-            (0, y, width, max(pen.px(20), height - y - foot)), shown.caption, size=13, colour=ink
+            (0, y, width, max(pen.to_px(20), height - y - foot)), shown.caption, size=13, colour=ink
         )
-        y += pen.px(10)
+        y += pen.to_px(10)
         for i, agent in enumerate(shown.agents):
-            dot = (pen.px(2), y + i * pen.px(20) + pen.px(6), pen.px(7), pen.px(7))
+            dot = (pen.to_px(2), y + i * pen.to_px(20) + pen.to_px(6), pen.to_px(7), pen.to_px(7))
             pen.fill_box(dot, SERIES[i % len(SERIES)], 4)
-            pen.text((pen.px(18), y + i * pen.px(20)), agent, size=13, colour=pen.palette.dim, width=width - pen.px(18))
+            pen.text(
+                (pen.to_px(18), y + i * pen.to_px(20)),
+                agent,
+                size=13,
+                colour=pen.palette.dim,
+                width=width - pen.to_px(18),
+            )
 
     def on_confirm(self) -> None:
         if self.paths:
@@ -99,17 +107,17 @@ class Gallery(Dialog):
 
 
 @lru_cache(maxsize=64)
-def _read_example(path: Path, changed_ns: int) -> Example:
+def _read_example(path: Path, changed_ns: int) -> GalleryExample:
     """Read an example from its file; the result is cached by path and modification time (in ns)."""
     try:
         scenario = files.open_any_file(path).scenario
     except ConfigError as error:
-        return Example(path, path.stem, error.problems[0], (), None)
-    agents = tuple(_agent_line(config, scenario.budget) for config in scenario.agents)
-    return Example(path, scenario.title, " ".join(scenario.caption.split()), agents, scenario)
+        return GalleryExample(path, path.stem, error.problems[0], (), None)
+    agents = tuple(_agent_description(config, scenario.budget) for config in scenario.agents)
+    return GalleryExample(path, scenario.title, " ".join(scenario.caption.split()), agents, scenario)
 
 
-def _agent_line(config: AgentConfig, budget: int) -> str:
+def _agent_description(config: AgentConfig, budget: int) -> str:
     """Return name, label, parameters and budget of an agent, such as 'TB-WA* (greedy): weight=3, k=1'."""
     name = SPECS_BY_KEY[config.kind].name
     label = f" ({config.label})" if config.label and config.label != name else ""
@@ -117,7 +125,7 @@ def _agent_line(config: AgentConfig, budget: int) -> str:
     return f"{name}{label}: {params + ', ' if params else ''}k={config.budget or budget}"
 
 
-def cached_example(path: Path) -> Example:
+def cached_example(path: Path) -> GalleryExample:
     try:
         changed = path.stat().st_mtime_ns
     except OSError:
@@ -125,7 +133,9 @@ def cached_example(path: Path) -> Example:
     return _read_example(path, changed)
 
 
-def _example_picture(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
+def _example_picture(
+    shown: GalleryExample, scenario: Scenario, size: tuple[int, int], palette: Palette
+) -> pygame.Surface:
     """Return the picture that is stored for an example; if there is no picture, draw a thumbnail of its map."""
     found = load_example_picture(shown.path.stem, size, palette) if files.is_shipped_file(shown.path) else None
     return found or draw_thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
@@ -139,17 +149,17 @@ class _CardGrid(ScrollingControl):
     def __init__(self, dialog: Gallery, rect: pygame.Rect, paths: list[Path], place: int) -> None:
         super().__init__(dialog)
         self.gallery, self.paths, self.place = dialog, paths, min(place, max(0, len(paths) - 1))
-        self.examples: list[Example] = []
+        self.examples: list[GalleryExample] = []
         self._scaled_pictures: dict[int, pygame.Surface] = {}
         self._hovered_index = -1  # index of the card under the pointer; -1 if there is no card under it
-        gap = dialog.px(_GAP)
-        self.column_count = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
-        self.row_height = dialog.px(_CARD_HEIGHT) + gap
+        gap = dialog.to_px(_GAP)
+        self.column_count = max(1, (rect.width + gap) // (dialog.to_px(_CARD_WIDTH) + gap))
+        self.row_height = dialog.to_px(_CARD_HEIGHT) + gap
         rows = -(-len(paths) // self.column_count)
-        self.scroll_bar.set_heights(rect.height, rows * self.row_height - gap)
-        room = rect.width - (dialog.px(16) if self.scroll_bar.is_needed else 0)
+        self.scroll_bar.set_viewport_and_content_heights(rect.height, rows * self.row_height - gap)
+        room = rect.width - (dialog.to_px(16) if self.scroll_bar.is_scrolling_needed else 0)
         self.card_width = (room + gap) // self.column_count - gap
-        self.element = PaintedElement(dialog, rect, self._paint)
+        self.element = PaintedElement(dialog, rect, self._paint_cards)
         self.select(self.place)
 
     @property
@@ -161,7 +171,7 @@ class _CardGrid(ScrollingControl):
         return self._hovered_index if self._hovered_index >= 0 else self.place
 
     @property
-    def shown_example(self) -> Example | None:
+    def shown_example(self) -> GalleryExample | None:
         """Return the example under the pointer, or else the selected example; None if its file was not read yet."""
         index = self._shown_index
         return self.examples[index] if 0 <= index < len(self.examples) else None
@@ -170,21 +180,21 @@ class _CardGrid(ScrollingControl):
     def is_animated(self) -> bool:
         return len(self.examples) < len(self.paths)
 
-    def update(self, seconds: float) -> None:
+    def update_control(self, seconds: float) -> None:
         if self.is_animated:
             self.examples.append(cached_example(self.paths[len(self.examples)]))
             self.element.repaint()
             if len(self.examples) - 1 == self._shown_index:
-                self.gallery.refresh_detail()
+                self.gallery.refresh_example_details()
 
     def select(self, place: int) -> None:
         self.place = min(max(place, 0), len(self.paths) - 1)
         self.gallery.at = max(0, self.place)
         top = max(0, self.place) // self.column_count * self.row_height
-        self.scroll_bar.scroll_into_view(top, top + self.dialog.px(_CARD_HEIGHT))
+        self.scroll_bar.scroll_into_view(top, top + self.dialog.to_px(_CARD_HEIGHT))
         self._hovered_index = -1
         self.element.repaint()
-        self.gallery.refresh_detail()
+        self.gallery.refresh_example_details()
 
     def key(self, event: pygame.event.Event) -> bool:
         steps = {
@@ -213,7 +223,7 @@ class _CardGrid(ScrollingControl):
         if place != self._hovered_index:
             self._hovered_index = place
             self.element.repaint()
-            self.gallery.refresh_detail()
+            self.gallery.refresh_example_details()
         if super().handle_mouse(event, position):
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
@@ -224,12 +234,12 @@ class _CardGrid(ScrollingControl):
 
     def _card_box(self, index: int) -> tuple[int, int, int, int]:
         row, column = divmod(index, self.column_count)
-        left = column * (self.card_width + self.dialog.px(_GAP))
+        left = column * (self.card_width + self.dialog.to_px(_GAP))
         return (
             left,
             row * self.row_height - round(self.scroll_bar.position),
             self.card_width,
-            self.dialog.px(_CARD_HEIGHT),
+            self.dialog.to_px(_CARD_HEIGHT),
         )
 
     def _card_index_at(self, position: tuple[int, int]) -> int:
@@ -238,15 +248,15 @@ class _CardGrid(ScrollingControl):
         point = (position[0] - self.element.rect.x, position[1] - self.element.rect.y)
         return next((i for i in range(len(self.paths)) if pygame.Rect(self._card_box(i)).collidepoint(point)), -1)
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_cards(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         for place in range(len(self.paths)):
             box = self._card_box(place)
             if box[1] < height and box[1] + box[3] > 0:
                 self._paint_card(pen, place, box)
         if not self.paths:
-            pen.text((0, pen.px(8)), f"No examples in {SCENARIOS_FOLDER}", size=14, colour=pen.palette.dim)
-        self.scroll_bar.paint(pen, width, 0)
+            pen.text((0, pen.to_px(8)), f"No examples in {SCENARIOS_FOLDER}", size=14, colour=pen.palette.dim)
+        self.scroll_bar.paint_scroll_bar(pen, width, 0)
 
     def _paint_card(self, pen: Canvas, index: int, box: tuple[int, int, int, int]) -> None:
         palette = pen.palette
@@ -261,20 +271,20 @@ class _CardGrid(ScrollingControl):
             pen.draw_outline(box, palette.accent, 8, 2 if self.has_focus else 1)
         if index >= len(self.examples):
             return
-        shown, pad = self.examples[index], pen.px(_PAD)
+        shown, pad = self.examples[index], pen.to_px(_PAD)
         room = box[2] - 2 * pad
-        names = pen.px(40)
+        names = pen.to_px(40)
         picture = self._scaled_picture(index, shown, (room, box[3] - names - pad * 2))
         if picture:
             left = box[0] + (box[2] - picture.get_width()) // 2
             top = box[1] + pad + (box[3] - names - 2 * pad - picture.get_height()) // 2
             pen.surface.blit(picture, (left, top))
         lines = pen.wrap_text(shown.title, room, 13, "bold")[:2]
-        y = box[1] + box[3] - names - pad // 2 + (pen.px(10) if len(lines) == 1 else pen.px(1))
+        y = box[1] + box[3] - names - pad // 2 + (pen.to_px(10) if len(lines) == 1 else pen.to_px(1))
         for i, line in enumerate(lines):
             ink = palette.text if shown.scenario else palette.warning
             pen.text(
-                (box[0] + box[2] // 2, y + i * pen.px(18)),
+                (box[0] + box[2] // 2, y + i * pen.to_px(18)),
                 line,
                 size=13,
                 face="bold",
@@ -283,7 +293,7 @@ class _CardGrid(ScrollingControl):
                 colour=ink,
             )
 
-    def _scaled_picture(self, index: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
+    def _scaled_picture(self, index: int, shown: GalleryExample, size: tuple[int, int]) -> pygame.Surface | None:
         scenario = shown.scenario
         if scenario is None:
             return None

@@ -7,7 +7,14 @@ import pygame
 from sim.generate import GENERATORS, GeneratedMap, GeneratorSpec, generate_map
 from sim.movement import DIAGONAL_PARAM, RULE_PARAM, Movement
 from sim.params import ConfigError, Value
-from ui.dialogs.dialog_base import BUTTON_HEIGHT, DialogHost, FormDialog, cut_from_bottom, cut_from_left, cut_from_right
+from ui.dialogs.dialog_base import (
+    BUTTON_HEIGHT,
+    DialogHost,
+    FormDialog,
+    cut_strip_from_bottom,
+    cut_strip_from_left,
+    cut_strip_from_right,
+)
 from ui.draw.thumb import draw_thumbnail
 from ui.model import files
 from ui.model.start_over import current_agent_configs
@@ -43,40 +50,44 @@ class MapGeneratorDialog(FormDialog):
         super().__init__(host)
 
     @property
-    def spec(self) -> GeneratorSpec:
+    def chosen_generator_spec(self) -> GeneratorSpec:
         return GENERATORS[self.kind]
 
     # --- widgets ----------------------------------------------------------------------------------
 
     def build_controls(self) -> None:
         area = self.area
-        kinds = cut_from_left(area, self.px(190), self.px(20))
+        kinds = cut_strip_from_left(area, self.to_px(190), self.to_px(20))
         items = [ListRow((spec.name,), spec.kind) for spec in GENERATORS]
         self.rows = RowList(self, kinds, [ListColumn()], items, place=self.kind, selected=self._on_kind_selected)
         self.add(self.rows)
-        preview = cut_from_right(area, min(self.px(400), area.width // 2), self.px(20))
+        preview = cut_strip_from_right(area, min(self.to_px(400), area.width // 2), self.to_px(20))
         self.form_rect = area
         self.preview = PaintedArea(self, preview, self._paint_preview)
-        self._seed_rect = cut_from_bottom(area, self.px(BUTTON_HEIGHT), self.px(8))
+        self._seed_rect = cut_strip_from_bottom(area, self.to_px(BUTTON_HEIGHT), self.to_px(8))
         self._build_form()
 
     def _build_form(self) -> None:
         """Create the form for the parameters of the chosen kind of map."""
-        values = self.values[self.spec.kind] | self.movement
+        values = self.values[self.chosen_generator_spec.kind] | self.movement
         self.form = ParamForm(
-            self, self.form_rect, (*self.spec.params, *_MOVEMENT_PARAMS), values, self._on_value_changed
+            self,
+            self.form_rect,
+            (*self.chosen_generator_spec.params, *_MOVEMENT_PARAMS),
+            values,
+            self._on_value_changed,
         )
         self.controls = [self.rows, *self.form.controls()]
         self.seed_button = Button(self, self._seed_rect.copy(), "New seed  (F8)", self.choose_new_seed)
-        self.seed_button.set_enabled(self._has_seed)
+        self.seed_button.set_enabled(self._has_seed_param)
         self.add(self.seed_button)
         self.add_footer_buttons(("Cancel", self.cancel, ""), ("Generate", self.on_confirm, "main"))
         if self.preview:
             self.add(self.preview)
 
     @property
-    def _has_seed(self) -> bool:
-        return "seed" in self.values[self.spec.kind]
+    def _has_seed_param(self) -> bool:
+        return "seed" in self.values[self.chosen_generator_spec.kind]
 
     def _on_kind_selected(self, index: int) -> None:
         if index == self.kind:
@@ -98,20 +109,20 @@ class MapGeneratorDialog(FormDialog):
     # --- values -----------------------------------------------------------------------------------
 
     def _on_value_changed(self, name: str, value: Value) -> None:
-        values = self.movement if name in self.movement else self.values[self.spec.kind]
+        values = self.movement if name in self.movement else self.values[self.chosen_generator_spec.kind]
         values[name] = value
         self._needs_preview = True
 
     def choose_new_seed(self) -> None:
-        if self._has_seed:
+        if self._has_seed_param:
             seed = random.randrange(_SEED_COUNT)  # an unseeded generator is fine, because the form shows the seed
-            self.values[self.spec.kind]["seed"] = seed
+            self.values[self.chosen_generator_spec.kind]["seed"] = seed
             self.form.show_values({"seed": seed})
             self._needs_preview = True
 
-    def update(self, seconds: float = 1 / 60) -> None:
-        super().update(seconds)
-        self.form.update(seconds)
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
+        super().update_dialog(seconds)
+        self.form.update_rows(seconds)
         if self._needs_preview:
             self._needs_preview = False
             self._generate_map(only_small=True)
@@ -122,14 +133,16 @@ class MapGeneratorDialog(FormDialog):
         Args:
             only_small: Whether to skip maps that are too large for a live preview.
         """
-        values = self.values[self.spec.kind]
+        values = self.values[self.chosen_generator_spec.kind]
         self.generated_map, self.problem = None, ""
         cells = int(values.get("width", values.get("size", 0))) * int(values.get("height", values.get("size", 0)))
         if only_small and cells > MAX_PREVIEW_CELLS:
             self.problem = f"A map of {cells:,} cells has no preview; Generate creates and opens it"
         else:
             try:
-                self.generated_map = generate_map(self.spec.kind, values, self.spec.kind, self._entered_movement())
+                self.generated_map = generate_map(
+                    self.chosen_generator_spec.kind, values, self.chosen_generator_spec.kind, self._entered_movement()
+                )
             except ConfigError as error:
                 self.problem = "\n".join(error.problems)
         if self.preview:
@@ -168,20 +181,22 @@ class MapGeneratorDialog(FormDialog):
         made = self.generated_map
         grid = made.grid
         start, goal = grid.cell(*made.start), grid.cell(*made.goal)
-        picture = draw_thumbnail(grid, start, goal, (width, max(1, height - pen.px(108))), self.host.palette)
+        picture = draw_thumbnail(grid, start, goal, (width, max(1, height - pen.to_px(108))), self.host.palette)
         pen.surface.blit(picture, (0, 0))
-        y = picture.get_height() + pen.px(8)
-        for line in _map_facts(made):
+        y = picture.get_height() + pen.to_px(8)
+        for line in _map_fact_texts(made):
             pen.text((0, y), line, size=12, colour=pen.palette.dim, width=width)
-            y += pen.px(18)
-        pen.draw_wrapped_text((0, y + pen.px(6), width, height - y), self.spec.help.capitalize(), size=13)
+            y += pen.to_px(18)
+        pen.draw_wrapped_text(
+            (0, y + pen.to_px(6), width, height - y), self.chosen_generator_spec.help.capitalize(), size=13
+        )
 
 
-def _map_facts(made: GeneratedMap) -> list[str]:
+def _map_fact_texts(made: GeneratedMap) -> list[str]:
     grid = made.grid
     switches = f", {len(made.switches)} switches" if made.switches else ""
     return [
         f"{grid.width} x {grid.height}, {int(grid.free.sum()):,} free cells{switches}",
-        grid.movement.words,
+        grid.movement.description,
         f"start [{made.start[0]}, {made.start[1]}], goal [{made.goal[0]}, {made.goal[1]}]",
     ]

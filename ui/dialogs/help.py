@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pygame
 
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
 from ui.model.command import CommandFamily, CommandTable, command_families
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import PaintedElement, TextField
@@ -54,13 +54,13 @@ class HelpOverlay(Dialog):
         super().__init__(host)
 
     def build_controls(self) -> None:
-        width = min(self.px(300), self.card.width // 3)
-        right = self.card.width - self.px(64)
-        rect = pygame.Rect(right - width, self.px(13), width, self.px(32))
+        width = min(self.to_px(300), self.card.width // 3)
+        right = self.card.width - self.to_px(64)
+        rect = pygame.Rect(right - width, self.to_px(13), width, self.to_px(32))
         self.field = TextField(self, rect, self.query, self._on_query_typed)
         self.add(self.field)
-        cut_from_top(self.area, 1)
-        self.page = _HelpPage(self, self.area.inflate(0, self.px(24)), help_lines(self.host.commands, self.query))
+        cut_strip_from_top(self.area, 1)
+        self.page = _HelpPage(self, self.area.inflate(0, self.to_px(24)), help_lines(self.host.commands, self.query))
         self.add(self.page)
         self.field.move_cursor_to_end()
 
@@ -91,8 +91,8 @@ def help_lines(table: CommandTable, query: str = "") -> list[HelpLine]:
 
 
 def _help_line(family: CommandFamily) -> HelpLine:
-    searched = " ".join([family.words, *(f"{c.label} {' '.join(c.keys)} {c.group}" for c in family.members)])
-    return HelpLine("  ".join(family.keys), family.words, searched.lower())
+    searched = " ".join([family.label, *(f"{c.label} {' '.join(c.keys)} {c.group}" for c in family.members)])
+    return HelpLine("  ".join(family.keys), family.label, searched.lower())
 
 
 class _HelpPage(ScrollingControl):
@@ -102,12 +102,12 @@ class _HelpPage(ScrollingControl):
 
     def __init__(self, dialog: Dialog, rect: pygame.Rect, lines: list[HelpLine]) -> None:
         super().__init__(dialog)
-        self.element = PaintedElement(dialog, rect, self._paint)
+        self.element = PaintedElement(dialog, rect, self._paint_page)
         self.set(lines)
 
     def set(self, lines: list[HelpLine]) -> None:
         self.lines = lines
-        px, (width, height) = self.dialog.px, self.element.surface.get_size()
+        px, (width, height) = self.dialog.to_px, self.element.surface.get_size()
         count = max(1, (width + px(_GAP)) // (px(_MIN_COLUMN_WIDTH) + px(_GAP)))
         room = width - px(_BAR_WIDTH)
         self.column_width = min((room + px(_GAP)) // count - px(_GAP), px(_MIN_COLUMN_WIDTH * 1.4))
@@ -117,7 +117,9 @@ class _HelpPage(ScrollingControl):
             tallest = max((self._total_height(column) for column in self.columns), default=0)
             if tallest + px(3) <= height:
                 break
-        self.scroll_bar.set_heights(height, tallest + px(3))  # add 3 units for letters that descend below the last line
+        self.scroll_bar.set_viewport_and_content_heights(
+            height, tallest + px(3)
+        )  # add 3 units for letters that descend below the last line
         self.scroll_bar.scroll_to(0)
         self.element.repaint()
 
@@ -125,7 +127,7 @@ class _HelpPage(ScrollingControl):
         """Wrap the help text of a line to the width of a column."""
         pen, most = self.dialog.pen, self.column_width // 2
         keys = pen.shorten_text(line.keys, most, 12, "mono") if line.help else line.keys
-        start = max(pen.px(_MIN_KEYS_WIDTH), pen.text_width(keys, 12, "mono") + pen.px(12))
+        start = max(pen.to_px(_MIN_KEYS_WIDTH), pen.text_width(keys, 12, "mono") + pen.to_px(12))
         words = pen.wrap_text(line.help, self.column_width - start, self.size) if line.help else []
         return _WrappedLine(keys, start, tuple(words))
 
@@ -158,13 +160,13 @@ class _HelpPage(ScrollingControl):
     def line(self) -> int:
         return self.line_pitch
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_page(self, pen: Canvas) -> None:
         if not self.columns[0]:
-            pen.text((0, pen.px(8)), "No key or command matches", size=14, colour=pen.palette.dim)
+            pen.text((0, pen.to_px(8)), "No key or command matches", size=14, colour=pen.palette.dim)
             return
         for i, column in enumerate(self.columns):
-            self._paint_column(pen, i * (self.column_width + pen.px(_GAP)), column)
-        self.scroll_bar.paint(pen, self.element.surface.get_width(), 0)
+            self._paint_column(pen, i * (self.column_width + pen.to_px(_GAP)), column)
+        self.scroll_bar.paint_scroll_bar(pen, self.element.surface.get_width(), 0)
 
     def _paint_column(self, pen: Canvas, left: int, lines: list[_WrappedLine]) -> None:
         palette = pen.palette
@@ -173,7 +175,7 @@ class _HelpPage(ScrollingControl):
             if line.words:
                 pen.text((left, y + self.line_pitch // 2), line.keys, size=12, face="mono", middle=True)
             else:
-                spot = (left, y + self._line_height(line) // 2 + pen.px(3))
+                spot = (left, y + self._line_height(line) // 2 + pen.to_px(3))
                 pen.text(spot, line.keys.upper(), size=11, face="bold", colour=palette.accent, middle=True)
             for number, words in enumerate(line.words):
                 spot = (left + line.start, y + number * self.line_pitch + self.line_pitch // 2)

@@ -53,16 +53,16 @@ class HistoryList(Dialog):
 
     def _on_selected(self, index: int) -> None:
         if index != self._current_row_index:
-            self.host.session.history.go_to_entry(index)
+            self.host.session.history.go_to_history_entry(index)
             self._refresh_list()
 
     def _refresh_list(self) -> None:
         self._shown_state_key = self._state_key()
         self.rows.set(self._action_rows(), self._current_row_index, tells=False)
 
-    def update(self, seconds: float = 1 / 60) -> None:
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Update the list if actions outside the dialog have changed the undo history."""
-        super().update(seconds)
+        super().update_dialog(seconds)
         if self._state_key() != self._shown_state_key:
             self._refresh_list()
 
@@ -75,4 +75,4 @@ class HistoryList(Dialog):
 
 def _action_row(done: UndoEntry, is_dim: bool = False) -> ListRow:
     where = f" ({done.branch})" if done.branch else ""
-    return ListRow((f"{done.words}{where}", f"{done.tick:,}"), is_dim=is_dim)
+    return ListRow((f"{done.description}{where}", f"{done.tick:,}"), is_dim=is_dim)

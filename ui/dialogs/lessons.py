@@ -29,7 +29,7 @@ class LessonList(FileListDialog):
     def items(self) -> list[ListRow]:
         return [_lesson_row(path) for path in files.lesson_files()]
 
-    def open_value(self, value: Path) -> None:
+    def open_selected_value(self, value: Path) -> None:
         self.open_path(value)
 
 

@@ -17,18 +17,18 @@ class ListDialog(Dialog):
     )  # column to the right of the names of the items
     opens_on_single_click = False  # whether a single click already opens an item, instead of a double click
     empty_text = ""  # text shown if the list is empty
-    left_button_label = "Close"  # label of the left button, which calls on_left_button()
+    left_button_label = "Close"  # label of the left button, which calls on_left_footer_button()
     main_button_label = "Open"  # label of the main button, which opens the selected item
     at = 0  # index of the selected item
 
     def items(self) -> Sequence[ListRow]:
         raise NotImplementedError
 
-    def open_value(self, value: Any) -> None:
+    def open_selected_value(self, value: Any) -> None:
         """Open the value of the selected item; called after the dialog was closed."""
         raise NotImplementedError
 
-    def on_left_button(self) -> None:
+    def on_left_footer_button(self) -> None:
         self.cancel()
 
     def build_controls(self) -> None:
@@ -45,7 +45,7 @@ class ListDialog(Dialog):
         )
         self.add(self.rows)
         self.add_footer_buttons(
-            (self.left_button_label, self.on_left_button, ""), (self.main_button_label, self.on_confirm, "main")
+            (self.left_button_label, self.on_left_footer_button, ""), (self.main_button_label, self.on_confirm, "main")
         )
 
     def _on_selected(self, index: int) -> None:
@@ -58,12 +58,12 @@ class ListDialog(Dialog):
         item = self.rows.selected_row
         if item is not None and not item.is_dim:
             self.host.close_dialog()
-            self.open_value(item.value)
+            self.open_selected_value(item.value)
 
 
 class FileListDialog(ListDialog):
     """Dialog with a list of files; the left button opens the file dialog instead, to choose another file."""
 
-    def on_left_button(self) -> None:
+    def on_left_footer_button(self) -> None:
         self.host.close_dialog()
         self.host.run("open")

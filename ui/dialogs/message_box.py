@@ -20,13 +20,13 @@ class MessageBox(Dialog):
         self.title = title
         self.problems = [problems] if isinstance(problems, str) else list(problems)
         self.hint = f"{len(self.problems)} problems" if len(self.problems) > 1 else ""
-        inside = _Paragraphs.height_of_texts(host, self.problems, _WIDTH - 2 * MARGIN)
+        inside = _ScrollingParagraphs.height_of_texts(host, self.problems, _WIDTH - 2 * MARGIN)
         self.size = (_WIDTH, min(_MAX_HEIGHT, HEADING_HEIGHT + FOOTER_HEIGHT + inside + 14))
         super().__init__(host)
 
     def build_controls(self) -> None:
-        self.area.height -= self.px(8)
-        self.lines = _Paragraphs(self, self.area, self.problems)
+        self.area.height -= self.to_px(8)
+        self.lines = _ScrollingParagraphs(self, self.area, self.problems)
         self.add(self.lines)
         self.add_footer_buttons(("Close", self.cancel, "main"))
 
@@ -37,42 +37,42 @@ class MessageBox(Dialog):
         return self.lines.key(event)
 
 
-class _Paragraphs(ScrollingControl):
+class _ScrollingParagraphs(ScrollingControl):
     """Scrolling text of wrapped paragraphs; if there are several, each begins with a bullet."""
 
     shows_ring = False
 
     def __init__(self, dialog: Dialog, rect: pygame.Rect, texts: Sequence[str]) -> None:
         super().__init__(dialog)
-        self.lines = _wrapped_lines(dialog.host.scale, texts, rect.width - dialog.px(ScrollBar.WIDTH + 6))
-        whole = len(self.lines) * dialog.px(_LINE) + dialog.px(_GAP) * sum(first for _, first in self.lines)
-        self.scroll_bar.set_heights(rect.height, whole)
-        self.can_focus = self.scroll_bar.is_needed
+        self.lines = _wrapped_lines(dialog.host.ui_scale, texts, rect.width - dialog.to_px(ScrollBar.WIDTH + 6))
+        whole = len(self.lines) * dialog.to_px(_LINE) + dialog.to_px(_GAP) * sum(first for _, first in self.lines)
+        self.scroll_bar.set_viewport_and_content_heights(rect.height, whole)
+        self.can_focus = self.scroll_bar.is_scrolling_needed
         self.has_bullets = len(texts) > 1
-        self.element = PaintedElement(dialog, rect, self._paint)
+        self.element = PaintedElement(dialog, rect, self._paint_paragraphs)
         self.element.repaint()
 
     @staticmethod
     def height_of_texts(host: DialogHost, texts: Sequence[str], width: int) -> int:
         """Return the height of the texts, wrapped at a width, both in design units."""
-        lines = _wrapped_lines(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
+        lines = _wrapped_lines(host.ui_scale, texts, round((width - ScrollBar.WIDTH - 6) * host.ui_scale))
         return len(lines) * (_LINE + 1) + _GAP * len(texts)
 
     @property
     def line(self) -> int:
-        return self.dialog.px(_LINE)
+        return self.dialog.to_px(_LINE)
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_paragraphs(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         y = -round(self.scroll_bar.position)
         for text, is_first in self.lines:
-            y += pen.px(_GAP) if is_first else 0
-            if -pen.px(_LINE) < y < height:
+            y += pen.to_px(_GAP) if is_first else 0
+            if -pen.to_px(_LINE) < y < height:
                 if is_first and self.has_bullets:
-                    pen.fill_box((pen.px(2), y + pen.px(8), pen.px(5), pen.px(5)), pen.palette.warning, 3)
-                pen.text((pen.px(_INDENT), y), text, size=_SIZE)
-            y += pen.px(_LINE)
-        self.scroll_bar.paint(pen, width, 0)
+                    pen.fill_box((pen.to_px(2), y + pen.to_px(8), pen.to_px(5), pen.to_px(5)), pen.palette.warning, 3)
+                pen.text((pen.to_px(_INDENT), y), text, size=_SIZE)
+            y += pen.to_px(_LINE)
+        self.scroll_bar.paint_scroll_bar(pen, width, 0)
 
 
 def _wrapped_lines(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
@@ -81,7 +81,7 @@ def _wrapped_lines(scale: float, texts: Sequence[str], width: int) -> list[tuple
     A word longer than a line is broken.
     """
     pen = Canvas(scale)
-    room = width - pen.px(_INDENT)
+    room = width - pen.to_px(_INDENT)
     lines: list[tuple[str, bool]] = []
     for text in texts:
         whole = wrap_breaking_words(pen, text, room, _SIZE)

@@ -26,7 +26,7 @@ class MomentList(ListDialog):
     def items(self) -> list[ListRow]:
         return [_moment_row(moment) for moment in self.moments]
 
-    def open_value(self, value: Moment) -> None:
+    def open_selected_value(self, value: Moment) -> None:
         self.on_moment_chosen(value)
 
 

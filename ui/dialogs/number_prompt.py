@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pygame
 
 from sim.params import ConfigError, Param
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
 from ui.widgets.controls import TextField, TextLabel
 
 
@@ -21,14 +21,21 @@ class NumberPrompt(Dialog):
     def build_controls(self) -> None:
         area = self.area
         self.field = TextField(
-            self, cut_from_top(area, self.px(36), self.px(8)), self.text, self._on_text_typed, mono=True, longest=15
+            self,
+            cut_strip_from_top(area, self.to_px(36), self.to_px(8)),
+            self.text,
+            self._on_text_typed,
+            mono=True,
+            longest=15,
         )
         self.add(self.field)
-        self.words = TextLabel(self, cut_from_top(area, self.px(20)), self._expected_text(), role="dim")
-        self.add(self.words)
+        self.help_label = TextLabel(
+            self, cut_strip_from_top(area, self.to_px(20)), self._expected_values_text(), role="dim"
+        )
+        self.add(self.help_label)
         self.add_footer_buttons(("Cancel", self.cancel, ""), ("OK", self.on_confirm, "main"))
 
-    def _expected_text(self) -> str:
+    def _expected_values_text(self) -> str:
         return f"{self.param.describe_legal_values()}; the Up and Down keys change it"
 
     def _on_text_typed(self, text: str) -> None:
@@ -40,9 +47,9 @@ class NumberPrompt(Dialog):
         try:
             value = int(self.param.parse_value(self.text.strip().replace(",", "")))
         except ConfigError:
-            self.words.set(f"expected {self.param.describe_legal_values()}", "warning")
+            self.help_label.set(f"expected {self.param.describe_legal_values()}", "warning")
             return None
-        self.words.set(self._expected_text(), "dim")
+        self.help_label.set(self._expected_values_text(), "dim")
         return value
 
     def key(self, event: pygame.event.Event) -> bool:

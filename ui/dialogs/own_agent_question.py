@@ -14,8 +14,10 @@ class OwnAgentQuestion(QuestionDialog):
             "if you "
             "wrote it or trust its author. While this window is open, it is run again whenever the file is saved."
         )
-        super().__init__(host, "Run this agent?", text, [("Run agent", run, "danger"), ("Cancel", _do_not_run, "main")])
+        super().__init__(
+            host, "Run this agent?", text, [("Run agent", run, "danger"), ("Cancel", _do_not_run_file, "main")]
+        )
 
 
-def _do_not_run() -> None:
+def _do_not_run_file() -> None:
     """Do nothing for the answer "Cancel", so that the file is not run."""

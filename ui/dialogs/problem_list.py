@@ -9,7 +9,7 @@ import pygame
 from sim.files.movingai import ScenFile, ScenRow
 from sim.params import ConfigError
 from sim.plurals import count_with_noun
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_left, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_left, cut_strip_from_top
 from ui.dialogs.message_box import MessageBox
 from ui.model import files
 from ui.model.start_over import current_agent_configs
@@ -39,7 +39,7 @@ class ProblemList(Dialog):
     command = "problems"
 
     def __init__(self, host: DialogHost) -> None:
-        self.problems = host.problems or ScenFile("no problem list", [])
+        self.problems = host.benchmark_problems or ScenFile("no problem list", [])
         self.query = ""
         self.sort_by = (0, False)
         self.chosen_number = 0
@@ -52,9 +52,13 @@ class ProblemList(Dialog):
 
     def build_controls(self) -> None:
         area = self.area
-        head = cut_from_top(area, self.px(34), self.px(8))
-        label = TextLabel(self, cut_from_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
-        self.field = TextField(self, cut_from_left(head, self.px(220), self.px(14)), self.query, self._on_query_typed)
+        head = cut_strip_from_top(area, self.to_px(34), self.to_px(8))
+        label = TextLabel(
+            self, cut_strip_from_left(head, self.to_px(36), self.to_px(8)), "Find", role="dim", middle=True
+        )
+        self.field = TextField(
+            self, cut_strip_from_left(head, self.to_px(220), self.to_px(14)), self.query, self._on_query_typed
+        )
         note = TextLabel(
             self, head, "12: number 12...    b12: bucket 12    or words in the remark", role="dim", middle=True
         )
@@ -79,7 +83,7 @@ class ProblemList(Dialog):
 
     def _matching_problems(self) -> list[ScenRow]:
         column, is_descending = self.sort_by
-        rows = [row for row in self.problems.rows if matches_query(row, self.query)]
+        rows = [row for row in self.problems.rows if problem_matches_query(row, self.query)]
         return sorted(rows, key=_SORT_KEY_BY_COLUMN[column], reverse=is_descending)
 
     def _selected_row_index(self) -> int:
@@ -126,16 +130,16 @@ class ProblemList(Dialog):
         self.host.open_scenario(scenario, keeps_view=True)  # keep layers, heat and tab, because the map is the same
 
 
-def matches_query(row: ScenRow, query: str) -> bool:
+def problem_matches_query(row: ScenRow, query: str) -> bool:
     """Return whether a problem of the list matches all words of a query.
 
     A number matches the problems whose number begins with it; "b12" matches the problems of bucket 12; any other word
     matches the problems whose remark, map name or text contains the word.
     """
-    return all(_matches_word(row, word) for word in query.lower().split())
+    return all(_problem_matches_word(row, word) for word in query.lower().split())
 
 
-def _matches_word(row: ScenRow, word: str) -> bool:
+def _problem_matches_word(row: ScenRow, word: str) -> bool:
     if word.isdigit():
         return str(row.number).startswith(word)
     if word[0] == "b" and word[1:].isdigit():

@@ -30,9 +30,9 @@ class ProgressDialog(Dialog):
     def build_controls(self) -> None:
         area = self.area
         self.text = TextLabel(
-            self, pygame.Rect(area.x, area.y, area.width, self.px(22)), self._progress_text(), role="dim"
+            self, pygame.Rect(area.x, area.y, area.width, self.to_px(22)), self._progress_text(), role="dim"
         )
-        self.bar = _ProgressBar(self, pygame.Rect(area.x, area.y + self.px(28), area.width, self.px(8)))
+        self.bar = _ProgressBar(self, pygame.Rect(area.x, area.y + self.to_px(28), area.width, self.to_px(8)))
         self.add(self.text)
         self.add(self.bar)
         self.add_footer_buttons(("Cancel", self.cancel, "main"))
@@ -41,8 +41,8 @@ class ProgressDialog(Dialog):
         seconds = f"{time.monotonic() - self.began_s:.0f} s"
         return seconds if self.job.share is None else f"{self.job.share:.0%}, {seconds}"
 
-    def update(self, seconds: float = 1 / 60) -> None:
-        super().update(seconds)
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
+        super().update_dialog(seconds)
         if self.job.is_done:
             self.host.close_dialog()
             self.on_finished(self.job)
@@ -63,16 +63,16 @@ class _ProgressBar(Control):
     def __init__(self, dialog: ProgressDialog, rect: pygame.Rect) -> None:
         super().__init__(dialog)
         self.working = dialog
-        self.element = PaintedElement(dialog, rect, self._paint)
+        self.element = PaintedElement(dialog, rect, self._paint_progress_bar)
         self.element.repaint()
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_progress_bar(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         share = self.working.job.share
         if share is not None:
-            pen.draw_meter((0, 0, width, height), share, pen.palette.accent)
+            pen.draw_meter_bar((0, 0, width, height), share, pen.palette.accent)
             return
-        pen.draw_meter((0, 0, width, height), 0.0, pen.palette.accent)
+        pen.draw_meter_bar((0, 0, width, height), 0.0, pen.palette.accent)
         along = (time.monotonic() - self.working.began_s) % _BAR_SWEEP_S / _BAR_SWEEP_S
         left = round(along * width * 0.75)
         pen.fill_box((left, 0, width // 4, height), pen.palette.accent, 3)

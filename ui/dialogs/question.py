@@ -25,7 +25,7 @@ class QuestionDialog(Dialog):
             answers: Buttons from left to right. Enter presses the button of kind "main", which must not discard
                 anything. Esc closes the question without an answer.
         """
-        text = host.commands.fill_in_keys(text)
+        text = host.commands.text_with_key_names(text)
         self.title, self.text, self.answers = title, text, list(answers)
         self.size = (520, HEADING_HEIGHT + FOOTER_HEIGHT + text_height(host, text, 520 - 2 * MARGIN, 14) + 10)
         super().__init__(host)
@@ -55,6 +55,6 @@ class QuestionDialog(Dialog):
 
 def text_height(host: DialogHost, text: str, width: int, size: float) -> int:
     """Return the height of a text, wrapped at a width, both in design units."""
-    pen = Canvas(host.scale)
-    lines = pen.wrap_text(text, round(width * host.scale), size)
-    return round(len(lines) * pen.px(size * 1.45) / host.scale) + 2
+    pen = Canvas(host.ui_scale)
+    lines = pen.wrap_text(text, round(width * host.ui_scale), size)
+    return round(len(lines) * pen.to_px(size * 1.45) / host.ui_scale) + 2

@@ -20,7 +20,7 @@ class RecentFiles(FileListDialog):
     def items(self) -> list[ListRow]:
         return [_file_row(name) for name in self.host.settings.recent_files]
 
-    def open_value(self, value: str) -> None:
+    def open_selected_value(self, value: str) -> None:
         self.host.open_path(Path(value))
 
     def key(self, event: pygame.event.Event) -> bool:

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pygame
 
-from sim.files.disk import check_name_length
+from sim.files.disk import check_file_name_lengths
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.dialog_base import DialogHost, FormDialog, cut_from_bottom, cut_from_left, cut_from_right, cut_from_top
+from ui.dialogs.dialog_base import (
+    DialogHost,
+    FormDialog,
+    cut_strip_from_bottom,
+    cut_strip_from_left,
+    cut_strip_from_right,
+    cut_strip_from_top,
+)
 from ui.dialogs.file_browser import FolderChooser
 from ui.model.command import UiCommand
 from ui.model.settings import (
@@ -98,19 +105,23 @@ class SettingsDialog(FormDialog):
         self.fields: dict[str, TextField] = {}
         self.rows: RowList | None = None
         self.controls = []
-        is_whole = area.width >= self.px(_MIN_WIDTH) and area.height >= self.px(_MIN_HEIGHT)
+        is_whole = area.width >= self.to_px(_MIN_WIDTH) and area.height >= self.to_px(_MIN_HEIGHT)
         if not is_whole:
             options = [(page, PAGE_LABELS[page]) for page in PAGES]
             self.add(
                 ChoiceControl(
-                    self, cut_from_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._show_page
+                    self,
+                    cut_strip_from_top(area, self.to_px(_PAGES), self.to_px(10)),
+                    options,
+                    self.page,
+                    self._show_settings_page,
                 )
             )
         foot = area.copy()
         if is_whole:
-            foot = cut_from_bottom(area, 2 * self.px(_FOLDER) + self.px(8), self.px(18))
+            foot = cut_strip_from_bottom(area, 2 * self.to_px(_FOLDER) + self.to_px(8), self.to_px(18))
         left = (
-            cut_from_left(area, min(self.px(_FORM_WIDTH), area.width * 3 // 5), self.px(24))
+            cut_strip_from_left(area, min(self.to_px(_FORM_WIDTH), area.width * 3 // 5), self.to_px(24))
             if is_whole
             else area.copy()
         )
@@ -120,17 +131,19 @@ class SettingsDialog(FormDialog):
         if is_whole or self.page == FOLDERS_PAGE:
             for name, label in FOLDER_LABELS.items():
                 if not is_whole:
-                    self.add(TextLabel(self, cut_from_top(foot, self.px(_LABEL_ABOVE)), label))
-                row = cut_from_top(foot, self.px(_FOLDER), self.px(8))
+                    self.add(TextLabel(self, cut_strip_from_top(foot, self.to_px(_LABEL_ABOVE)), label))
+                row = cut_strip_from_top(foot, self.to_px(_FOLDER), self.to_px(8))
                 if is_whole:
                     self.add(
-                        TextLabel(self, cut_from_left(row, self.px(_FOLDER_LABEL), self.px(8)), label, middle=True)
+                        TextLabel(
+                            self, cut_strip_from_left(row, self.to_px(_FOLDER_LABEL), self.to_px(8)), label, middle=True
+                        )
                     )
-                self._add_folder(name, row)
+                self._add_folder_field(name, row)
         self.add_footer_buttons(("Done", self.on_confirm, "main"))
         self.add_problem_note()
 
-    def _show_page(self, page: str) -> None:
+    def _show_settings_page(self, page: str) -> None:
         self.form.report_pending_changes()
         self.page = page
         self.rebuild_widgets()
@@ -144,36 +157,36 @@ class SettingsDialog(FormDialog):
             self.add(control)
 
     def _build_keys_page(self, area: pygame.Rect) -> None:
-        buttons = cut_from_top(area, self.px(_BUTTONS), self.px(10))
-        half = (buttons.width - self.px(8)) // 2
+        buttons = cut_strip_from_top(area, self.to_px(_BUTTONS), self.to_px(10))
+        half = (buttons.width - self.to_px(8)) // 2
         for i, (label, action) in enumerate(
             (("Change key ...", self._ask_for_new_key), ("Default key", self._restore_default_keys))
         ):
-            place = pygame.Rect(buttons.x + i * (half + self.px(8)), buttons.y, half, buttons.height)
+            place = pygame.Rect(buttons.x + i * (half + self.to_px(8)), buttons.y, half, buttons.height)
             self.add(Button(self, place, label, action))
         columns = [ListColumn("Command"), ListColumn("Key", width=150, align="right", face="mono")]
         self.rows = RowList(
             self,
             area,
             columns,
-            self._key_rows(),
+            self._command_key_rows(),
             place=self.at,
             chosen=self._ask_for_new_key,
             selected=self._on_selected,
         )
         self.add(self.rows)
 
-    def _add_folder(self, name: str, rect: pygame.Rect) -> None:
-        browse = cut_from_right(rect, self.px(_BROWSE), self.px(8))
+    def _add_folder_field(self, name: str, rect: pygame.Rect) -> None:
+        browse = cut_strip_from_right(rect, self.to_px(_BROWSE), self.to_px(8))
         text = getattr(self.host.settings, name)
         field = TextField(
             self, rect, text or self.default_folders[name], finished=partial(self._on_folder_field_left, name)
         )
         self.fields[name] = field
         self.add(field)
-        self.add(Button(self, browse, "...", partial(self._browse_folder, name)))
+        self.add(Button(self, browse, "...", partial(self._open_folder_chooser, name)))
 
-    def _key_rows(self) -> list[ListRow]:
+    def _command_key_rows(self) -> list[ListRow]:
         own = self.host.settings.keys
         return [
             ListRow((c.label, " ".join(c.keys)), c.id, is_dim=False, colour_names={1: "accent"} if c.id in own else {})
@@ -196,13 +209,13 @@ class SettingsDialog(FormDialog):
         setattr(self.host.settings, name, value)
         self._is_changed = True
 
-    def update(self, seconds: float = 1 / 60) -> None:
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Apply changed settings.
 
         This cannot be done in the callback of a control, because a new theme or scale recreates all controls.
         """
-        super().update(seconds)
-        self.form.update(seconds)
+        super().update_dialog(seconds)
+        self.form.update_rows(seconds)
         if self._is_changed:
             self._is_changed = False
             self.apply_settings()
@@ -211,32 +224,32 @@ class SettingsDialog(FormDialog):
 
     def _on_folder_field_left(self, name: str) -> None:
         """Apply the text in a folder's field, because the user has finished editing the field."""
-        self._apply_folder(name)
+        self._apply_entered_folder(name)
 
-    def _apply_folder(self, name: str) -> bool:
+    def _apply_entered_folder(self, name: str) -> bool:
         """Store the folder that the user entered in the settings if it can be used, and return whether it can."""
         text = self.fields[name].text.strip()
         if text in ("", self.default_folders[name]):
-            self._set_folder(name, "")
+            self._store_folder_setting(name, "")
             return True
         folder = Path(text).expanduser()
-        problem = _folder_problem(folder, is_made=name == "recordings")
+        problem = _unusable_folder_reason(folder, is_made=name == "recordings")
         if name == "recordings" and self.fixed_folder_message:
             problem = self.fixed_folder_message
         self.show_problem(problem)
         if not problem:
-            self._set_folder(name, str(folder))
+            self._store_folder_setting(name, str(folder))
         return not problem
 
-    def _set_folder(self, name: str, folder: str) -> None:
+    def _store_folder_setting(self, name: str, folder: str) -> None:
         if getattr(self.host.settings, name) != folder:
             self._on_setting_changed(name, folder)
 
-    def _browse_folder(self, name: str) -> None:
+    def _open_folder_chooser(self, name: str) -> None:
         def choose(folder: Path) -> None:
             if name in self.fields:  # if the window was made smaller meanwhile, the field may not be shown any more
                 self.fields[name].set(str(folder))
-                self._apply_folder(name)
+                self._apply_entered_folder(name)
 
         at = Path(self.fields[name].text.strip() or self.host.settings.initial_folder).expanduser()
         self.open_inner_dialog(lambda host: FolderChooser(host, at, choose))
@@ -277,7 +290,7 @@ class SettingsDialog(FormDialog):
 
     def _update_key_rows(self, problem: str) -> None:
         assert self.rows is not None
-        self.rows.set(self._key_rows(), self.at)
+        self.rows.set(self._command_key_rows(), self.at)
         self.show_problem(problem)
 
     def key(self, event: pygame.event.Event) -> bool:
@@ -286,7 +299,7 @@ class SettingsDialog(FormDialog):
     def on_confirm(self) -> None:
         if self.rows is not None and self.focused_control is self.rows:
             self._ask_for_new_key()
-        elif all(self._apply_folder(name) for name in self.fields) and not self.form.has_invalid_row():
+        elif all(self._apply_entered_folder(name) for name in self.fields) and not self.form.has_invalid_row():
             self.host.close_dialog()
 
     def scroll_to_control(self, control: object) -> None:
@@ -294,7 +307,7 @@ class SettingsDialog(FormDialog):
             self.form.scroll_to_control(control)
 
 
-def _folder_problem(folder: Path, *, is_made: bool) -> str:
+def _unusable_folder_reason(folder: Path, *, is_made: bool) -> str:
     """Return why files cannot be saved in a folder; "" if they can.
 
     Args:
@@ -304,7 +317,7 @@ def _folder_problem(folder: Path, *, is_made: bool) -> str:
     if not folder.is_absolute():
         return f"Enter the full path of a folder, such as ~/videos, instead of {folder}"
     try:
-        check_name_length(folder)
+        check_file_name_lengths(folder)
     except ConfigError as error:
         return error.problems[0]
     is_new = is_made and not os.path.exists(folder)

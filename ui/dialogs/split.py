@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sim.params import ConfigError, Param, Value
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
 from ui.model import branching
 from ui.widgets.controls import TextLabel
 from ui.widgets.forms import display_name_of_param
@@ -31,9 +31,11 @@ class SplitDialog(Dialog):
 
     def build_controls(self) -> None:
         area = self.area
-        self.add(TextLabel(self, cut_from_top(area, self.px(26)), "Create one branch for each value:", role="dim"))
+        self.add(
+            TextLabel(self, cut_strip_from_top(area, self.to_px(26)), "Create one branch for each value:", role="dim")
+        )
         items = [
-            ListRow((words, _variants_text(variants)), variants, detail)
+            ListRow((words, _variant_values_text(variants)), variants, detail)
             for words, detail, variants in self.split_choices
         ]
         self.rows = RowList(
@@ -73,7 +75,7 @@ def split_choices_of_params(
     # List "restart" first, because users split by this parameter most often.
     asked_for = sorted(params, key=lambda param: param.name != "restart")
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
-    found = [(param, _values_to_compare(param, now[param.name])) for param in asked_for]
+    found = [(param, _values_to_split_by(param, now[param.name])) for param in asked_for]
     found.append((_BUDGET, list(budgets)))
     return [
         (display_name_of_param(param), param.help, [{param.name: value} for value in values])
@@ -82,7 +84,7 @@ def split_choices_of_params(
     ]
 
 
-def _values_to_compare(param: Param, now: Value) -> list[Value]:
+def _values_to_split_by(param: Param, now: Value) -> list[Value]:
     """Return the values of a parameter to create branches for; empty if the parameter is not offered."""
     if param.kind is bool:
         return [False, True]
@@ -93,7 +95,7 @@ def _values_to_compare(param: Param, now: Value) -> list[Value]:
     return []
 
 
-def _variants_text(variants: Variants) -> str:
+def _variant_values_text(variants: Variants) -> str:
     return ", ".join(_value_text(value) for variant in variants for value in variant.values())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pygame
 
-from ui.dialogs.dialog_base import Dialog, DialogHost, RectCallback, cut_from_top, no_rect
+from ui.dialogs.dialog_base import Dialog, DialogHost, RectCallback, cut_strip_from_top, no_rect_to_keep_visible
 from ui.model.layout import PANEL_GAP
 from ui.widgets.controls import TextField
 
@@ -23,7 +23,7 @@ class TextPrompt(Dialog):
         text: str,
         go: Callable[[str], None],
         wrong: Callable[[str], str | None] = _accept_any_text,
-        near: RectCallback = no_rect,
+        near: RectCallback = no_rect_to_keep_visible,
     ) -> None:
         """Ask for a text.
 
@@ -47,13 +47,17 @@ class TextPrompt(Dialog):
     def _card_rect(self) -> pygame.Rect:
         card, about = super()._card_rect(), self.rect_above()
         if about is not None:
-            card.topleft = about[0], about[1] + about[3] + self.px(PANEL_GAP)
+            card.topleft = about[0], about[1] + about[3] + self.to_px(PANEL_GAP)
             card.clamp_ip(pygame.Rect((0, 0), self.host.window_size))
         return card
 
     def build_controls(self) -> None:
         self.field = TextField(
-            self, cut_from_top(self.area, self.px(36), self.px(8)), self.text, self._on_text_typed, longest=80
+            self,
+            cut_strip_from_top(self.area, self.to_px(36), self.to_px(8)),
+            self.text,
+            self._on_text_typed,
+            longest=80,
         )
         self.add(self.field)
         self.field.move_cursor_to_end()

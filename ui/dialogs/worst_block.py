@@ -10,9 +10,16 @@ from functools import partial
 import pygame
 
 from sim.time.branches import Branch
-from sim.time.worst_block import BlockResult, BlockTask, open_result_as_branch, path_tasks, spread_ticks, switch_tasks
+from sim.time.worst_block import (
+    BlockResult,
+    BlockTask,
+    evenly_spaced_ticks,
+    open_result_as_branch,
+    path_block_tasks,
+    switch_block_tasks,
+)
 from sim.time.worst_block import WorstBlockSearch as Search
-from ui.dialogs.dialog_base import Dialog, DialogHost, cut_from_top
+from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
 from ui.model import branching
 from ui.widgets.controls import Button, TextLabel
 from ui.widgets.lists import ListColumn, ListRow, RowList
@@ -44,9 +51,9 @@ class WorstBlockDialog(Dialog):
 
     def build_controls(self) -> None:
         area = self.area
-        self.add(TextLabel(self, cut_from_top(area, self.px(26)), self._explanation_text(), role="dim"))
-        self.words = TextLabel(self, cut_from_top(area, self.px(26)), "", role="text")
-        self.add(self.words)
+        self.add(TextLabel(self, cut_strip_from_top(area, self.to_px(26)), self._explanation_text(), role="dim"))
+        self.progress_label = TextLabel(self, cut_strip_from_top(area, self.to_px(26)), "", role="text")
+        self.add(self.progress_label)
         columns = [
             ListColumn("Block"),
             ListColumn("At tick", 90, "right", "mono"),
@@ -59,8 +66,8 @@ class WorstBlockDialog(Dialog):
         if self.host.session.run.world.switches:
             buttons.append((f"Try {other} instead", self._change_block_kind, ""))
         has_results = self.search is not None
-        search = ("Search", self._start_or_stop, "" if has_results else "main")
-        buttons.append(("Stop", self._start_or_stop, "danger") if self._is_running else search)
+        search = ("Search", self._start_or_stop_search, "" if has_results else "main")
+        buttons.append(("Stop", self._start_or_stop_search, "danger") if self._is_running else search)
         buttons.append(("Open as branch", self.on_confirm, "main" if has_results else ""))
         made: list[Button] = self.add_footer_buttons(*buttons)
         self._focused_index = self.controls.index(made[-2])
@@ -83,12 +90,12 @@ class WorstBlockDialog(Dialog):
     def _search_tasks(self) -> list[BlockTask]:
         """Return the combinations of a block (switch or cell) and a tick that the search tries."""
         timeline = self.host.session.run.timeline
-        ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), BLOCK_TICK_COUNT)
+        ticks = evenly_spaced_ticks(0, max(1, timeline.recorded_end - 1), BLOCK_TICK_COUNT)
         if self.kind == SWITCHES:
-            return switch_tasks(timeline, ticks)
-        return path_tasks(timeline, [self.agent], ticks)
+            return switch_block_tasks(timeline, ticks)
+        return path_block_tasks(timeline, [self.agent], ticks)
 
-    def _start_or_stop(self) -> None:
+    def _start_or_stop_search(self) -> None:
         if self._is_running:
             self._cancelled.set()
         elif self.host.session.focused_walker is not None:
@@ -100,7 +107,7 @@ class WorstBlockDialog(Dialog):
 
     def _run_search(self, search: Search) -> None:
         """Run the search until it is done or cancelled; called in the worker thread."""
-        while not self._cancelled.is_set() and not search.step(_WORK_BETWEEN_CHECKS_US):
+        while not self._cancelled.is_set() and not search.simulate_slice(_WORK_BETWEEN_CHECKS_US):
             pass
 
     def _change_block_kind(self) -> None:
@@ -109,8 +116,8 @@ class WorstBlockDialog(Dialog):
         self.search = None
         self.rebuild_widgets()
 
-    def update(self, seconds: float = 1 / 60) -> None:
-        super().update(seconds)
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
+        super().update_dialog(seconds)
         self._refresh_timer_s -= seconds
         done = self.search.done if self.search else 0
         if self._refresh_timer_s > 0.0 or (done == self._shown_count and self._is_running):
@@ -127,16 +134,16 @@ class WorstBlockDialog(Dialog):
     def _update_progress_text(self) -> None:
         search = self.search
         if search is None:
-            self.words.set("Press Search to start.", "dim")
+            self.progress_label.set("Press Search to start.", "dim")
             return
         state = "Trying" if self._is_running else "Stopped" if search.done < search.total else "Done"
         base = f"; cost without a block: {search.baseline.cost:,.1f}" if search.baseline else ""
-        self.words.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
+        self.progress_label.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
 
     def _result_rows(self) -> list[ListRow]:
-        results = self.search.results()[:MAX_LISTED_RESULTS] if self.search else []
+        results = self.search.ranked_results()[:MAX_LISTED_RESULTS] if self.search else []
         return [
-            ListRow(_result_texts(result), result, colour_names={2: "warning"} if result.never_arrives else {})
+            ListRow(_result_row_texts(result), result, colour_names={2: "warning"} if result.never_arrives else {})
             for result in results
         ]
 
@@ -149,7 +156,7 @@ class WorstBlockDialog(Dialog):
         """Open the selected result as a branch of the run; without results, start or stop the search."""
         item = self.rows.selected_row
         if item is None:
-            self._start_or_stop()
+            self._start_or_stop_search()
             return
         session, number, result = self.host.session, self.host.session.run.front, item.value
         self.host.close_dialog()
@@ -163,6 +170,6 @@ class WorstBlockDialog(Dialog):
         super().close()
 
 
-def _result_texts(result: BlockResult) -> tuple[str, ...]:
+def _result_row_texts(result: BlockResult) -> tuple[str, ...]:
     extra = "never arrives" if result.never_arrives else f"{result.extra_cost:+,.1f}"
     return result.block.name, f"{result.tick:,}", extra

@@ -19,7 +19,7 @@ from sim.grid import Grid
 from sim.kernels.search import Search
 from sim.walker import WalkerView
 from sim.world import WorldSnapshot
-from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.heat import HeatScale, heat_scale_for_peak
 from ui.draw.kernels import cell_flags
 from ui.model.crowds import Crowd
 from ui.model.layers import HeatSetting
@@ -36,13 +36,13 @@ class TerrainFlags:
     def __init__(self, grid: Grid) -> None:
         self._grid = weakref.ref(grid)
         self._terrain_letters = grid.terrain.reshape(-1).copy()
-        self.words = np.zeros(grid.cells, np.uint8)
-        cell_flags.set_terrain_flags(self._terrain_letters, grid.width, self.words)
+        self.flags = np.zeros(grid.cells, np.uint8)
+        cell_flags.set_terrain_flags(self._terrain_letters, grid.width, self.flags)
         # bitwise or of all terrain flags that occur or once occurred on the map
-        self.all_flags = int(np.bitwise_or.reduce(self.words, initial=0))
+        self.all_flags = int(np.bitwise_or.reduce(self.flags, initial=0))
         self.version = grid.version
         self.previous_version = -1  # version counter of the map before the last update of the flags
-        self.changed = NO_CELLS  # cells whose flags changed in the last update
+        self.changed_cells = NO_CELLS  # cells whose flags changed in the last update
 
     def is_for_grid(self, grid: Grid) -> bool:
         return self._grid() is grid
@@ -62,9 +62,9 @@ class TerrainFlags:
             edited = edited[letters[edited] != self._terrain_letters[edited]]
         self._terrain_letters[edited] = letters[edited]
         changed = np.empty(9 * edited.size, np.int32)
-        count = cell_flags.update_terrain_flags(self._terrain_letters, grid.width, edited, self.words, changed)
-        self.changed = changed[:count]
-        self.all_flags |= int(np.bitwise_or.reduce(self.words[self.changed], initial=0))
+        count = cell_flags.update_terrain_flags(self._terrain_letters, grid.width, edited, self.flags, changed)
+        self.changed_cells = changed[:count]
+        self.all_flags |= int(np.bitwise_or.reduce(self.flags[self.changed_cells], initial=0))
         self.previous_version, self.version = self.version, grid.version
 
 
@@ -87,7 +87,7 @@ class WalkedMoves:
 
     def __init__(self) -> None:
         # per cell: bit d is set for a listed move in direction d, bit d + 8 for a listed back-move
-        self.seen = np.zeros(0, np.uint16)
+        self.listed_directions = np.zeros(0, np.uint16)
         self.cells = np.zeros(256, np.int32)  # cell from which each listed move starts
         self.directions = np.zeros(256, np.uint8)  # direction of each listed move (0 to 7), plus 8 for a back-move
         self.count = 0  # number of listed moves; the arrays are longer, so that moves can be appended
@@ -96,8 +96,8 @@ class WalkedMoves:
 
     def add_new_moves(self, trail: Trail, grid: Grid) -> None:
         """Add the new moves of a trail to the list; rebuild the list if the trail was replaced or shortened."""
-        if trail is not self._trail or len(trail) < self._processed_count or self.seen.size != grid.cells:
-            self.seen = np.zeros(grid.cells, np.uint16)
+        if trail is not self._trail or len(trail) < self._processed_count or self.listed_directions.size != grid.cells:
+            self.listed_directions = np.zeros(grid.cells, np.uint16)
             self.count, self._trail, self._processed_count = 0, trail, 0
         if len(trail) == self._processed_count:
             return
@@ -108,7 +108,7 @@ class WalkedMoves:
                 trail.marks,
                 self._processed_count,
                 grid.width,
-                self.seen,
+                self.listed_directions,
                 self.cells,
                 self.directions,
                 self.count,
@@ -154,7 +154,7 @@ class CellFlags:
     """Flags and heat bands of all cells of a panel: one byte each per cell; no bands while heat is off."""
 
     def __init__(self) -> None:
-        self.words = np.zeros(0, np.uint8)
+        self.flags = np.zeros(0, np.uint8)
         self.heat_bands = NO_BANDS
         self.moves = WalkedMoves()
         self.scrub_counts = ScrubCounts()
@@ -170,7 +170,7 @@ class CellFlags:
         self._width = 0
         self._detour_cells = NO_CELLS  # cells with the flag DETOUR, which are closed in TBA*'s shortcut search
         self._detour_state: tuple[object, int, int] | None = None
-        self._heat: _HeatState | None = None
+        self._heat: _HeatUpdateInputs | None = None
         self._bands_buffer = np.zeros(0, np.uint8)
 
     def discard_state(self) -> None:
@@ -181,7 +181,7 @@ class CellFlags:
 
     # --- flags ------------------------------------------------------------------------------------
 
-    def update(self, snapshot: WorldSnapshot, walker: WalkerView | None, trail: Trail | None) -> None:
+    def update_flags(self, snapshot: WorldSnapshot, walker: WalkerView | None, trail: Trail | None) -> None:
         """Update the flags of all cells and the list of walked moves to a snapshot; heat is updated separately.
 
         Args:
@@ -195,10 +195,10 @@ class CellFlags:
         changed = self._update_terrain(grid)
         if search is None:
             if self._search is not None or changed is None:
-                np.copyto(self.words, self._terrain_flags)
+                np.copyto(self.flags, self._terrain_flags)
                 self._search = self._detour_state = None
             elif changed.size:
-                self.words[changed] = self._terrain_flags[changed]
+                self.flags[changed] = self._terrain_flags[changed]
         else:
             self._update_search_flags(grid, search, changed)
         self._update_detour_flags(walker.agent if walker else None)
@@ -208,7 +208,7 @@ class CellFlags:
     @property
     def _terrain_flags(self) -> npt.NDArray[np.uint8]:
         assert self._terrain is not None
-        return self._terrain.words
+        return self._terrain.flags
 
     def _update_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
         """Return the cells whose terrain changed since the last update; None if all flags have to be rebuilt."""
@@ -216,13 +216,13 @@ class CellFlags:
         before, self._terrain_version = self._terrain_version, terrain.version
         if terrain is not self._terrain:
             self._terrain = terrain
-            self.words = terrain.words.copy()
+            self.flags = terrain.flags.copy()
             self._search = self._detour_state = self._heat = None
             self._detour_cells = NO_CELLS
             return None
         if before == terrain.version:
             return NO_CELLS
-        return terrain.changed if before == terrain.previous_version else None
+        return terrain.changed_cells if before == terrain.previous_version else None
 
     def _update_search_flags(self, grid: Grid, search: Search, changed: npt.NDArray[np.int32] | None) -> None:
         """Update the flags of all cells to the state of a search.
@@ -240,13 +240,13 @@ class CellFlags:
             self._rebuild_flags(grid, search)
             return
         if changed.size:
-            cell_flags.recompute_flags(self.words, self._terrain_flags, search.nodes, number, changed)
+            cell_flags.recompute_flags_of_cells(self.flags, self._terrain_flags, search.nodes, number, changed)
             # D* Lite opens and closes the neighbours of an edited cell without expanding any cell.
-            cell_flags.update_flags_around(self.words, search.nodes, number, grid.width, changed)
+            cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, changed)
             self._detour_state = None
         self._new_expansions, self._only_expansions_changed = fresh, not changed.size
         if fresh.size:
-            cell_flags.update_flags_around(self.words, search.nodes, number, grid.width, fresh)
+            cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, fresh)
 
     def _rebuild_flags(self, grid: Grid, search: Search) -> None:
         """Rebuild the flags of all cells from the search.
@@ -259,18 +259,18 @@ class CellFlags:
         control = search.control[0]
         number, noted, root = int(control.search), int(control.noted), int(control.root)
         is_noted = noted == int(control.expansions) and search.order.size > 0 and noted < search.order.size
-        if is_noted and root >= 0 and noted * 16 < self.words.size:
-            np.copyto(self.words, self._terrain_flags)
+        if is_noted and root >= 0 and noted * 16 < self.flags.size:
+            np.copyto(self.flags, self._terrain_flags)
             self._new_expansions = search.order[:noted]
-            cell_flags.update_search_flags(self.words, search.nodes, number, root)
-            cell_flags.update_flags_around(self.words, search.nodes, number, grid.width, self._new_expansions)
+            cell_flags.update_search_flags(self.flags, search.nodes, number, root)
+            cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, self._new_expansions)
         else:
-            cell_flags.compute_all_flags(self.words, self._terrain_flags, search.nodes, number)
+            cell_flags.compute_flags_of_all_cells(self.flags, self._terrain_flags, search.nodes, number)
 
     def _update_detour_flags(self, view: AgentView | None) -> None:
         """Update the flag DETOUR of all cells to the shortcut search of TBA*; clear it for agents without one."""
         detour = view.detour if view else None
-        if detour is None or detour.nodes.size != self.words.size:
+        if detour is None or detour.nodes.size != self.flags.size:
             self._clear_detour_flags()
             return
         control = detour.control[0]
@@ -281,15 +281,15 @@ class CellFlags:
         self._detour_state = state
         if detour.order.size and int(control.noted) == int(control.expansions):
             self._detour_cells = detour.order[: int(control.noted)].copy()
-            cell_flags.set_detour_flags(self.words, detour.nodes, state[1], self._detour_cells)
+            cell_flags.set_detour_flags(self.flags, detour.nodes, state[1], self._detour_cells)
         else:
-            found = np.empty(self.words.size, np.int32)
-            count = cell_flags.find_detour_cells(self.words, detour.nodes, state[1], found)
+            found = np.empty(self.flags.size, np.int32)
+            count = cell_flags.find_detour_cells(self.flags, detour.nodes, state[1], found)
             self._detour_cells = found[:count].copy()
 
     def _clear_detour_flags(self) -> None:
         if self._detour_cells.size:
-            cell_flags.clear_detour_flags(self.words, self._detour_cells)
+            cell_flags.clear_detour_flags(self.flags, self._detour_cells)
             self._detour_cells = NO_CELLS
         self._detour_state = None
 
@@ -308,7 +308,7 @@ class CellFlags:
         wanted = int(walker.rows[-1].expanded)
         return search.order[max(0, noted - wanted) : noted]
 
-    def hide_expansions(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
+    def hide_late_expansions(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
         """Hide all expansions of the last tick except the first `shown`, for slow motion.
 
         Args:
@@ -323,14 +323,14 @@ class CellFlags:
         search = walker.agent.search
         if late.size and search is not None:
             root = int(search.control[0].root)
-            cell_flags.undo_expansions(self.words, grid.moves, grid.ground.step, late, root)
+            cell_flags.undo_expansions(self.flags, grid.moves, grid.ground.step, late, root)
         return late
 
-    def show_expansions(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
+    def show_late_expansions(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
         """Show the expansions of the cells `late` again, which were hidden for slow motion."""
         search = walker.agent.search
         if late.size and search is not None:
-            cell_flags.update_flags_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
+            cell_flags.update_flags_around(self.flags, search.nodes, int(search.control[0].search), grid.width, late)
 
     # --- heat -------------------------------------------------------------------------------------
 
@@ -352,8 +352,8 @@ class CellFlags:
         if walker is None or kind in ("off", "difference"):
             self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
-        if self._bands_buffer.size != self.words.size:
-            self._bands_buffer = np.zeros(self.words.size, np.uint8)
+        if self._bands_buffer.size != self.flags.size:
+            self._bands_buffer = np.zeros(self.flags.size, np.uint8)
             self._heat = None
         view = walker.agent
         if kind == "learned":
@@ -363,14 +363,14 @@ class CellFlags:
             self._update_g_bands(view, scale)
             return
         counts = self._heat_values(kind, walker, trail)
-        if counts is None or counts.size != self.words.size:
+        if counts is None or counts.size != self.flags.size:
             self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         self._update_count_bands(counts, walker, trail, scale)
 
     def _update_crowd_bands(self, crowd: Crowd, scale: HeatScale) -> None:
         """Recompute the heat bands of all cells from the visits by a crowd, which change at many cells in each tick."""
-        state = _HeatState(crowd.visits, scale, None, crowd.version, 0, self.peak)
+        state = _HeatUpdateInputs(crowd.visits, scale, None, crowd.version, 0, self.peak)
         before, self._heat = self._heat, state
         is_same = before is not None and before.counts is state.counts and before.entries == state.entries
         if (
@@ -380,35 +380,39 @@ class CellFlags:
             and self.heat_bands is self._bands_buffer
         ):
             return
-        if self._bands_buffer.size != self.words.size:
-            self._bands_buffer = np.zeros(self.words.size, np.uint8)
+        if self._bands_buffer.size != self.flags.size:
+            self._bands_buffer = np.zeros(self.flags.size, np.uint8)
         self.heat_bands = self._bands_buffer
         cell_flags.compute_count_bands(crowd.visits, np.array(scale.limits, np.uint32), self.heat_bands)
-        self.peak = float(cell_flags.max_count(crowd.visits))
+        self.peak = float(cell_flags.largest_count(crowd.visits))
 
     def _heat_values(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
         """Return the heat values of all cells for a kind of heat that counts something; None if there are none."""
         if kind == "scrub":
-            return self.scrub_counts.update_counts(trail, self.words.size) if trail is not None else None
+            return self.scrub_counts.update_counts(trail, self.flags.size) if trail is not None else None
         if kind == "depth":
             return walker.agent.depths
-        return _agent_counts(walker, kind)
+        return _visit_or_expansion_counts(walker, kind)
 
     def _update_count_bands(
         self, counts: npt.NDArray[np.uint32], walker: WalkerView, trail: Trail | None, scale: HeatScale
     ) -> None:
-        state = _HeatState(counts, scale, trail, len(trail) if trail else 0, walker.metrics.expansions, self.peak)
+        state = _HeatUpdateInputs(
+            counts, scale, trail, len(trail) if trail else 0, walker.metrics.expansions, self.peak
+        )
         before, self._heat = self._heat, state
         self.heat_bands = self._bands_buffer
         limits = np.array(scale.limits, np.uint32)
         cells = self._cells_with_changed_heat(state, before)
         if cells is None:
             cell_flags.compute_count_bands(counts, limits, self.heat_bands)
-            self.peak = float(cell_flags.max_count(counts))
+            self.peak = float(cell_flags.largest_count(counts))
         elif cells.size:
             self.peak = max(self.peak, float(cell_flags.update_count_bands(counts, limits, self.heat_bands, cells)))
 
-    def _cells_with_changed_heat(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
+    def _cells_with_changed_heat(
+        self, now: "_HeatUpdateInputs", before: "_HeatUpdateInputs | None"
+    ) -> npt.NDArray[np.int32] | None:
         """Return the cells whose heat may have changed between two states; None if it may be any cell."""
         if before is None or before.counts is not now.counts or not before.scale.has_same_bands(now.scale):
             return None
@@ -428,7 +432,7 @@ class CellFlags:
             self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         changes = int(learned.target[0].changes)
-        before, self._heat = self._heat, _HeatState(learned.h, scale, None, changes, 0, self.peak)
+        before, self._heat = self._heat, _HeatUpdateInputs(learned.h, scale, None, changes, 0, self.peak)
         self.heat_bands = self._bands_buffer
         limits = np.array(scale.limits, np.float64)
         is_same = before is not None and before.counts is learned.h and before.scale.has_same_bands(scale)
@@ -440,24 +444,24 @@ class CellFlags:
 
     def _update_g_bands(self, view: AgentView, scale: HeatScale) -> None:
         search = view.search
-        if search is None or search.nodes.size != self.words.size:
+        if search is None or search.nodes.size != self.flags.size:
             self.heat_bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
-        before, self._heat = self._heat, _HeatState(search.nodes, scale, None, 0, 0, self.peak)
+        before, self._heat = self._heat, _HeatUpdateInputs(search.nodes, scale, None, 0, 0, self.peak)
         self.heat_bands = self._bands_buffer
         limits = np.array(scale.limits, np.float64)
         is_same = before is not None and before.counts is search.nodes and before.scale.has_same_bands(scale)
         if is_same and self._only_expansions_changed:
             highest = cell_flags.update_g_bands(
-                search.nodes, self.words, self._width, limits, self.heat_bands, self._new_expansions
+                search.nodes, self.flags, self._width, limits, self.heat_bands, self._new_expansions
             )
             self.peak = max(self.peak, float(highest))
         else:
-            self.peak = float(cell_flags.compute_g_bands(search.nodes, self.words, limits, self.heat_bands))
+            self.peak = float(cell_flags.compute_g_bands(search.nodes, self.flags, limits, self.heat_bands))
 
 
 @dataclass(frozen=True)
-class _HeatState:
+class _HeatUpdateInputs:
     """Inputs of the last update of the heat bands. They determine which cells the next update must recompute."""
 
     counts: npt.NDArray[Any]
@@ -516,16 +520,16 @@ def update_all_panels(
         The heat scale, shared by all panels. Its highest band ends at the largest value in any panel, rounded up.
     """
     for panel in panels:
-        panel.cells.update(panel.snapshot, panel.walker, panel.trail)
+        panel.cells.update_flags(panel.snapshot, panel.walker, panel.trail)
     if heat.kind == "difference":
         return _update_difference_bands(panels, heat, compared)
     peak = max((p.cells.peak for p in panels), default=0.0)
     while True:
-        scale = heat_scale_for(heat, peak)
+        scale = heat_scale_for_peak(heat, peak)
         for panel in panels:
             panel.cells.update_heat_bands(panel.walker, panel.trail, scale, panel.crowd)
         peak = max((p.cells.peak for p in panels), default=0.0)
-        if (after := heat_scale_for(heat, peak)) == scale:
+        if (after := heat_scale_for_peak(heat, peak)) == scale:
             return after
 
 
@@ -534,30 +538,30 @@ def _update_difference_bands(panels: Sequence[PanelContent], heat: HeatSetting, 
     for panel in panels:
         panel.cells.heat_bands = NO_BANDS
     pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
-    counts = [found for panel in pair if (found := _visits_in_panel(panel)) is not None]
+    counts = [found for panel in pair if (found := _visit_counts_of_panel(panel)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
-        return heat_scale_for(heat)
+        return heat_scale_for_peak(heat)
     keeper = pair[0].cells
     if keeper._bands_buffer.size != counts[0].size:
         keeper._bands_buffer = np.zeros(counts[0].size, np.uint8)
     keeper._heat = None
     while True:
-        scale = heat_scale_for(heat, keeper.peak)
+        scale = heat_scale_for_peak(heat, keeper.peak)
         limits = np.array(scale.limits, np.int64)
         keeper.peak = float(cell_flags.compute_difference_bands(counts[0], counts[1], limits, keeper._bands_buffer))
-        if (after := heat_scale_for(heat, keeper.peak)) == scale:
+        if (after := heat_scale_for_peak(heat, keeper.peak)) == scale:
             break
     for panel in pair:
         panel.cells.heat_bands = keeper._bands_buffer
     return after
 
 
-def _visits_in_panel(panel: PanelContent) -> npt.NDArray[np.uint32] | None:
+def _visit_counts_of_panel(panel: PanelContent) -> npt.NDArray[np.uint32] | None:
     """Return how often each cell was visited by the agent of a panel, or by all agents of its crowd."""
-    return _agent_counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
+    return _visit_or_expansion_counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
 
 
-def _agent_counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
+def _visit_or_expansion_counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
     """Return the number of visits (kind "visits") or of expansions (any other kind) of each cell by an agent."""
     if walker is None:
         return None

@@ -36,11 +36,11 @@ class HeatScale:
         return self.setting.kind == other.setting.kind and self.limits == other.limits
 
     @property
-    def is_difference(self) -> bool:
+    def is_difference_scale(self) -> bool:
         return self.setting.kind == "difference"
 
     @property
-    def has_dots(self) -> bool:
+    def has_dots_in_lowest_band(self) -> bool:
         """Return whether cells of the lowest band get a dot instead of a fill."""
         return self.setting.kind in DOTTED_KINDS
 
@@ -51,14 +51,14 @@ class HeatScale:
 
     def band_colours(self, palette: Palette) -> tuple[Colour, ...]:
         """Return the colours of all heat bands in ascending order; for A - B, from "B has most" to "A has most"."""
-        if self.is_difference:
+        if self.is_difference_scale:
             return DIVERGING[palette.name]
         return heat_colours(self.setting.colours, palette, self.band_count)
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def band_labels(self) -> tuple[str, ...]:
         """Return the range of values of each heat band as text, in the order of its colours."""
-        if self.is_difference:
+        if self.is_difference_scale:
             steps = [self._band_label(i, len(self.limits)) for i in range(len(self.limits))]
             return tuple(f"-{s}" for s in reversed(steps)) + tuple(f"+{s}" for s in steps)
         return tuple(self._band_label(i, self.band_count) for i in range(self.band_count))
@@ -72,18 +72,18 @@ class HeatScale:
     @property
     def lowest_label(self) -> str:
         """Return the label at the left end of the colour bar."""
-        return self.labels[0]
+        return self.band_labels[0]
 
     @property
-    def highest(self) -> str:
-        return self.labels[-1]
+    def highest_label(self) -> str:
+        return self.band_labels[-1]
 
 
-def heat_scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
+def heat_scale_for_peak(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
     """Return the heat scale for values up to `peak`: its highest band ends at `peak`, rounded up."""
     bands = 4 if setting.kind == "difference" else BANDS
     reach = _rounded_up_peak(peak)
-    limits = _log_limits(reach, bands) if setting.is_log else _linear_limits(reach, bands)
+    limits = _log_band_limits(reach, bands) if setting.is_log else _linear_band_limits(reach, bands)
     return HeatScale(setting, limits, reach, peak)
 
 
@@ -99,12 +99,12 @@ def _rounded_up_peak(peak: float) -> float:
     return float(ceil(whole / step) * step)
 
 
-def _linear_limits(reach: float, bands: int) -> tuple[float, ...]:
+def _linear_band_limits(reach: float, bands: int) -> tuple[float, ...]:
     top = max(reach, float(bands))
     return tuple(i * top / bands for i in range(bands))
 
 
-def _log_limits(reach: float, bands: int) -> tuple[float, ...]:
+def _log_band_limits(reach: float, bands: int) -> tuple[float, ...]:
     """Return the limits of `bands` heat bands: 0, 1, then growing geometrically towards `reach` by at least 1."""
     limits = [0.0]
     for i in count(0):

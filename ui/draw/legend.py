@@ -77,5 +77,5 @@ def draw_colour_bar(surface: pygame.Surface, rect: Rect, scale: HeatScale, palet
     for i, colour in enumerate(colours):
         left, right = x + i * width // len(colours), x + (i + 1) * width // len(colours)
         surface.fill(colour, (left, y, right - left, height))
-    if scale.is_difference:  # equal counts in A and B have no colour: show a gap between both halves
+    if scale.is_difference_scale:  # equal counts in A and B have no colour: show a gap between both halves
         surface.fill(palette.free, (x + width // 2 - 1, y, 2, height))

@@ -41,7 +41,7 @@ _DOT_INK_SHARE = 0.4  # share of the text colour in dots, because few pixels nee
 
 
 @lru_cache(maxsize=64)
-def fill_colour_table(
+def table_of_fill_colours(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
 ) -> ColourTable:
     """Return the table of fill colours: the colour of cells with flags `word` and heat `band` is at band << 8 | word.
@@ -61,7 +61,7 @@ def fill_colour_table(
         return _heat_colour_table(palette, scale, has_dots)
     is_plain = bool(hidden & KINDS_OF_TERRAIN)
     kept = ~(hidden & ~KINDS_OF_TERRAIN)
-    seen = ((_without_terrain_kinds(word) if is_plain else word) & kept for word in range(256))
+    seen = ((_flags_without_terrain_kinds(word) if is_plain else word) & kept for word in range(256))
     colours = [pack_colour(cell_colour(palette, word, has_edges)) for word in seen]
     return np.tile(np.array(colours, np.uint32), BANDS + 1)
 
@@ -92,9 +92,9 @@ def heat_pixel_colour(palette: Palette, word: int, band: int, floor: Colour) -> 
 def heat_cell_colour(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
     """Return the fill colour of passable cells in a heat band; cells with a dot have the colour of free terrain."""
     colour = heat_band_colour(scale, band, palette)
-    if colour is None or (has_dots and scale.has_dots and band == 1):
+    if colour is None or (has_dots and scale.has_dots_in_lowest_band and band == 1):
         return palette.free
-    return mix_colours(palette.free, colour, _TINT) if scale.has_dots and band == 1 else colour
+    return mix_colours(palette.free, colour, _TINT) if scale.has_dots_in_lowest_band and band == 1 else colour
 
 
 def heat_dot_colour(palette: Palette, scale: HeatScale) -> Colour:
@@ -116,13 +116,13 @@ def heat_band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | 
     if band == 0:
         return None
     colours = scale.band_colours(palette)
-    if not scale.is_difference:
+    if not scale.is_difference_scale:
         return colours[min(band, len(colours)) - 1]
     step = (band + 1) // 2
     return colours[4 - step if band % 2 else 3 + step]
 
 
-def _without_terrain_kinds(word: int) -> int:
+def _flags_without_terrain_kinds(word: int) -> int:
     """Return cell flags with the kinds of terrain reduced to free and wall."""
     bare = word & ~TERRAIN
     if word & PASSABLE:
@@ -137,7 +137,7 @@ def wall_edge_width(zoom: float, ui_scale: float) -> int:
     return max(1, min(round(_EDGE_SHARE * zoom), round(_MAX_EDGE_WIDTH * ui_scale)))
 
 
-def wall_flags(hidden: int) -> int:
+def flags_drawn_as_walls(hidden: int) -> int:
     """Return the flags of cells that look like walls: walls, and also trees if kinds of terrain are hidden."""
     return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
 

@@ -44,7 +44,7 @@ class PaintBuffers:
     columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
     rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
-    kept: dict[str, Any] = field(default_factory=dict)  # key of a layer -> value that it caches for all panels
+    layer_caches: dict[str, Any] = field(default_factory=dict)  # key of a layer -> value that it caches for all panels
 
     def ensure_capacity(self, rect: Rect, map_width: int) -> None:
         """Enlarge the buffers if they are too small for a panel of this size or a map of this width."""
@@ -115,7 +115,7 @@ class MapPainter:
 
     def lock_pixels(self) -> None:
         """Lock the surface, so that kernels can write its pixels; blitting is impossible until it is unlocked."""
-        self.frame = self.frame._replace(pixels=marks.lock_pixels_of(self.surface))
+        self.frame = self.frame._replace(pixels=marks.locked_pixels_of(self.surface))
 
     def unlock_pixels(self) -> None:
         self.frame = self.frame._replace(pixels=_NO_PIXELS)
@@ -200,12 +200,14 @@ class MapPainter:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
         paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), pack_colour(colour), alpha)
 
-    def frame_cells(self, cells: Cells, colour: Colour) -> None:
+    def draw_cell_frames(self, cells: Cells, colour: Colour) -> None:
         """Draw a frame along the inside of each cell's border, so that the fill stays visible."""
         width = max(1, min(self.to_pixels(2), round(FRAME_SHARE * self.zoom)))
-        paint.frame_cells(self.frame, np.ascontiguousarray(cells, np.int32), width, pack_colour(colour))
+        paint.paint_frames_of_listed_cells(
+            self.frame, np.ascontiguousarray(cells, np.int32), width, pack_colour(colour)
+        )
 
-    def write(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
+    def write_texts(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
         """Write outlined texts next to the middles of cells, omitting texts that would overlap an earlier one.
 
         Args:
@@ -254,12 +256,12 @@ class MapPainter:
         made = marks.marker_masks(name, self.zoom, self.ui_scale, self.palette)
         half = max(mask.shape[0] for mask, _ in made) / 2
         frame = self.frame
-        x += self._shift_into_view(x - frame.left, frame.width, half)
-        y += self._shift_into_view(y - frame.top, frame.height, half)
+        x += self._marker_shift_into_view(x - frame.left, frame.width, half)
+        y += self._marker_shift_into_view(y - frame.top, frame.height, half)
         for mask, colour in made:
             paint.stamp_mask_at_point(frame, mask, x, y, colour)
 
-    def _shift_into_view(self, at: float, room: int, half: float) -> float:
+    def _marker_shift_into_view(self, at: float, room: int, half: float) -> float:
         """Return by how many cells a marker has to be moved along one axis to be completely inside the view.
 
         The distance is limited to the overhang of the marker over its cell, so that a marker leaves the view together
@@ -269,7 +271,7 @@ class MapPainter:
         inside = min(max(at, half / self.zoom), (room - half) / self.zoom)
         return min(max(inside - at, -most), most)
 
-    def point_to_cell(self, cell: int, colour: Colour) -> None:
+    def draw_arrow_to_cell(self, cell: int, colour: Colour) -> None:
         """Draw an arrow at the edge of the view that points to a cell outside the view; nothing if it is inside."""
         frame = self.frame
         x, y = self.snapshot.grid.xy(cell)
@@ -303,9 +305,12 @@ class MapPainter:
     def outline_cell(self, cell: int) -> None:
         frame = self.frame
         column, row = self.snapshot.grid.xy(cell)
-        x0, y0 = paint.first_pixel_of(column, frame.left, frame.zoom), paint.first_pixel_of(row, frame.top, frame.zoom)
-        x1 = max(x0 + 3, paint.first_pixel_of(column + 1, frame.left, frame.zoom))
-        y1 = max(y0 + 3, paint.first_pixel_of(row + 1, frame.top, frame.zoom))
+        x0, y0 = (
+            paint.first_pixel_of_cells(column, frame.left, frame.zoom),
+            paint.first_pixel_of_cells(row, frame.top, frame.zoom),
+        )
+        x1 = max(x0 + 3, paint.first_pixel_of_cells(column + 1, frame.left, frame.zoom))
+        y1 = max(y0 + 3, paint.first_pixel_of_cells(row + 1, frame.top, frame.zoom))
         paint.paint_outline(frame, x0 - 1, y0 - 1, x1 + 1, y1 + 1, pack_colour(self.palette.casing_dark))
         paint.paint_outline(frame, x0, y0, x1, y1, pack_colour(self.palette.casing_light))
 

@@ -15,7 +15,7 @@ from ui.draw.theme import Colour, Palette, pack_colour
 TEXTURES_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which terrain is drawn with textures
 
 
-def lock_pixels_of(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
+def locked_pixels_of(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     """Return the pixels of a surface as an array uint32[row, column]. The surface is locked while the array exists.
 
     The rows of the array are as long as the pitch of the surface, which may exceed its visible width. So the array is
@@ -98,11 +98,13 @@ def _create_marker_masks(
         shapes.append((masks.disc_mask, max(5 * ui_scale, 0.22 * zoom)))
     ink, casing = pack_colour(getattr(palette, kind.colour_name)), pack_colour(_marker_casing_colour(kind, palette))
     around = kind.casing * ui_scale
-    casings = [(_shape_mask(shape, room, across + around, line + 2 * ui_scale), casing) for shape, across in shapes]
-    return (*casings, *((_shape_mask(shape, room, across, line), ink) for shape, across in shapes))
+    casings = [
+        (_marker_shape_mask(shape, room, across + around, line + 2 * ui_scale), casing) for shape, across in shapes
+    ]
+    return (*casings, *((_marker_shape_mask(shape, room, across, line), ink) for shape, across in shapes))
 
 
-def _shape_mask(shape: Callable[..., Mask], room: int, across: float, line: float) -> Mask:
+def _marker_shape_mask(shape: Callable[..., Mask], room: int, across: float, line: float) -> Mask:
     return shape(room, across, line) if shape in _OUTLINE_SHAPES else shape(room, across)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 
 from ui.draw.cells import NO_CELLS, CellFlags, PanelContent
-from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.heat import HeatScale, heat_scale_for_peak
 from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
 from ui.draw.layers import BY_DEPTH
@@ -14,11 +14,11 @@ from ui.draw.map_colours import (
     DOTS_FROM_PX,
     EDGED_FROM_PX,
     ColourTable,
-    fill_colour_table,
+    flags_drawn_as_walls,
     heat_dot_colour,
     heat_edge_colour,
+    table_of_fill_colours,
     wall_edge_width,
-    wall_flags,
 )
 from ui.draw.map_painter import MapPainter, PaintBuffers, Rect, ToolPreview, TransientContent
 from ui.draw.theme import Palette, pack_colour
@@ -75,7 +75,7 @@ class MapRenderer:
         cells, grid, walker = shown.cells, shown.snapshot.grid, shown.walker
         late = NO_CELLS
         if reveal is not None and walker is not None:
-            late = cells.hide_expansions(grid, walker, reveal)
+            late = cells.hide_late_expansions(grid, walker, reveal)
         extras = TransientContent(glide, edits or {}, reveal, layers.region_level, hand.dragged_marker)
         picture = MapPainter(
             surface,
@@ -83,19 +83,19 @@ class MapRenderer:
             camera,
             shown,
             palette,
-            scale or heat_scale_for(layers.heat),
+            scale or heat_scale_for_peak(layers.heat),
             extras,
             self._scratch_buffers,
             self.ui_scale,
         )
-        _draw_panel(picture, layers)
+        _draw_panel_map(picture, layers)
         _draw_tool_preview(picture, hover, hand.cells)
         picture.unlock_pixels()
         if late.size and walker is not None:
-            cells.show_expansions(grid, walker, late)
+            cells.show_late_expansions(grid, walker, late)
 
 
-def _draw_panel(picture: MapPainter, state: LayerState) -> None:
+def _draw_panel_map(picture: MapPainter, state: LayerState) -> None:
     """Draw the fills, then the visible layers in order of depth, with g, h, f and the last expansion in between."""
     table = _fill_cells(picture, state)
     shown = [layer for layer in BY_DEPTH if state.is_layer_on(layer)]
@@ -116,9 +116,9 @@ def _fill_cells(picture: MapPainter, state: LayerState) -> ColourTable:
     """Fill every cell with its colour; return the table of fill colours, by cell flags and heat band."""
     has_dots, has_edges = picture.zoom >= DOTS_FROM_PX, picture.zoom >= EDGED_FROM_PX
     hidden = _hidden_fill_flags(picture, state)
-    table = fill_colour_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
+    table = table_of_fill_colours(picture.palette, hidden, picture.scale, has_dots, has_edges)
     scratch = picture.scratch
-    args = (picture.frame, picture.cells.words, picture.cells.heat_bands, table, pack_colour(picture.palette.outside))
+    args = (picture.frame, picture.cells.flags, picture.cells.heat_bands, table, pack_colour(picture.palette.outside))
     if picture.zoom >= 1.0:
         paint.paint_cells(*args, scratch.columns[0], scratch.rows)
     else:
@@ -127,7 +127,7 @@ def _fill_cells(picture: MapPainter, state: LayerState) -> ColourTable:
         _draw_heat_details(picture, picture.scale)
     elif has_edges:
         width, colour = wall_edge_width(picture.zoom, picture.ui_scale), pack_colour(picture.palette.wall)
-        paint.paint_wall_edges(picture.frame, picture.cells.words, wall_flags(hidden), width, colour)
+        paint.paint_wall_edges(picture.frame, picture.cells.flags, flags_drawn_as_walls(hidden), width, colour)
     return table
 
 
@@ -136,9 +136,9 @@ def _draw_heat_details(picture: MapPainter, scale: HeatScale) -> None:
     palette, frame = picture.palette, picture.frame
     if picture.zoom >= EDGES_FROM_PX:
         paint.paint_wall_edges(
-            frame, picture.cells.words, cell_flags.BLOCKED, picture.to_pixels(1), pack_colour(heat_edge_colour(palette))
+            frame, picture.cells.flags, cell_flags.BLOCKED, picture.to_pixels(1), pack_colour(heat_edge_colour(palette))
         )
-    if scale.has_dots and picture.zoom >= DOTS_FROM_PX:
+    if scale.has_dots_in_lowest_band and picture.zoom >= DOTS_FROM_PX:
         size = max(1, round(DOT_SHARE * picture.zoom))
         paint.paint_heat_dots(frame, picture.cells.heat_bands, 1, size, pack_colour(heat_dot_colour(palette, scale)))
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import pygame
 
 from ui.draw.cells import CellFlags, PanelContent, update_all_panels
-from ui.draw.heat import HeatScale, heat_scale_for
+from ui.draw.heat import HeatScale, heat_scale_for_peak
 from ui.draw.layers import Layer, layers_for_agents
 from ui.draw.map_painter import ToolPreview
 from ui.draw.renderer import MapRenderer
@@ -67,7 +67,7 @@ class MapView:
         self._first, self._chosen, self._places = first, chosen, places
         self.renderer = MapRenderer()
         self.cells: dict[PanelKey, CellFlags] = {}
-        self.heat_scale: HeatScale = heat_scale_for(layers.heat)
+        self.heat_scale: HeatScale = heat_scale_for_peak(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # keys of layers that this scene never draws, even if they are on
         self.is_heat_hidden = (
             False  # whether heat is hidden, as in slow motion, where it would cover the expanded cells
@@ -103,7 +103,7 @@ class MapView:
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
         """Return the panel whose map contains a pixel position; None if no map does."""
-        return next((p for p in self.panels_with_boxes() if layout.box_contains(p[1].map, position)), None)
+        return next((p for p in self.panels_with_boxes() if layout.box_contains_position(p[1].map, position)), None)
 
     def panel_with_key(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
         return next((p for p in self.panels_with_boxes() if p[0].key == key), None)
@@ -121,7 +121,7 @@ class MapView:
             camera = camera.centred_on_cell(self.run.world.grid.xy(walker.position), self.map_size, size)
         return camera
 
-    def map_point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
+    def map_cell_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
         """Return the column and the row of the cell at a pixel position, which may be outside the map."""
         camera = self.camera_of_panel(panel.key, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
@@ -153,10 +153,10 @@ class MapView:
 
     # --- drawing ----------------------------------------------------------------------------------
 
-    def update_cells(self) -> None:
+    def update_cell_flags_and_heat(self) -> None:
         """Update the flags and the heat of all cells to the current tick; rebuild them if the run was replaced."""
         self.renderer.ui_scale = self.scale
-        drawn = self.run, self.run.generation
+        drawn = self.run, self.run.picture_cache_key
         if drawn != self._drawn:
             self.cells.clear()
             self._drawn = drawn

@@ -17,7 +17,7 @@ from ui.draw.layers import BY_DEPTH, layers_for_agents
 from ui.draw.map_colours import heat_band_colour, heat_dot_colour, heat_edge_colour
 from ui.draw.renderer import DOT_SHARE
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import Mask, hex_code, rect_attributes, short_decimal
+from ui.draw.svg_paths import Mask, hex_code_of_colour, rect_attributes, short_decimal_text
 from ui.draw.theme import PALETTES, Colour, Palette
 from ui.model import panel_texts
 from ui.model.appearance import Appearance
@@ -116,24 +116,25 @@ class _SvgPage:
         rows = self._legend_rows(self._legend_entries()) if has_legend else []
         whole = below + (LEGEND_ROW_HEIGHT * len(rows) + 8.0 if rows else 0.0)
         transform = (
-            f"translate(0 {short_decimal(above)}) scale({short_decimal(zoom)}) translate({short_decimal(-self.box[0])}"
-            f" {short_decimal(-self.box[1])})"
+            f"translate(0 {short_decimal_text(above)}) scale({short_decimal_text(zoom)}) translate("
+            f"{short_decimal_text(-self.box[0])}"
+            f" {short_decimal_text(-self.box[1])})"
         )
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<svg xmlns="http://www.w3.org/2000/svg" version="1.1" stroke="none" '
-            f'width="{short_decimal(PAGE_WIDTH)}" height="{short_decimal(whole)}" viewBox="0 0 '
-            f'{short_decimal(PAGE_WIDTH)} {short_decimal(whole)}" font-family="{FONT}">',
+            f'width="{short_decimal_text(PAGE_WIDTH)}" height="{short_decimal_text(whole)}" viewBox="0 0 '
+            f'{short_decimal_text(PAGE_WIDTH)} {short_decimal_text(whole)}" font-family="{FONT}">',
             f"<title>{escape(self._document_title())}</title>",
-            f"<desc>{escape(self._description())}</desc>",
-            *self._background(whole),
+            f"<desc>{escape(self._document_description())}</desc>",
+            *self._background_elements(whole),
             *(self._title_elements() if has_title else ()),
             f'<g transform="{transform}">',
-            *self._clip_group(),
-            *self._map_fills(),
+            *self._clip_group_start_tag(),
+            *self._map_fill_elements(),
             f'<g transform="translate(.5 .5)" fill="none" stroke-linecap="round" stroke-linejoin="round" '
-            f'stroke-width="{short_decimal(self.painter.line)}">',
-            *self._lines_and_marks(),
+            f'stroke-width="{short_decimal_text(self.painter.line)}">',
+            *self._line_and_mark_elements(),
             "</g>",
             "</g>",
             "</g>",
@@ -142,12 +143,15 @@ class _SvgPage:
         ]
         return "\n".join(lines) + "\n"
 
-    def _background(self, height: float) -> Iterable[str]:
+    def _background_elements(self, height: float) -> Iterable[str]:
         """Yield a dark background for the dark theme, whose light text would not be readable on white paper."""
         if self.look.theme == "dark":
-            yield f'<rect {rect_attributes(0.0, 0.0, PAGE_WIDTH, height)} fill="{hex_code(self.palette.window)}"/>'
+            yield (
+                f'<rect {rect_attributes(0.0, 0.0, PAGE_WIDTH, height)} fill="'
+                f'{hex_code_of_colour(self.palette.window)}"/>'
+            )
 
-    def _clip_group(self) -> Iterable[str]:
+    def _clip_group_start_tag(self) -> Iterable[str]:
         """Yield the start tag of the group of all map elements, with a clip path if a part of the map is shown."""
         if self.box == (0.0, 0.0, float(self.width), float(self.height)):
             yield "<g>"  # a clip path is not needed for the whole map, and some simple viewers fail on it
@@ -158,71 +162,71 @@ class _SvgPage:
     def _document_title(self) -> str:
         return f"{self.run.scenario.title}: {self.view.label}, tick {self.panel.world.tick:,}"
 
-    def _description(self) -> str:
-        tick, digest = self.panel.world.tick, self.panel.world.digest()
+    def _document_description(self) -> str:
+        tick, digest = self.panel.world.tick, self.panel.world.compute_digest()
         movement = self.run.world.grid.movement
-        rule = "" if movement == DEFAULT_MOVEMENT else f"{movement.words}, "
+        rule = "" if movement == DEFAULT_MOVEMENT else f"{movement.description}, "
         return f"Backmove; {self.view.spec.key}, budget {self.view.budget}, {rule}tick {tick}, digest {digest}"
 
     def _title_elements(self) -> Iterable[str]:
-        ink, metrics = hex_code(self.palette.text), self.view.metrics
+        ink, metrics = hex_code_of_colour(self.palette.text), self.view.metrics
         numbers = f"tick {self.panel.world.tick:,}, {panel_texts.count_text(metrics.moves)} moves"
         if metrics.suboptimality is not None:
             numbers += f", cost / optimal {panel_texts.ratio_text(metrics.suboptimality)}"
         yield f'<text x="4" y="22" font-weight="bold" font-size="18" fill="{ink}">{escape(self.view.label)}</text>'
         yield (
-            f'<text x="{short_decimal(PAGE_WIDTH - 4)}" y="22" text-anchor="end" font-size="15" fill="{ink}">'
+            f'<text x="{short_decimal_text(PAGE_WIDTH - 4)}" y="22" text-anchor="end" font-size="15" fill="{ink}">'
             f"{escape(numbers)}</text>"
         )
 
     # --- the map ----------------------------------------------------------------------------------
 
-    def _map_fills(self) -> Iterable[str]:
+    def _map_fill_elements(self) -> Iterable[str]:
         palette, drawing = self.palette, self.painter
         shown = self._visible_layers()
-        yield f'<rect width="{self.width}" height="{self.height}" fill="{hex_code(palette.free)}"/>'
+        yield f'<rect width="{self.width}" height="{self.height}" fill="{hex_code_of_colour(palette.free)}"/>'
         if drawing.has_heat:  # while heat is shown, trees are drawn like walls, both with a thin outline
-            yield from self._wall_paths(drawing.words & bits.PASSABLE == 0, heat_edge_colour(palette), 0.4)
-            yield from self._heat_fills()
+            yield from self._wall_paths(drawing.flags & bits.PASSABLE == 0, heat_edge_colour(palette), 0.4)
+            yield from self._heat_fill_elements()
             return
-        is_rock = drawing.words & bits.TERRAIN == bits.ROCK
-        yield from self._wall_paths(is_rock | (drawing.words & self._unfilled_blocked_bits() != 0), palette.wall, 0.6)
+        is_rock = drawing.flags & bits.TERRAIN == bits.ROCK
+        yield from self._wall_paths(is_rock | (drawing.flags & self._unfilled_blocked_flags() != 0), palette.wall, 0.6)
         for layer in shown:
-            yield from self._layer_fills(layer)
+            yield from self._layer_fill_elements(layer)
 
     def _wall_paths(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
         """Yield the cells of a mask as walls: in the background colour, with an outline of `lines` line widths."""
-        stroke = f' stroke="{hex_code(edge)}" stroke-width="{short_decimal(lines * self.painter.line)}"'
-        return self.painter.fill_cells(flat, self.palette.outside, stroke)
+        stroke = f' stroke="{hex_code_of_colour(edge)}" stroke-width="{short_decimal_text(lines * self.painter.line)}"'
+        return self.painter.cell_fill_elements(flat, self.palette.outside, stroke)
 
-    def _unfilled_blocked_bits(self) -> int:
+    def _unfilled_blocked_flags(self) -> int:
         """Return the flags of blocked cells (walls, trees) for which no visible layer has a fill."""
         bare = bits.BLOCKED
         for layer in self._visible_layers():
             bare &= ~layer.filled_flags
         return bare
 
-    def _layer_fills(self, layer: Layer) -> Iterable[str]:
+    def _layer_fill_elements(self, layer: Layer) -> Iterable[str]:
         return layer.svg_fill(self.painter) if layer.svg_fill is not None else ()
 
-    def _heat_fills(self) -> Iterable[str]:
-        bands, is_passable = self.cells.heat_bands, self.cells.words & bits.PASSABLE != 0
+    def _heat_fill_elements(self) -> Iterable[str]:
+        bands, is_passable = self.cells.heat_bands, self.cells.flags & bits.PASSABLE != 0
         for band in range(1, bits.BANDS + 1 if bands.size else 1):
             colour = heat_band_colour(self.scale, band, self.palette)
-            if colour and band == 1 and self.scale.has_dots:
+            if colour and band == 1 and self.scale.has_dots_in_lowest_band:
                 yield from self._dot_path((bands == band) & is_passable, heat_dot_colour(self.palette, self.scale))
             elif colour:
-                yield from self.painter.fill_cells((bands == band) & is_passable, colour)
+                yield from self.painter.cell_fill_elements((bands == band) & is_passable, colour)
 
     def _dot_path(self, flat: Mask, colour: Colour) -> Iterable[str]:
         """Yield one path with a small square in the middle of each cell of a mask."""
-        corner, side = short_decimal(0.5 - DOT_SHARE / 2), short_decimal(DOT_SHARE)
+        corner, side = short_decimal_text(0.5 - DOT_SHARE / 2), short_decimal_text(DOT_SHARE)
         places = (self.painter.xy(int(cell)) for cell in flat.nonzero()[0])
         data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in places)
         if data:
-            yield f'<path fill="{hex_code(colour)}" d="{data}"/>'
+            yield f'<path fill="{hex_code_of_colour(colour)}" d="{data}"/>'
 
-    def _lines_and_marks(self) -> Iterable[str]:
+    def _line_and_mark_elements(self) -> Iterable[str]:
         for layer in self._visible_layers():
             if layer.svg is not None:
                 yield from layer.svg(self.painter)
@@ -242,19 +246,20 @@ class _SvgPage:
         swatches = ((layer.name, swatch(self.painter)) for layer, swatch in drawn if swatch)
         entries = [(name, swatch) for name, swatch in swatches if swatch]
         if self.painter.has_heat:
-            entries.append((self._heat_name(), self._heat_swatch()))
+            entries.append((self._heat_legend_name(), self._heat_swatch()))
         return entries
 
-    def _heat_name(self) -> str:
+    def _heat_legend_name(self) -> str:
         """Return the name of the heat in the legend, such as "visits, 1 to 12"."""
-        name = " - ".join(self.compared) if self.scale.is_difference else HEAT_LONG_NAMES[self.scale.setting.kind]
-        return f"{name}, {self.scale.lowest_label} to {self.scale.highest}"
+        name = " - ".join(self.compared) if self.scale.is_difference_scale else HEAT_LONG_NAMES[self.scale.setting.kind]
+        return f"{name}, {self.scale.lowest_label} to {self.scale.highest_label}"
 
     def _heat_swatch(self) -> str:
         colours = self.scale.band_colours(self.palette)
         step = 2.0 / len(colours)
         return "".join(
-            f'<rect x="{short_decimal(i * step)}" width="{short_decimal(step)}" height="1" fill="{hex_code(colour)}"/>'
+            f'<rect x="{short_decimal_text(i * step)}" width="{short_decimal_text(step)}" height="1" fill="'
+            f'{hex_code_of_colour(colour)}"/>'
             for i, colour in enumerate(colours)
         )
 
@@ -272,12 +277,15 @@ class _SvgPage:
         return rows
 
     def _legend_elements(self, rows: list[list[tuple[float, str, str]]], top: float) -> Iterable[str]:
-        ink = hex_code(self.palette.text)
+        ink = hex_code_of_colour(self.palette.text)
         for number, row in enumerate(rows):
             y = top + LEGEND_ROW_HEIGHT * number
             for x, name, drawing in row:
-                yield f'<g transform="translate({short_decimal(x)} {short_decimal(y)}) scale(13)">{drawing}</g>'
                 yield (
-                    f'<text x="{short_decimal(x + 32)}" y="{short_decimal(y + 11)}" font-size="13" fill="{ink}">'
+                    f'<g transform="translate({short_decimal_text(x)} {short_decimal_text(y)}) scale(13)">{drawing}</g>'
+                )
+                yield (
+                    f'<text x="{short_decimal_text(x + 32)}" y="{short_decimal_text(y + 11)}" font-size="13" fill="'
+                    f'{ink}">'
                     f"{escape(name)}</text>"
                 )

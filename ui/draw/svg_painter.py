@@ -11,7 +11,7 @@ from sim.walker import WalkerView
 from sim.world import WorldSnapshot
 from ui.draw.cells import CellFlags
 from ui.draw.heat import HeatScale
-from ui.draw.svg_paths import Mask, Point, hex_code, is_light, outline_path, short_decimal
+from ui.draw.svg_paths import Mask, Point, hex_code_of_colour, is_light_colour, outline_path, short_decimal_text
 from ui.draw.theme import Colour, Palette
 from ui.model.crowds import Crowd
 from ui.model.layers import LayerState
@@ -55,8 +55,8 @@ class SvgPainter:
         return self.view.agent
 
     @property
-    def words(self) -> npt.NDArray[np.uint8]:
-        return self.cells.words
+    def flags(self) -> npt.NDArray[np.uint8]:
+        return self.cells.flags
 
     @property
     def has_heat(self) -> bool:
@@ -73,7 +73,7 @@ class SvgPainter:
     def points_of_cells(self, cells: npt.NDArray[np.int32]) -> list[Point]:
         return [self.xy(int(cell)) for cell in cells]
 
-    def fill_cells(self, flat: Mask, colour: Colour, more: str = "") -> Iterable[str]:
+    def cell_fill_elements(self, flat: Mask, colour: Colour, more: str = "") -> Iterable[str]:
         """Yield one path that fills all cells of a mask; nothing if the mask is empty.
 
         Args:
@@ -83,13 +83,15 @@ class SvgPainter:
         """
         data = outline_path(flat.reshape(self.height, self.width))
         if data:
-            yield f'<path fill="{hex_code(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
+            yield f'<path fill="{hex_code_of_colour(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
 
-    def tint_cells(self, flat: Mask, colour: Colour) -> Iterable[str]:
+    def cell_tint_elements(self, flat: Mask, colour: Colour) -> Iterable[str]:
         """Yield a translucent fill of all cells of a mask, for use in the SVG group of lines and marks."""
-        return self.fill_cells(flat, colour, f' fill-opacity="{short_decimal(TINT)}" transform="translate(-.5 -.5)"')
+        return self.cell_fill_elements(
+            flat, colour, f' fill-opacity="{short_decimal_text(TINT)}" transform="translate(-.5 -.5)"'
+        )
 
-    def cased_line(self, data: str, colour: Colour, width: float, more: str = "") -> Iterable[str]:
+    def line_with_casing(self, data: str, colour: Colour, width: float, more: str = "") -> Iterable[str]:
         """Yield a line on top of a wider casing that separates it from any background.
 
         Args:
@@ -99,20 +101,20 @@ class SvgPainter:
             more: Further attributes of both path elements, with a leading space.
         """
         if data:
-            wide, narrow = short_decimal((width + 0.9) * self.line), short_decimal(width * self.line)
+            wide, narrow = short_decimal_text((width + 0.9) * self.line), short_decimal_text(width * self.line)
             yield f'<path stroke="{self.casing_colour(colour)}" stroke-width="{wide}"{more} d="{data}"/>'
-            yield f'<path stroke="{hex_code(colour)}" stroke-width="{narrow}"{more} d="{data}"/>'
+            yield f'<path stroke="{hex_code_of_colour(colour)}" stroke-width="{narrow}"{more} d="{data}"/>'
 
     def casing_colour(self, colour: Colour) -> str:
         """Return the hex code of the casing colour for a mark: dark around light marks, light around dark marks."""
-        return hex_code(self.palette.casing_dark if is_light(colour) else self.palette.casing_light)
+        return hex_code_of_colour(self.palette.casing_dark if is_light_colour(colour) else self.palette.casing_light)
 
     # --- swatches -------------------------------------------------------------------------------------
 
     @staticmethod
     def box_swatch(colour: Colour) -> str:
-        return f'<rect width="2" height="1" fill="{hex_code(colour)}"/>'
+        return f'<rect width="2" height="1" fill="{hex_code_of_colour(colour)}"/>'
 
     @staticmethod
     def line_swatch(colour: Colour, width: str = ".16", data: str = "M0 .5H2", more: str = "") -> str:
-        return f'<path d="{data}" fill="none" stroke="{hex_code(colour)}" stroke-width="{width}"{more}/>'
+        return f'<path d="{data}" fill="none" stroke="{hex_code_of_colour(colour)}" stroke-width="{width}"{more}/>'

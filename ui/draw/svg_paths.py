@@ -114,7 +114,7 @@ def line_command(dx: int, dy: int) -> str:
 # --- numbers and colours ---------------------------------------------------------------------------
 
 
-def short_decimal(value: float) -> str:
+def short_decimal_text(value: float) -> str:
     """Return a number as short text for SVG: at most three decimals, without trailing zeros, ".5" for 0.5."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     if text in ("-0", ""):
@@ -122,16 +122,17 @@ def short_decimal(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def hex_code(colour: Colour) -> str:
+def hex_code_of_colour(colour: Colour) -> str:
     return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def rect_attributes(x: float, y: float, width: float, height: float) -> str:
     return (
-        f'x="{short_decimal(x)}" y="{short_decimal(y)}" width="{short_decimal(width)}" height="{short_decimal(height)}"'
+        f'x="{short_decimal_text(x)}" y="{short_decimal_text(y)}" width="{short_decimal_text(width)}" height="'
+        f'{short_decimal_text(height)}"'
     )
 
 
-def is_light(colour: Colour) -> bool:
+def is_light_colour(colour: Colour) -> bool:
     red, green, blue = colour
     return 0.299 * red + 0.587 * green + 0.114 * blue > 110

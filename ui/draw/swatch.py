@@ -7,7 +7,7 @@ from ui.draw import marks
 from ui.draw.kernels import paint
 from ui.draw.kernels.cell_flags import WALL
 from ui.draw.kernels.paint import Viewport
-from ui.draw.map_colours import fill_colour_table
+from ui.draw.map_colours import table_of_fill_colours
 from ui.draw.theme import Colour, Palette, pack_colour
 
 STRIP = np.arange(3, dtype=np.int32)
@@ -22,7 +22,7 @@ class Swatch:
         self.width, self.height = surface.get_size()
         zoom = self.width / 2.0
         top = 0.5 - self.height / 2.0 / zoom
-        self.frame = Viewport(marks.lock_pixels_of(surface), 0, 0, self.width, self.height, zoom, 0.5, top, 3, 1)
+        self.frame = Viewport(marks.locked_pixels_of(surface), 0, 0, self.width, self.height, zoom, 0.5, top, 3, 1)
         self.fill_columns(0, self.width, pack_colour(palette.free))
 
     def unlock_pixels(self) -> None:
@@ -41,7 +41,7 @@ class Swatch:
 
     def fill_with_cell_colours(self, *words: int) -> None:
         """Fill equal parts of the swatch, from left to right, with the fill colours of these cell flags."""
-        table = fill_colour_table(self.palette, 0, None)
+        table = table_of_fill_colours(self.palette, 0, None)
         for i, word in enumerate(words):
             left, right = i * self.width // len(words), (i + 1) * self.width // len(words)
             if word == WALL:

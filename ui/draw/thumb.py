@@ -10,7 +10,7 @@ from ui.draw.cells import NO_BANDS, terrain_flags_of
 from ui.draw.kernels import paint
 from ui.draw.kernels.cell_flags import WALL
 from ui.draw.kernels.paint import Viewport
-from ui.draw.map_colours import EDGED_FROM_PX, fill_colour_table, wall_edge_width
+from ui.draw.map_colours import EDGED_FROM_PX, table_of_fill_colours, wall_edge_width
 from ui.draw.theme import Palette, pack_colour
 
 THUMBNAIL_FOLDER = ROOT / "assets" / "thumbs"
@@ -60,7 +60,7 @@ def picture_file_name(example: str, theme: str) -> str:
 def _draw_marker(picture: pygame.Surface, name: str, point: tuple[int, int], scale: float, palette: Palette) -> None:
     """Draw a marker on a cell. Near the border the marker is moved inwards, so that it is not cut off."""
     size = picture.get_size()
-    frame = Viewport(marks.lock_pixels_of(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
+    frame = Viewport(marks.locked_pixels_of(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
     made = marks.marker_masks(name, scale, max(0.75, min(size) / 300), palette)
     reach = max(mask.shape[0] // 2 for mask, _ in made)
     x, y = (_clamped_pixel(coordinate, scale, room, reach) for coordinate, room in zip(point, size, strict=True))
@@ -82,11 +82,11 @@ def _terrain_surface(grid: Grid, size: tuple[int, int], scale: float, palette: P
         scale: Pixels per cell, at least 1.
         palette: Colours of the theme.
     """
-    surface, words = pygame.Surface(size, 0, 32), terrain_flags_of(grid).words
+    surface, words = pygame.Surface(size, 0, 32), terrain_flags_of(grid).flags
     has_edges = scale >= EDGED_FROM_PX
-    frame = Viewport(marks.lock_pixels_of(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
+    frame = Viewport(marks.locked_pixels_of(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
     columns, rows = np.zeros(size[0], np.uint32), np.zeros(size[1], np.uint32)
-    table = fill_colour_table(palette, 0, None, has_edges=has_edges)
+    table = table_of_fill_colours(palette, 0, None, has_edges=has_edges)
     paint.paint_cells(frame, words, NO_BANDS, table, pack_colour(palette.outside), columns, rows)
     if has_edges:
         paint.paint_wall_edges(frame, words, WALL, wall_edge_width(scale, 1.0), pack_colour(palette.wall))

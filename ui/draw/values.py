@@ -11,7 +11,7 @@ from sim.world import WorldSnapshot
 from ui.draw.cells import CellFlags
 from ui.draw.fonts import FontCache
 from ui.draw.kernels import cell_flags
-from ui.draw.kernels.paint import first_pixel_of
+from ui.draw.kernels.paint import first_pixel_of_cells
 from ui.draw.theme import colour_from_hex
 from ui.model.camera import Camera
 from ui.model.cell_values import search_values_of_cell
@@ -57,13 +57,13 @@ def draw_cell_numbers(
     for y in range(max(0, int(camera.top)), min(grid.height, int(last_y) + 1)):
         for x in range(max(0, int(camera.left)), min(grid.width, int(last_x) + 1)):
             cell = grid.cell(x, y)
-            word = int(cells.words[cell])
+            word = int(cells.flags[cell])
             if not word & cell_flags.KNOWN:
                 continue
             band = int(cells.heat_bands[cell]) if cells.heat_bands.size else 0
             ink = _text_colour_on(int(table[band << 8 | word]))
-            left = rect[0] + int(first_pixel_of(x, camera.left, zoom))
-            top = rect[1] + int(first_pixel_of(y, camera.top, zoom))
+            left = rect[0] + int(first_pixel_of_cells(x, camera.left, zoom))
+            top = rect[1] + int(first_pixel_of_cells(y, camera.top, zoom))
             _write_cell_numbers(
                 surface,
                 (left, top, round(zoom)),

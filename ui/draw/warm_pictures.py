@@ -12,7 +12,7 @@ from sim.crowd import CrowdCounts
 from sim.grid import Grid
 from sim.kernels import search as search_kernels
 from sim.kernels.learned import new_learned_heuristic
-from sim.kernels.octile import h0_cells
+from sim.kernels.octile import h0_between_cells
 from sim.world import World
 from ui.draw.cells import BANDS, NO_CELLS, CellFlags, PanelContent, update_all_panels
 from ui.draw.kernels import cell_flags, paint
@@ -20,7 +20,7 @@ from ui.draw.kernels.paint import Viewport
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
 from ui.draw.legend import draw_layer_swatch
 from ui.draw.map_painter import DraggedMarker, ToolPreview
-from ui.draw.marks import lock_pixels_of
+from ui.draw.marks import locked_pixels_of
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
@@ -37,10 +37,10 @@ FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))
 SIZE = (96, 64)  # width and height of the surface to draw on, in pixels
 
 
-def warm_first_picture(kind: str) -> None:
+def compile_first_picture_kernels(kind: str) -> None:
     """Compile the drawing kernels that a panel with this kind of agent needs with default settings."""
     surface = pygame.Surface(SIZE, 0, 32)
-    world = _tiny_world()
+    world = _create_tiny_world()
     walker = world.add(AgentConfig(kind))
     trail, cells = Trail(walker.position, 0, world.grid), CellFlags()
     for i, heat in enumerate((*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ()))):
@@ -59,17 +59,17 @@ def warm_first_picture(kind: str) -> None:
         )
         world.submit(EditCells(freed=(23,)))
     if search := walker.agent.view().search:
-        cell_flags.update_search_flags(cells.words.copy(), search.nodes, 1, 0)
-        cell_flags.recompute_flags(cells.words.copy(), cells.words, search.nodes, 1, NO_CELLS)
-        cell_flags.update_flags_around(cells.words.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
+        cell_flags.update_search_flags(cells.flags.copy(), search.nodes, 1, 0)
+        cell_flags.recompute_flags_of_cells(cells.flags.copy(), cells.flags, search.nodes, 1, NO_CELLS)
+        cell_flags.update_flags_around(cells.flags.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
     for layer in LAYERS:
         draw_layer_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
-def warm_crowd_picture() -> None:
+def compile_crowd_picture_kernels() -> None:
     """Compile the kernels that draw a crowd: the dots of its agents, their tails, and the heat of their visits."""
     surface = pygame.Surface(SIZE, 0, 32)
-    world = _tiny_world()
+    world = _create_tiny_world()
     walker = world.add(AgentConfig("tb-wa", group="crowd"))
     world.advance(2)
     tails = np.array([[walker.start, walker.position]], np.int32)
@@ -80,15 +80,15 @@ def warm_crowd_picture() -> None:
         _draw_panels(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
 
 
-def _tiny_world() -> World:
+def _create_tiny_world() -> World:
     return World(Grid.from_text_rows(list(ROWS)), 20, 29, SPECS_BY_KEY, budget=12, watched=True)
 
 
-def warm_all_pictures() -> None:
+def compile_all_picture_kernels() -> None:
     """Compile all drawing kernels, by drawing every layer and every kind of heat at several zooms."""
     pygame.font.init()
     surface = pygame.Surface(SIZE, 0, 32)
-    world = _tiny_world()
+    world = _create_tiny_world()
     for params in ({"shortcut": True}, {"share": 0.5, "trace_rate": 1.0}):
         world.add(AgentConfig("tba", params=params))
     trails = [Trail(w.position, 0, world.grid) for w in world.walkers]
@@ -101,8 +101,8 @@ def warm_all_pictures() -> None:
             trail.append(walker.rows)
         _draw_all_agents(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
     _call_remaining_kernels(world, cells[0])
-    frame = Viewport(lock_pixels_of(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
-    paint.frame_cells(frame, np.array([0], np.int32), 1, 0)
+    frame = Viewport(locked_pixels_of(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
+    paint.paint_frames_of_listed_cells(frame, np.array([0], np.int32), 1, 0)
     del frame  # the surface stays locked as long as the frame exists
     for layer in LAYERS:
         draw_layer_swatch(surface, (0, 0, 20, 12), layer, DARK)
@@ -113,9 +113,9 @@ def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
     view = world.walkers[0].agent.view()
     search, detour = view.search, view.detour
     assert search is not None and detour is not None
-    words = cells.words.copy()
+    words = cells.flags.copy()
     cell_flags.update_search_flags(words, search.nodes, 1, 0)
-    cell_flags.recompute_flags(words, words, search.nodes, 1, NO_CELLS)
+    cell_flags.recompute_flags_of_cells(words, words, search.nodes, 1, NO_CELLS)
     cell_flags.set_detour_flags(words, detour.nodes, 1, NO_CELLS)
     cell_flags.clear_detour_flags(words, NO_CELLS)
     limits = np.zeros(BANDS, np.uint32)
@@ -125,7 +125,7 @@ def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
     for cell in (0, 20):  # call the kernels with which the inspector shows the values of a cell
         search_kernels.is_known(search, cell)
         search_kernels.is_closed(search, cell)
-        h0_cells(world.grid.ground, cell, world.goal)
+        h0_between_cells(world.grid.ground, cell, world.goal)
     search_kernels.parent_of(world.grid.ground, search, world.start)
     cell_flags.update_g_bands(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
 

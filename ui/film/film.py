@@ -43,18 +43,18 @@ class Film:
         self._shown_captions: list[tuple[str, int]] = []  # (text, index of the first frame without this caption)
         self._last_captioned_event = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
-        self.set_view(stage.look)
+        self.set_view_settings(stage.look)
 
     @property
     def tick(self) -> int:
         return self.rerun.tick
 
-    def set_view(self, look: Appearance) -> None:
+    def set_view_settings(self, look: Appearance) -> None:
         """Change the view settings (theme, layers, cameras, order of panels) from the next frame on."""
-        self.stage.set_view(look)
+        self.stage.set_view_settings(look)
         self.rerun.arrange_panels(look)
 
-    def film_until(self, tick: int) -> bool:
+    def film_until_tick(self, tick: int) -> bool:
         """Film all frames that are due before a tick.
 
         The tick itself is not filmed yet, because the user may still give commands at this tick.
@@ -74,8 +74,8 @@ class Film:
         Returns:
             False if the recording has ended.
         """
-        self.film_until(self._window_tick)
-        self.rerun.seek_to(self._window_tick)
+        self.film_until_tick(self._window_tick)
+        self.rerun.seek_to_tick(self._window_tick)
         return self.film_final_tick()
 
     def film_next_tick(self) -> bool:
@@ -84,7 +84,7 @@ class Film:
         Returns:
             False if the run or the recording has ended.
         """
-        if self.rerun.seek_to(self.next_tick) < self.next_tick:
+        if self.rerun.seek_to_tick(self.next_tick) < self.next_tick:
             return False
         going = self._film_tick()
         self.next_tick = self.tick + self.options.tick_step
@@ -100,9 +100,9 @@ class Film:
             return True
         return self._film_tick()
 
-    def cut_to(self, tick: int) -> None:
+    def cut_to_tick(self, tick: int) -> None:
         """Continue the video at another tick, without the ticks in between and without the captions shown so far."""
-        self.next_tick = self._window_tick = self._captioned_tick = self.rerun.seek_to(tick)
+        self.next_tick = self._window_tick = self._captioned_tick = self.rerun.seek_to_tick(tick)
         self.shown_tick = -1
         self._shown_captions.clear()
 
@@ -115,9 +115,9 @@ class Film:
         """
         if not self.rerun.replace_commands(replay):
             self.rerun = replay.start_rerun()
-            self.stage.show_run(self.rerun.run)
-            self.set_view(self.stage.look)
-            self.cut_to(tick)
+            self.stage.set_shown_run(self.rerun.run)
+            self.set_view_settings(self.stage.look)
+            self.cut_to_tick(tick)
 
     # --- frames -----------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class Film:
                 return False
         self.shown_tick = self.tick
         if happened and self.options.hold_s:
-            return self._hold_picture(happened)
+            return self._hold_picture_for_captions(happened)
         return True
 
     def _film_frame(self, glide: float) -> bool:
@@ -149,7 +149,7 @@ class Film:
         self._captioned_tick = self.tick
         return found
 
-    def _hold_picture(self, happened: list[Caption]) -> bool:
+    def _hold_picture_for_captions(self, happened: list[Caption]) -> bool:
         """Hold the video (repeat the last frame) so that captions can be read.
 
         Events that follow each other within `BURST_TICKS` hold the video only once.
@@ -191,7 +191,7 @@ class FilmSummary:
     alarms: tuple[str, ...] = ()  # messages about differences between the filmed run and the saved run
 
     @property
-    def seconds(self) -> float:
+    def duration_s(self) -> float:
         return self.frames / self.fps
 
 
@@ -248,7 +248,7 @@ def export_video(
         film.recorder.stop_and_delete()
         raise
     except BaseException:
-        film.recorder.stop_unfinished()
+        film.recorder.stop_without_finishing()
         raise
     film.recorder.finish_file(finishing)
     return _describe_film(film, was_stopped)
@@ -292,7 +292,7 @@ def start_film(
 
 def _start_rerun_at(replay: ReplaySpec, tick: int, part: WindowPart) -> Rerun:
     rerun = replay.start_rerun()
-    reached = rerun.seek_to(tick)
+    reached = rerun.seek_to_tick(tick)
     if reached < tick:
         raise ConfigError(f"ticks: expected at most {reached:,}, the last tick of the run, got {tick:,}")
     if part.number > (count := len(rerun.run.panels)):
@@ -326,14 +326,14 @@ def _describe_film(film: Film, was_stopped: bool) -> FilmSummary:
         film.options.fps,
         size,
         film.shown_tick,
-        film.rerun.run.digests(),
+        film.rerun.run.world_digests(),
         film.rerun.run.is_over,
         was_stopped,
         tuple(film.rerun.run.user_messages.alerts),
     )
 
 
-def film_last_tick(
+def draw_last_film_frame(
     replay: ReplaySpec, ticks: tuple[int, int | None], options: FilmOptions, look: Appearance | None = None
 ) -> Film:
     """Draw only the last frame of a video, without recording it.
@@ -349,7 +349,7 @@ def film_last_tick(
     """
     first, end = checked_tick_range(ticks)
     rerun = _start_rerun_at(replay, first, options.part)
-    rerun.seek_to(LAST_TICK if end is None else end - 1)
+    rerun.seek_to_tick(LAST_TICK if end is None else end - 1)
     film = Film(rerun, create_renderer(rerun, options, look or Appearance()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
     film.film_final_tick()
     return film

@@ -15,9 +15,9 @@ from ui.film.options import (
     WINDOW,
     FilmOptions,
     WindowPart,
-    even_size,
     nearest_gif_rate,
     parse_ticks_per_frame,
+    size_with_even_sides,
 )
 from ui.widgets.forms import ParamForm
 
@@ -88,7 +88,7 @@ def film_options_of(values: Mapping[str, Value], window_size: tuple[int, int], p
         window_size: Size of the window in pixels, for the choice "window size".
         panel: Index of the focused panel, from 0.
     """
-    size = even_size(window_size)
+    size = size_with_even_sides(window_size)
     if values["size"] != AS_WINDOW:
         width, height = str(values["size"]).split(" x ")
         size = int(width), int(height)
@@ -158,11 +158,11 @@ class RecordDialog(FormDialog):
     def _title_hint(self, host: DialogHost) -> str:
         """Return the text that follows the title of the dialog: which ticks will be recorded."""
         hint = "; {key:record} stops it. For past ticks, use {key:export_video}"
-        return f"starts at tick {host.session.tick:,}" + host.commands.fill_in_keys(hint)
+        return f"starts at tick {host.session.tick:,}" + host.commands.text_with_key_names(hint)
 
-    def update(self, seconds: float = 1 / 60) -> None:
-        super().update(seconds)
-        self.form.update(seconds)
+    def update_dialog(self, seconds: float = 1 / 60) -> None:
+        super().update_dialog(seconds)
+        self.form.update_rows(seconds)
         if self.hint != (hint := self._title_hint(self.host)):  # a seek in progress changes the tick
             self.set_title(self.title, hint)
 
@@ -206,17 +206,17 @@ class ExportDialog(RecordDialog):
             self.params = (FIRST, LAST, *((WITH_PARENT,) if self._has_parent else ()), *PARAMS)
             self.values |= self._range
         super().build_controls()
-        self._check_range()
+        self._check_entered_tick_range()
 
     def _on_value_changed(self, name: str, value: Value) -> None:
         super()._on_value_changed(name, value)
-        self._check_range()
+        self._check_entered_tick_range()
 
     def on_confirm(self) -> None:
         self.form.report_pending_changes()
-        self._check_range()
+        self._check_entered_tick_range()
         super().on_confirm()
 
-    def _check_range(self) -> None:
+    def _check_entered_tick_range(self) -> None:
         first, last = int(self.values[FIRST.name]), int(self.values[LAST.name])
         self.form.show_contradiction(LAST.name, f"expected {first:,} or later, got {last:,}" if last < first else "")

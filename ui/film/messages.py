@@ -69,21 +69,21 @@ class LoadAgentFiles:
 
 
 @dataclass(frozen=True)
-class FilmUntil:
+class FilmUntilTick:
     """Message to film all frames that are due before a tick."""
 
     tick: int
 
 
 @dataclass(frozen=True)
-class CutTo:
+class CutToTick:
     """Message to continue the video at another tick, without the ticks in between."""
 
     tick: int
 
 
 @dataclass(frozen=True)
-class SetView:
+class SetViewSettings:
     """Message to change the view settings from the next frame on."""
 
     look: Appearance
@@ -99,4 +99,14 @@ class CancelFilm:
     """Message that ends a recording and deletes its file."""
 
 
-WorkerMessage = FilmJob | ExportJob | LoadAgentFiles | ReplaceRun | FilmUntil | CutTo | SetView | StopFilm | CancelFilm
+WorkerMessage = (
+    FilmJob
+    | ExportJob
+    | LoadAgentFiles
+    | ReplaceRun
+    | FilmUntilTick
+    | CutToTick
+    | SetViewSettings
+    | StopFilm
+    | CancelFilm
+)

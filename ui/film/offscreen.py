@@ -43,7 +43,7 @@ LEGEND_SHARE = 0.16  # maximum height of the legend, as a fraction of the pictur
 MAX_CAPTIONS = 3  # maximum number of captions that are visible at once
 
 
-def text_scale_for(size: tuple[int, int], part: WindowPart) -> float:
+def text_scale_for_picture_size(size: tuple[int, int], part: WindowPart) -> float:
     """Return the scale of texts and lines that suits a picture size, rounded to eighths so that shapes stay sharp."""
     usual = REFERENCE_SIZE[part.kind]
     fitting = min(size[0] / usual[0], size[1] / usual[1])
@@ -92,16 +92,16 @@ class OffscreenRenderer:
         """
         pygame.font.init()
         self.size, self.part, self.look = size, part, look
-        self.scale = scale or look.scale or text_scale_for(size, part)
+        self.scale = scale or look.scale or text_scale_for_picture_size(size, part)
         self.has_legend, self.has_title = has_legend, has_title
         self.surface = pygame.Surface(size, 0, 32)
         self.canvas = Canvas()
         self.canvas.accepts_mouse = False
-        self.show_run(shown)
+        self.set_shown_run(shown)
 
-    def show_run(self, shown: Session | Run) -> None:
+    def set_shown_run(self, shown: Session | Run) -> None:
         """Show another run, with the same picture size, part of the window and view settings."""
-        self.session = session = Session.read_only(shown) if isinstance(shown, Run) else shown
+        self.session = session = Session.create_read_only(shown) if isinstance(shown, Run) else shown
         self.scene = MapView(
             lambda: session.run,
             PALETTES[self.look.theme],
@@ -109,7 +109,7 @@ class OffscreenRenderer:
             self.look.layer_state(),
             ViewCameras(self.look),
             first=lambda: session.panel_index(session.focused_key),
-            chosen=self._chosen_panels,
+            chosen=self._panels_to_draw,
             places=self._layout_of_panels,
         )
         if self.part.kind not in (WINDOW, PANELS):
@@ -117,16 +117,16 @@ class OffscreenRenderer:
         settings = Settings(theme=self.look.theme, ui_scale=self.scale)
         player = Player(session, self.look.speed)
         self.desk = ViewContext(session, settings, UiState(), player, self.scene, self.canvas, is_picture=True)
-        self.set_view(self.look)
+        self.set_view_settings(self.look)
         self.canvas.begin_frame(self.surface, self.scene.palette, self.scale, (-1, -1))
 
-    def set_view(self, look: Appearance) -> None:
+    def set_view_settings(self, look: Appearance) -> None:
         """Change the view settings from the next picture on, except the scale, which is fixed during a video."""
         self.look = look
         scene, desk, player = self.scene, self.desk, self.desk.player
         scene.palette, scene.layers, scene.panel_cameras = PALETTES[look.theme], look.layer_state(), ViewCameras(look)
         scene.left_out = look.left_out
-        self.session.set_compare_base(look.front)
+        self.session.set_first_compared_panel(look.front)
         desk.settings.shows_sidebar = look.tab is not None
         desk.settings.sidebar_tab = look.tab or desk.settings.sidebar_tab
         desk.keys = look.keys
@@ -137,7 +137,7 @@ class OffscreenRenderer:
 
     # --- panels and layout ------------------------------------------------------------------------
 
-    def _chosen_panels(self) -> Sequence[Panel]:
+    def _panels_to_draw(self) -> Sequence[Panel]:
         panels = self.session.run.panels
         if self.part.kind == WINDOW:
             only = tuple(panel for panel in panels if panel.key == self.look.only)
@@ -172,7 +172,7 @@ class OffscreenRenderer:
         self.surface.fill(self.scene.palette.window)
         panels_and_bars.draw_panels(self.desk)
         if self.part.kind == WINDOW:
-            panels_and_bars.draw_bars(self.desk)
+            panels_and_bars.draw_window_bars(self.desk)
         if plan.title:
             self._draw_title(plan.title)
         if plan.legend:
@@ -187,10 +187,10 @@ class OffscreenRenderer:
         width, height = self.size
         top, foot = 0, height
         title = legend_box = None
-        if self.has_title and self._is_large_enough(MIN_SIZE_WITH_TITLE):
+        if self.has_title and self._is_picture_large_enough(MIN_SIZE_WITH_TITLE):
             title = (0, 0, width, self.to_pixels(TITLE_HEIGHT))
             top = title[3]
-        if self.has_legend and self._is_large_enough(MIN_SIZE_WITH_LEGEND):
+        if self.has_legend and self._is_picture_large_enough(MIN_SIZE_WITH_LEGEND):
             foot = height - len(self._legend_rows()) * self.to_pixels(LEGEND_ROW_HEIGHT) - self.to_pixels(6)
             legend_box = (0, foot, width, height - foot)
         return _PictureLayout(title, (0, top, width, foot - top), legend_box)
@@ -199,7 +199,7 @@ class OffscreenRenderer:
         """Convert a length at scale 1 to pixels of the picture."""
         return round(units * self.scale)
 
-    def _is_large_enough(self, least: tuple[int, int]) -> bool:
+    def _is_picture_large_enough(self, least: tuple[int, int]) -> bool:
         return self.size[0] >= self.to_pixels(least[0]) and self.size[1] >= self.to_pixels(least[1])
 
     # --- title ------------------------------------------------------------------------------------
@@ -211,11 +211,11 @@ class OffscreenRenderer:
         middle = y + height // 2
         self.surface.fill(self.scene.palette.window, box)
         tick = f"tick {session.tick:,}"
-        right = x + width - canvas.px(14)
+        right = x + width - canvas.to_px(14)
         canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
-        room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.px(24) - x
+        room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.to_px(24) - x
         canvas.text(
-            (x + canvas.px(14), middle), session.run.scenario.title, size=16, face="bold", middle=True, width=room
+            (x + canvas.to_px(14), middle), session.run.scenario.title, size=16, face="bold", middle=True, width=room
         )
 
     # --- legend -----------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ class OffscreenRenderer:
         layers = self.scene.agent_layers
         names = [(layer.key, layer.name) for layer in layers if state.is_layer_on(layer) and self._is_in_legend(layer)]
         if state.heat.kind != "off":
-            names.append(("heat", f"{self._heat_name()} "))
+            names.append(("heat", f"{self._heat_map_name()} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
         room = used = self.size[0] - 2 * self.to_pixels(14)
         for key, name in names:
@@ -252,7 +252,7 @@ class OffscreenRenderer:
         is_hovered = self.look.heat.kind not in ("off", "difference")
         return layer.is_in_legend and not (is_hovered and layer.is_replaced_by_heat)
 
-    def _heat_name(self) -> str:
+    def _heat_map_name(self) -> str:
         """Return the name of the heat map; for A - B, the names of the two compared panels."""
         pair = self.scene.compared_panels()
         if not pair:
@@ -262,7 +262,7 @@ class OffscreenRenderer:
 
     def _draw_legend(self, box: Box) -> None:
         canvas, palette = self.canvas, self.scene.palette
-        px = canvas.px
+        px = canvas.to_px
         self.surface.fill(palette.window, box)
         y = box[1]
         for row in self._legend_rows():
@@ -280,19 +280,19 @@ class OffscreenRenderer:
     def _draw_heat_bar(self, x: int, middle: int, name: str) -> None:
         """Draw the colour bar of the heat map with its lowest and highest value."""
         canvas, palette = self.canvas, self.scene.palette
-        px, dim = canvas.px, palette.dim
+        px, dim = canvas.to_px, palette.dim
         scale = self.scene.heat_scale
         x += canvas.text((x, middle), name, size=12, colour=dim, middle=True) + px(4)
         x += canvas.text((x, middle), scale.lowest_label, size=12, face="mono", colour=dim, middle=True) + px(5)
         legend.draw_colour_bar(self.surface, (x, middle - px(5), px(80), px(10)), scale, palette)
-        canvas.text((x + px(85), middle), scale.highest, size=12, face="mono", colour=dim, middle=True)
+        canvas.text((x + px(85), middle), scale.highest_label, size=12, face="mono", colour=dim, middle=True)
 
     # --- captions ---------------------------------------------------------------------------------
 
     def _draw_captions(self, captions: Sequence[str]) -> None:
         """Draw the latest captions at the bottom of the maps, one above the other."""
         canvas, palette = self.canvas, self.scene.palette
-        px = canvas.px
+        px = canvas.to_px
         maps = [boxes.map for _, boxes in self.scene.panels_with_boxes()]
         right = max((box[0] + box[2] for box in maps), default=self.size[0])
         bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)

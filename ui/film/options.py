@@ -100,7 +100,7 @@ class Encoding:
         return self.suffix == GIF
 
     @property
-    def codec(self) -> str:
+    def codec_name(self) -> str:
         if self.is_lossless:
             return "libx264rgb"
         return "libvpx-vp9" if self.suffix == WEBM else "libx264"
@@ -113,7 +113,7 @@ class Encoding:
 
     @property
     def needs_even_sides(self) -> bool:
-        return self.codec == "libx264" and not self.exact_colours
+        return self.codec_name == "libx264" and not self.exact_colours
 
     def codec_options(self) -> dict[str, str]:
         """Return the options of the codec.
@@ -122,7 +122,7 @@ class Encoding:
         """
         if self.is_lossless:
             return {"preset": "ultrafast", "qp": "0", "bf": "0"}
-        if self.codec == "libvpx-vp9":
+        if self.codec_name == "libvpx-vp9":
             usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
             return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9_PRESETS[self.preset])}
         # The lookahead is limited to a quarter of a second, because its frames are lost if the program is killed.
@@ -131,7 +131,7 @@ class Encoding:
         return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
 
 
-def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "size") -> None:
+def check_picture_size(size: tuple[int, int], encoding: Encoding | None, where: str = "size") -> None:
     """Check that a picture or a video can have this size.
 
     Args:
@@ -157,7 +157,7 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
         )
 
 
-def even_size(size: tuple[int, int]) -> tuple[int, int]:
+def size_with_even_sides(size: tuple[int, int]) -> tuple[int, int]:
     """Return a size that every codec supports: odd sides are reduced by one pixel, to no less than `MIN_SIDE`."""
     return max(MIN_SIDE, size[0] & ~1), max(MIN_SIDE, size[1] & ~1)
 
@@ -231,7 +231,7 @@ class FilmOptions:
         return self.ticks_per_frame.denominator
 
 
-def frames_between(first: int, end: int, options: FilmOptions) -> int:
+def frame_count_between(first: int, end: int, options: FilmOptions) -> int:
     """Return the number of frames of a video from tick `first` to `end` (exclusive), without repeated frames."""
     ticks = max(0, end - first)
     return -(-ticks // options.tick_step) * options.frames_per_tick

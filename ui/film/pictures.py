@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.files.disk import make_folder, write_atomically
+from sim.files.disk import create_folder, write_file_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from sim.walker import WalkerView
@@ -21,7 +21,7 @@ from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
 from ui.film.offscreen import OffscreenRenderer
 from ui.film.options import MAX_PICTURE_SIDE, MAX_PIXELS, PICTURE, WINDOW, WindowPart
-from ui.film.recording_files import recording_name, recordings_folder, unused_path
+from ui.film.recording_files import recording_file_name, recordings_folder, unused_path
 from ui.model import files, session_saving
 from ui.model.appearance import Appearance
 from ui.model.columns import params_text
@@ -53,12 +53,12 @@ def draw_window_picture(dressing: ViewOverrides, scale: int = 1) -> pygame.Surfa
         ConfigError: The picture would be too large.
     """
     width, height = dressing.view.map_view.layout.size
-    size = _checked_size((width * scale, height * scale))
+    size = _checked_picture_size((width * scale, height * scale))
     stage = OffscreenRenderer(
         dressing.view.session,
         size,
         WindowPart(WINDOW),
-        _view_of_picture(dressing, scale),
+        _view_settings_for_picture(dressing, scale),
         scale=dressing.view.map_view.scale * scale,
     )
     return stage.draw()
@@ -78,12 +78,12 @@ def draw_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1)
     index = dressing.view.session.panel_index(panel)
     boxes = {shown.key: boxes for shown, boxes in dressing.view.map_view.panels_with_boxes()}.get(panel)
     width, height = boxes.whole[2:] if boxes else dressing.view.map_view.layout.size
-    whole = _checked_size((width * scale, height * scale))
+    whole = _checked_picture_size((width * scale, height * scale))
     stage = OffscreenRenderer(
         dressing.view.session,
         whole,
         WindowPart("panel", index + 1),
-        _view_of_picture(dressing, scale),
+        _view_settings_for_picture(dressing, scale),
         has_legend=False,
         has_title=False,
         scale=dressing.view.map_view.scale * scale,
@@ -91,17 +91,17 @@ def draw_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1)
     return stage.draw()
 
 
-def _view_of_picture(dressing: ViewOverrides, scale: int) -> Appearance:
+def _view_settings_for_picture(dressing: ViewOverrides, scale: int) -> Appearance:
     """Return the view settings of the window; an enlarged picture gets no grid lines if the window shows none."""
     desk = dressing.view
-    look = replace(dressing.current_look(), mode=desk.activity_text())
+    look = replace(dressing.current_appearance(), mode=desk.activity_text())
     zooms = [desk.map_view.camera_of_panel(panel.key, boxes).zoom for panel, boxes in desk.map_view.panels_with_boxes()]
     if scale == 1 or any(zoom >= TEXTURES_FROM_PX for zoom in zooms):
         return look
     return replace(look, left_out=frozenset({"grid"}))
 
 
-def _checked_size(size: tuple[int, int]) -> tuple[int, int]:
+def _checked_picture_size(size: tuple[int, int]) -> tuple[int, int]:
     """Return the size of a picture unchanged; raise a ConfigError if the picture would be too large."""
     if max(size) > 2 * MAX_PICTURE_SIDE or size[0] * size[1] > 4 * MAX_PIXELS:
         raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; choose a smaller scale")
@@ -123,24 +123,24 @@ def png_text_chunks(
         agent: Number of the focused agent.
         source: File from which the run was opened.
     """
-    texts = {"Title": run.scenario.title, "Tick": str(run.max_shown_tick), "Digest": run.world.digest()}
+    texts = {"Title": run.scenario.title, "Tick": str(run.max_shown_tick), "Digest": run.world.compute_digest()}
     if len(run.shown) > 1:
-        texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in run.shown_branches)
+        texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.compute_digest()}" for b in run.shown_branches)
     if run.scenario.caption:
         texts["Description"] = run.scenario.caption
-    texts["Agents"] = "\n".join(_agent_text(panel.view) for panel in run.panels)
-    texts["Map"] = _map_text(run)
+    texts["Agents"] = "\n".join(_agent_description(panel.view) for panel in run.panels)
+    texts["Map"] = _map_description(run)
     if source is not None:
         texts["Source"] = source.name
     texts[files.PICTURE_TEXT] = session_saving.session_text(run, folder, view, agent)
     return texts
 
 
-def _agent_text(view: WalkerView) -> str:
+def _agent_description(view: WalkerView) -> str:
     return f"{view.label}: {view.spec.key} budget={view.budget} {params_text(view.spec, view.params)}".rstrip()
 
 
-def _map_text(run: Run) -> str:
+def _map_description(run: Run) -> str:
     grid = run.world.grid
     return f"{grid.name}, {grid.width} x {grid.height}, seed {run.scenario.seed}"
 
@@ -155,7 +155,7 @@ def save_window_picture(dressing: ViewOverrides) -> Path:
 def save_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
     """Write a picture of one panel to a new file and return its path."""
     _complete_seek(dressing.view.session)
-    _require_panel(dressing, panel)
+    _check_panel_exists(dressing, panel)
     return _save_png(dressing, draw_panel_picture(dressing, panel, scale), [_label_of_panel(dressing, panel)])
 
 
@@ -165,7 +165,7 @@ def _complete_seek(session: Session) -> None:
         session.seek(session.tick)
 
 
-def _require_panel(dressing: ViewOverrides, key: PanelKey) -> None:
+def _check_panel_exists(dressing: ViewOverrides, key: PanelKey) -> None:
     if all(panel.key != key for panel in dressing.view.session.run.panels):
         raise ConfigError("there is no panel to save as a picture; add an agent first ({key:add_agent})")
 
@@ -183,23 +183,25 @@ def _save_png(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str
     texts = png_text_chunks(
         session.run, recordings_folder(), dressing.current_view_section(), agent=agent, source=session.path
     )
-    return _write_to_recordings(png_bytes(copied_pixels(picture), texts), recording_name(labels, session.tick, PICTURE))
+    return _write_to_recordings_folder(
+        png_bytes(copied_pixels(picture), texts), recording_file_name(labels, session.tick, PICTURE)
+    )
 
 
 def save_panel_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
     """Write a panel to a new SVG file, for use in a paper, and return the path of that file."""
     _complete_seek(dressing.view.session)
-    _require_panel(dressing, panel)
-    text = panel_svg(dressing.view.session.run, panel, dressing.current_look())
-    return _write_to_recordings(
-        text.encode("utf-8"), recording_name([_label_of_panel(dressing, panel)], dressing.view.session.tick, SVG)
+    _check_panel_exists(dressing, panel)
+    text = panel_svg(dressing.view.session.run, panel, dressing.current_appearance())
+    return _write_to_recordings_folder(
+        text.encode("utf-8"), recording_file_name([_label_of_panel(dressing, panel)], dressing.view.session.tick, SVG)
     )
 
 
-def _write_to_recordings(data: bytes, name: str) -> Path:
+def _write_to_recordings_folder(data: bytes, name: str) -> Path:
     """Write a file in the recordings folder and return its path; a number is added to a name that is taken."""
     folder = recordings_folder()
-    make_folder(folder)
+    create_folder(folder)
     path = unused_path(folder / name)
-    write_atomically(path, data)
+    write_file_atomically(path, data)
     return path

@@ -24,17 +24,17 @@ import numpy as np
 import pygame
 from av import FFmpegError
 
-from sim.files.disk import rename_synced, write_atomically
+from sim.files.disk import rename_file_synced, write_file_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
 from ui.film import options as film_options
 from ui.film import video
-from ui.film.options import FOLDER, PICTURE, Encoding, check_size, output_kind_of
+from ui.film.options import FOLDER, PICTURE, Encoding, check_picture_size, output_kind_of
 from ui.film.recording_files import (
     PART_SUFFIX,
     add_journal_entry,
     interrupted_recordings,
-    is_being_written,
+    is_part_file_being_written,
     lock_part_file,
     part_path_of,
     remove_part_file,
@@ -60,11 +60,11 @@ class _RecorderOutput(Protocol):
     target: Path
 
     @property
-    def bytes(self) -> int: ...
+    def written_bytes(self) -> int: ...
     def add(self, pixels: Pixels) -> None: ...
     def repeat_frame(self) -> None: ...
     def finish_output(self, progress: video.ProgressCallback) -> Path: ...
-    def close_unfinished(self, has_failed: bool = True) -> str: ...
+    def close_unfinished_output(self, has_failed: bool = True) -> str: ...
     def delete_output(self) -> None: ...
 
 
@@ -82,7 +82,7 @@ class _VideoOutput:
             raise
 
     @property
-    def bytes(self) -> int:
+    def written_bytes(self) -> int:
         return self._file.byte_count
 
     def add(self, pixels: Pixels) -> None:
@@ -107,7 +107,7 @@ class _VideoOutput:
         self.target = _convert_and_delete(self.part, self.target, progress)
         return self.target
 
-    def close_unfinished(self, has_failed: bool = True) -> str:
+    def close_unfinished_output(self, has_failed: bool = True) -> str:
         """Close the part file without converting it to the requested file.
 
         Args:
@@ -141,7 +141,7 @@ class _FolderOutput:
 
     def __init__(self, path: Path) -> None:
         self.target = _create_picture_folder(path)
-        self.bytes = self._count = 0
+        self.written_bytes = self._count = 0
         self._last = b""  # content of the last PNG file, written again when the picture is repeated
 
     def add(self, pixels: Pixels) -> None:
@@ -156,7 +156,7 @@ class _FolderOutput:
         with open(self._picture_path(self._count), "xb") as file:
             self._count += 1
             file.write(self._last)
-        self.bytes += len(self._last)
+        self.written_bytes += len(self._last)
 
     def _picture_path(self, number: int) -> Path:
         """Return the path of the picture with this number, counted from 0."""
@@ -168,7 +168,7 @@ class _FolderOutput:
             raise ConfigError(f"{self.target}: there is no picture to write")
         return self.target
 
-    def close_unfinished(self, has_failed: bool = True) -> str:
+    def close_unfinished_output(self, has_failed: bool = True) -> str:
         if not self.target.is_dir():
             return f"the folder {self.target} was deleted, so the pictures are lost"
         return f"the pictures written so far are in {self.target}"
@@ -187,7 +187,7 @@ class _PictureOutput:
     def __init__(self, path: Path, texts: dict[str, str]) -> None:
         self.target = unused_path(path)
         self._texts = texts
-        self.bytes = 0
+        self.written_bytes = 0
         self._last: Pixels | None = None
         with open(self.target, "xb"):  # report a path that cannot be written now, not after the run
             pass
@@ -204,11 +204,11 @@ class _PictureOutput:
             raise ConfigError(f"{self.target}: there is no picture to write")
         data = png_bytes(self._last, self._texts)
         self.target = unused_path(self.target)
-        write_atomically(self.target, data)
-        self.bytes = len(data)
+        write_file_atomically(self.target, data)
+        self.written_bytes = len(data)
         return self.target
 
-    def close_unfinished(self, has_failed: bool = True) -> str:
+    def close_unfinished_output(self, has_failed: bool = True) -> str:
         return "nothing was written"
 
     def delete_output(self) -> None:
@@ -305,7 +305,7 @@ class Recorder:
         fps = int(film_options.FPS.parse_value(fps, "fps"))
         self.fps = film_options.nearest_gif_rate(fps) if self.kind == film_options.GIF else fps
         encoding = Encoding(self.kind, self.fps, preset, exact_colours) if is_video else None
-        check_size(size, encoding)
+        check_picture_size(size, encoding)
         self.size = size
         self._output = _open_output(Path(path), size, self.kind, encoding, texts or {}, threads)
         self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
@@ -326,7 +326,9 @@ class Recorder:
 
     @property
     def status(self) -> RecorderStatus:
-        return RecorderStatus(self._frames, self._encoded, self._frames / self.fps, self._output.bytes, self._problem)
+        return RecorderStatus(
+            self._frames, self._encoded, self._frames / self.fps, self._output.written_bytes, self._problem
+        )
 
     def add(self, picture: "pygame.Surface | Pixels") -> bool:
         """Add the next frame; block while the queue of the encoder is full, so that no frame is dropped.
@@ -378,15 +380,15 @@ class Recorder:
         try:
             return self._output.finish_output(progress)
         except (OSError, FFmpegError) as error:
-            reason, outcome = _error_reason(error), self._output.close_unfinished()
+            reason, outcome = _error_reason_text(error), self._output.close_unfinished_output()
             self._problem = f"{self.target}: the recording could not be finished: {reason}; {outcome}"
             raise ConfigError(self._problem) from None
 
-    def stop_unfinished(self) -> str:
+    def stop_without_finishing(self) -> str:
         """Stop recording without finishing the file, which can be recovered later; return a message with its path."""
         self._jobs.put(_END_JOB)
         self._thread.join()
-        return self._output.close_unfinished(has_failed=bool(self._problem))
+        return self._output.close_unfinished_output(has_failed=bool(self._problem))
 
     def stop_and_delete(self) -> None:
         """Stop recording and delete the written files."""
@@ -400,11 +402,11 @@ class Recorder:
         """Encode the frames in the queue until `_END_JOB`; after an error, only free the buffers of the frames."""
         while (job := self._jobs.get()) is not _END_JOB:
             if not self._problem:
-                self._encode_entry(job)
+                self._encode_queue_entry(job)
             if job is not _REPEAT_JOB:
                 self._unused_buffers.put(job)
 
-    def _encode_entry(self, job: Any) -> None:
+    def _encode_queue_entry(self, job: Any) -> None:
         """Encode one frame of the queue; store the message of an error for the status of the recording."""
         try:
             if job is _REPEAT_JOB:
@@ -413,9 +415,8 @@ class Recorder:
                 self._output.add(job)
             self._encoded += 1
         except Exception as error:  # whatever the error is, the run continues, and the part file is kept
-            self._problem = (
-                f"{self.target}: the recording stopped: {_error_reason(error)}; {self._output.close_unfinished()}"
-            )
+            reason, outcome = _error_reason_text(error), self._output.close_unfinished_output()
+            self._problem = f"{self.target}: the recording stopped: {reason}; {outcome}"
 
 
 def _open_output(
@@ -427,10 +428,10 @@ def _open_output(
             return _VideoOutput(path, size, encoding, threads)
         return _FolderOutput(path) if kind == FOLDER else _PictureOutput(path, texts)
     except (OSError, FFmpegError) as error:
-        raise ConfigError(f"{path}: cannot be written: {_error_reason(error)}") from None
+        raise ConfigError(f"{path}: cannot be written: {_error_reason_text(error)}") from None
 
 
-def _error_reason(error: BaseException) -> str:
+def _error_reason_text(error: BaseException) -> str:
     """Return a short description of an error, for the end of a message."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
@@ -458,7 +459,9 @@ def _rename_to_unused(source: Path, target: Path) -> Path:
     while os.path.lexists(path):
         number += 1
         path = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    rename_synced(source, path)  # raises if it fails, so that callers do not delete the only other copy of the video
+    rename_file_synced(
+        source, path
+    )  # raises if it fails, so that callers do not delete the only other copy of the video
     return path
 
 
@@ -481,13 +484,13 @@ def recover_recording(part: str | os.PathLike[str], progress: video.ProgressCall
     if not os.path.isfile(place):
         raise ConfigError(f"{part}: there is no such file")
     try:
-        if is_being_written(place):
+        if is_part_file_being_written(place):
             raise ConfigError(f"{part}: it is still being recorded")
         if readable_seconds_of(place) == 0:
             raise ConfigError(f"{part}: it contains no picture")
         return _convert_and_delete(place, target_path_of(place), progress)
     except (OSError, FFmpegError) as error:
-        raise ConfigError(f"{part}: cannot be finished: {_error_reason(error)}") from None
+        raise ConfigError(f"{part}: cannot be finished: {_error_reason_text(error)}") from None
 
 
 def discard_part_file(part: str | os.PathLike[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pygame
 
-from sim.files.disk import make_folder
+from sim.files.disk import create_folder
 from sim.params import ConfigError, Value
 from ui.dialogs.dialog_base import DialogHost
 from ui.dialogs.question import QuestionDialog
@@ -21,7 +21,7 @@ from ui.film import recording_files
 from ui.film.forms import ExportDialog, RecordDialog, film_options_of
 from ui.film.messages import WorkerReport
 from ui.film.options import PICTURE
-from ui.film.replay import replay_spec_of
+from ui.film.replay import replay_spec_of_run
 from ui.film.worker_handle import WorkerHandle
 from ui.panels.view_overrides import ViewOverrides
 from ui.widgets.canvas import HitRegion
@@ -49,17 +49,19 @@ class RecordingController:
         return self.active_recording is not None
 
     @property
-    def is_busy(self) -> bool:
+    def is_recording_or_exporting(self) -> bool:
         """Return whether any recording or export is running, or its process has not been reaped."""
         return self.is_on or bool(self.exports or self._finishing_workers or self._unreaped_workers)
 
     @property
-    def must_wait(self) -> bool:
+    def must_run_wait(self) -> bool:
         """Return whether the run must wait, because the record dialog is open or the worker is too far behind."""
-        return self._is_dialog_open or (self.active_recording is not None and self.active_recording.must_wait)
+        return self._is_record_dialog_open or (
+            self.active_recording is not None and self.active_recording.must_simulation_wait
+        )
 
     @property
-    def _is_dialog_open(self) -> bool:
+    def _is_record_dialog_open(self) -> bool:
         """Return whether the record dialog pauses the run: it is open, and no seek is in progress."""
         return self._record_dialog is not None and self._record_dialog.is_open and not self.desk.session.run.is_seeking
 
@@ -81,14 +83,14 @@ class RecordingController:
         """Start recording at the current tick, with the options entered in the dialog."""
         desk = self.desk
         options = film_options_of(values, desk.map_view.layout.size, desk.session.panel_index(desk.session.focused_key))
-        target = self._unused_target(values)
+        target = self._unused_target_path(values)
         self.active_recording = WorkerHandle.start_recording(
-            target, desk.session, options, self.dressing.current_look()
+            target, desk.session, options, self.dressing.current_appearance()
         )
         keys = "{key:record} stops" if desk.player.clock.is_running else "{key:play} starts the run, {key:record} stops"
         desk.show_message(f"Recording to {target.name} in {target.parent}. {keys} the recording.")
 
-    def _unused_target(self, values: Values, last: int | None = None) -> Path:
+    def _unused_target_path(self, values: Values, last: int | None = None) -> Path:
         """Return an unused path in the recordings folder, named after the agents and ticks of the recording.
 
         Args:
@@ -101,13 +103,13 @@ class RecordingController:
         desk = self.desk
         first = desk.session.tick if last is None else int(values["from_tick"])
         folder = recording_files.recordings_folder()
-        make_folder(folder)
+        create_folder(folder)
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in desk.map_view.shown_panels]
         # files that running workers will write, which may not exist on disk yet
         promised = {studio.report.path for studio in (*self.exports, *self._finishing_workers)}
         target = recording_files.unused_path(
-            folder / recording_files.recording_name(labels, first, suffix, last), promised
+            folder / recording_files.recording_file_name(labels, first, suffix, last), promised
         )
         recording_files.check_is_writable(target)
         return target
@@ -115,7 +117,7 @@ class RecordingController:
     def stop_recording(self) -> None:
         """Stop the recording; its worker finishes the file in the background."""
         if self.active_recording is not None:
-            self.active_recording.send_changes(self.desk.session, self.dressing.current_look())
+            self.active_recording.send_window_changes(self.desk.session, self.dressing.current_appearance())
             self.active_recording.stop_recording()
             self._finishing_workers.append(self.active_recording)
             self.active_recording = None
@@ -135,7 +137,7 @@ class RecordingController:
             last: Initial value of the last tick; None: the last known tick of the run.
         """
         session = self.desk.session
-        end = max(session.run.end, session.tick) if last is None else last
+        end = max(session.run.last_reached_tick, session.tick) if last is None else last
         parent = session.run.tree[session.run.front].parent
         self.host.open_dialog(ExportDialog(self.host, self.start_export, first, end, parent is not None))
 
@@ -157,38 +159,42 @@ class RecordingController:
         options = film_options_of(values, desk.map_view.layout.size, session.panel_index(session.focused_key))
         branches = None
         parent = session.run.tree[session.run.front].parent
-        look = self.dressing.current_look()
+        look = self.dressing.current_appearance()
         if values.get("beside_parent") and parent is not None:
             branches = [parent, session.run.front]
             look = replace(look, order=())
-        target = self._unused_target(values, last)
+        target = self._unused_target_path(values, last)
         self.exports.append(
-            WorkerHandle.start_export(target, replay_spec_of(session.run, branches), (first, last + 1), options, look)
+            WorkerHandle.start_export(
+                target, replay_spec_of_run(session.run, branches), (first, last + 1), options, look
+            )
         )
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
         desk.show_message(f"Exporting {what} to {target.name}")
 
     # --- updates once a frame ---------------------------------------------------------------------
 
-    def keep(self) -> None:
+    def update_workers(self) -> None:
         """Send changes of the run to the worker, and notify the user of finished files. Call this once per frame."""
         if self.active_recording is not None:
-            self.active_recording.send_changes(self.desk.session, self.dressing.current_look())
+            self.active_recording.send_window_changes(self.desk.session, self.dressing.current_appearance())
             if (
                 self.active_recording.report.is_done
             ):  # the worker has stopped by itself, for example because the disk is full
-                self._notify_result(self.active_recording)
+                self._notify_of_result(self.active_recording)
                 self.active_recording = None
-        self._finishing_workers = [studio for studio in self._finishing_workers if not self._notify_if_done(studio)]
-        self.exports = [studio for studio in self.exports if not self._notify_if_done(studio)]
+        self._finishing_workers = [
+            studio for studio in self._finishing_workers if not self._notify_if_worker_done(studio)
+        ]
+        self.exports = [studio for studio in self.exports if not self._notify_if_worker_done(studio)]
         self._unreaped_workers = [studio for studio in self._unreaped_workers if not studio.reap_process()]
 
-    def _notify_if_done(self, studio: WorkerHandle) -> bool:
+    def _notify_if_worker_done(self, studio: WorkerHandle) -> bool:
         if studio.report.is_done:
-            self._notify_result(studio)
+            self._notify_of_result(studio)
         return studio.report.is_done
 
-    def _notify_result(self, studio: WorkerHandle) -> None:
+    def _notify_of_result(self, studio: WorkerHandle) -> None:
         """Notify the user of the result of a recording or export, whose process still has to be reaped."""
         report = studio.report
         self._unreaped_workers.append(studio)
@@ -224,7 +230,7 @@ class RecordingController:
         parts = [leftover.part_path for leftover in found]
         answers = (
             ("Discard", partial(self._delete_part_files, parts), "danger"),
-            ("Later", _keep_for_later, ""),
+            ("Later", _keep_part_files, ""),
             ("Finish", partial(self._finish_part_files, parts), "main"),
         )
         self.host.open_dialog(QuestionDialog(self.host, "Interrupted recordings", text, answers))
@@ -276,14 +282,14 @@ class RecordingController:
         self, studio: WorkerHandle, action: Callable[[], None] | None, command: str, right: int, middle: int
     ) -> int:
         canvas, palette = self.desk.canvas, self.desk.palette
-        px = canvas.px
+        px = canvas.to_px
         text = indicator_text(studio.report, is_export=studio in self.exports)
         width = canvas.text_width(text, 13, "mono") + px(34)
         box = (right - width, middle - px(13), width, px(26))
         is_filming = studio is self.active_recording
         tip = f"{studio.report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
         hot = canvas.add_hit_region(
-            HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.shortcut_of(command))
+            HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.shortcut_of_command(command))
         )
         canvas.fill_box(box, palette.hover if hot else palette.raised, 6)
         dot = RED if is_filming else palette.dim
@@ -308,5 +314,5 @@ def file_size_text(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size < 1e9 else f"{size / 1e9:.2f} GB"
 
 
-def _keep_for_later() -> None:
+def _keep_part_files() -> None:
     """Do nothing: the recordings are offered again at the next start."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.files.disk import check_name_length, shorten_name
+from sim.files.disk import check_file_name_lengths, shorten_file_name
 from sim.files.file_locks import lock_descriptor
 from sim.files.user_folders import config_folder
 from sim.params import ConfigError
@@ -61,7 +61,7 @@ def check_is_writable(path: str | os.PathLike[str]) -> None:
     Raises:
         ConfigError: The name is too long, or the folder is missing or read-only.
     """
-    check_name_length(path, spare=_MAX_ADDED_BYTES)
+    check_file_name_lengths(path, spare=_MAX_ADDED_BYTES)
     folder = Path(path).absolute().parent
     reason = ""
     if not os.path.exists(folder):
@@ -74,7 +74,7 @@ def check_is_writable(path: str | os.PathLike[str]) -> None:
         raise ConfigError(f"{path}: cannot be written: {reason}")
 
 
-def recording_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int | None = None) -> str:
+def recording_file_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int | None = None) -> str:
     """Return a file name such as lazy-vs-eager-tick-66.mp4 or lazy-vs-eager-ticks-10-30.gif.
 
     Args:
@@ -87,7 +87,7 @@ def recording_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: in
     words = [word for word in words if word]
     while len(words) > 1 and len("-vs-".join(words).encode()) > _MAX_LABEL_BYTES:
         words.pop()
-    who = shorten_name("-vs-".join(words), _MAX_LABEL_BYTES).rstrip("-") or "run"
+    who = shorten_file_name("-vs-".join(words), _MAX_LABEL_BYTES).rstrip("-") or "run"
     # the name of a folder has no dots, because the text after a dot would look like a suffix
     who = who if suffix else who.replace(".", "-")
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
@@ -165,7 +165,7 @@ def _part_files_in(folder: Path) -> list[Path]:
 
 def _interrupted_recording(part: Path) -> InterruptedRecording | None:
     try:
-        if is_being_written(part):
+        if is_part_file_being_written(part):
             return None
         about = part.stat()
     except OSError:
@@ -195,7 +195,7 @@ def lock_part_file(descriptor: int) -> bool:
         return True
 
 
-def is_being_written(part: Path) -> bool:
+def is_part_file_being_written(part: Path) -> bool:
     with open(part, "rb+") as file:
         return not lock_part_file(file.fileno())
 

@@ -41,7 +41,7 @@ class ReplaySpec:
         Ticks with a time limit in milliseconds are not reproducible after the saved part of the run, because only that
         part records which agents finished planning within the limit.
         """
-        ticks = [_first_limited_tick(self.scenario.tick_ms, saved.state) for saved in self.expected]
+        ticks = [_first_time_limited_tick(self.scenario.tick_ms, saved.state) for saved in self.expected]
         return min((tick for tick in ticks if tick is not None), default=None)
 
     @property
@@ -50,7 +50,7 @@ class ReplaySpec:
         return tuple(state.number for state in self.branches) or (ROOT_BRANCH,)
 
 
-def replay_spec_of(run: Run, branches: Sequence[int] | None = None) -> ReplaySpec:
+def replay_spec_of_run(run: Run, branches: Sequence[int] | None = None) -> ReplaySpec:
     """Return the description of a run with all of its current commands.
 
     Args:
@@ -68,10 +68,10 @@ def branch_states_at_start(run: Run, branches: Sequence[int] | None = None) -> t
         branches: Numbers of the branches; None: the branches on screen.
     """
     chosen = run.shown if branches is None else branches
-    return _reset_to_tick_0([run.tree.state(number) for number in chosen])
+    return _states_reset_to_tick_0([run.tree.state(number) for number in chosen])
 
 
-def _reset_to_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
+def _states_reset_to_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
     present = {state.number for state in states}
     return tuple(
         replace(state, tick=0, horizon=0, parent=state.parent if state.parent in present else None) for state in states
@@ -90,13 +90,13 @@ def replay_spec_of_session(saved: SavedSession, path: Path | None = None, chosen
         ConfigError: There is no branch with a chosen name or number.
     """
     states = {branch.state.number: branch.state for branch in saved.branches}
-    numbers = [_branch_number(name, states) for name in chosen] or list(saved.shown_branches) or [saved.branch]
-    branches = _reset_to_tick_0([states[number] for number in dict.fromkeys(numbers)])
+    numbers = [_branch_number_of_name(name, states) for name in chosen] or list(saved.shown_branches) or [saved.branch]
+    branches = _states_reset_to_tick_0([states[number] for number in dict.fromkeys(numbers)])
     expected = tuple(branch for branch in saved.branches if branch.state.number in numbers)
-    return ReplaySpec(files.with_title(saved.scenario, path), branches, numbers[0], expected)
+    return ReplaySpec(files.scenario_with_title(saved.scenario, path), branches, numbers[0], expected)
 
 
-def _branch_number(name: str, states: Mapping[int, BranchState]) -> int:
+def _branch_number_of_name(name: str, states: Mapping[int, BranchState]) -> int:
     """Return the number of the branch with this name or number; raise a ConfigError if there is none."""
     if name.isdecimal() and int(name) in states:
         return int(name)
@@ -106,7 +106,7 @@ def _branch_number(name: str, states: Mapping[int, BranchState]) -> int:
     raise ConfigError(f"branch: no branch '{name}'{did_you_mean_hint(name, [s.name for s in states.values()])}")
 
 
-def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
+def _first_time_limited_tick(milliseconds: float, state: BranchState) -> int | None:
     """Return the first tick with a time limit after the recorded part of a branch; None if there is no such tick.
 
     Args:
@@ -130,15 +130,17 @@ class Rerun:
         maker = world_builder(replay.scenario, measures_at_once=True)
         tree = BranchTree.from_states(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
         for saved in replay.expected:
-            tree[saved.state.number].timeline.set_expected_digests(saved.digests, saved.last, dict(saved.agent_digests))
+            tree[saved.state.number].timeline.set_expected_digests(
+                saved.digests, saved.shown_digest, dict(saved.agent_digests)
+            )
         self.run = Run(replay.scenario, tree, replay.focused, replay.branch_numbers)
-        self.seek_to(0)
+        self.seek_to_tick(0)
 
     @property
     def tick(self) -> int:
         return self.run.max_shown_tick
 
-    def seek_to(self, tick: int) -> int:
+    def seek_to_tick(self, tick: int) -> int:
         """Seek to a tick and apply the commands of this tick.
 
         The seek pauses at the ticks at which branches were saved, because session files have digests of these ticks,
@@ -147,7 +149,7 @@ class Rerun:
         Returns:
             The tick that was reached, which is smaller than `tick` if the run ends before.
         """
-        saved_at = {saved.last[0] for saved in self.replay.expected if saved.last}
+        saved_at = {saved.shown_digest[0] for saved in self.replay.expected if saved.shown_digest}
         for stop in (*sorted(stop for stop in saved_at if self.tick < stop < tick), tick):
             self.run.seek(stop)
         self.run.user_messages.until_next_edit.clear()
@@ -168,10 +170,10 @@ class Rerun:
         tick, run = self.tick, self.run
         self.replay = replay
         for state in replay.branches:
-            run.tree[state.number].timeline.replace_log(state.entries)
+            run.tree[state.number].timeline.replace_command_log(state.entries)
             run.tree.rename_branch(state.number, state.name)
         run.front = replay.focused if replay.focused in run.shown else run.front
-        self.seek_to(tick)
+        self.seek_to_tick(tick)
         return True
 
     def captions_between(self, after: int, until: int) -> list[Caption]:

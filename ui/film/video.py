@@ -46,7 +46,7 @@ class VideoEncoder:
         Raises:
             ConfigError: The codec is missing on this machine.
         """
-        check_codec(encoding)
+        check_codec_available(encoding)
         self.size, self.encoding, self.threads = size, encoding, threads
         self.frames = 0
         self._last: Any = None  # last picture as a PyAV frame, encoded again when the picture is repeated
@@ -61,7 +61,9 @@ class VideoEncoder:
 
     def _create_stream(self) -> Any:
         encoding = self.encoding
-        stream: Any = self._container.add_stream(encoding.codec, rate=encoding.fps, options=encoding.codec_options())
+        stream: Any = self._container.add_stream(
+            encoding.codec_name, rate=encoding.fps, options=encoding.codec_options()
+        )
         stream.width, stream.height = self.size
         stream.pix_fmt = encoding.pixel_format
         context = stream.codec_context
@@ -118,17 +120,17 @@ class VideoEncoder:
             self._container.close()
 
 
-def check_codec(encoding: Encoding) -> None:
+def check_codec_available(encoding: Encoding) -> None:
     """Check that PyAV has the encoder, which may be missing if PyAV is a package of a Linux distribution.
 
     Raises:
         ConfigError: The encoder is missing; the message lists the formats that can be recorded.
     """
-    if encoding.codec in av.codecs_available:
+    if encoding.codec_name in av.codecs_available:
         return
-    kinds = [kind for kind in (MP4, WEBM, GIF) if Encoding(kind).codec in av.codecs_available]
+    kinds = [kind for kind in (MP4, WEBM, GIF) if Encoding(kind).codec_name in av.codecs_available]
     raise ConfigError(
-        f"{encoding.suffix}: the encoder {encoding.codec} is not installed; available formats: "
+        f"{encoding.suffix}: the encoder {encoding.codec_name} is not installed; available formats: "
         f"{', '.join([*kinds, PICTURE])}"
     )
 
@@ -138,11 +140,11 @@ def check_codec(encoding: Encoding) -> None:
 ProgressCallback = Callable[[float], None]  # type of a callback that gets the completed fraction, from 0 to 1
 
 
-def _no_progress(share: float) -> None:
+def _ignore_progress(share: float) -> None:
     pass
 
 
-def convert_part_file(part: Path, target: Path, progress: ProgressCallback = _no_progress) -> None:
+def convert_part_file(part: Path, target: Path, progress: ProgressCallback = _ignore_progress) -> None:
     """Convert the part file of a video to the requested format; delete an incomplete target after an error.
 
     Args:
@@ -174,7 +176,7 @@ def _copy_frames_to_container(part: Path, target: Path, progress: ProgressCallba
         rate = stream.average_rate or Fraction(30)
         copy.time_base = 1 / rate
         length = max(1, part.stat().st_size)
-        for index, packet in enumerate(_complete_packets(source, stream)):
+        for index, packet in enumerate(_undamaged_packets(source, stream)):
             progress(min(1.0, (packet.pos or 0) / length))
             packet.stream = copy
             packet.time_base = 1 / rate
@@ -183,7 +185,7 @@ def _copy_frames_to_container(part: Path, target: Path, progress: ProgressCallba
             file.mux(packet)
 
 
-def _complete_packets(source: Any, stream: Any) -> Iterator[Any]:
+def _undamaged_packets(source: Any, stream: Any) -> Iterator[Any]:
     """Yield the complete packets of a video file, which may end in the middle of a packet."""
     try:
         for packet in source.demux(stream):
@@ -207,7 +209,7 @@ def decoded_frames(part: Path) -> Iterator[Any]:
 def count_frames(path: Path) -> int:
     """Return the number of frames of a video file, without decoding the frames."""
     with av.open(str(path)) as source:
-        return sum(1 for _ in _complete_packets(source, source.streams.video[0]))
+        return sum(1 for _ in _undamaged_packets(source, source.streams.video[0]))
 
 
 def readable_seconds_of(path: Path) -> float:

@@ -17,13 +17,13 @@ from sim.params import ConfigError
 from ui.film.film import Film, FilmCancelled, export_video, start_film
 from ui.film.messages import (
     CancelFilm,
-    CutTo,
+    CutToTick,
     ExportJob,
     FilmJob,
-    FilmUntil,
+    FilmUntilTick,
     LoadAgentFiles,
     ReplaceRun,
-    SetView,
+    SetViewSettings,
     StopFilm,
     WorkerMessage,
     WorkerReport,
@@ -57,7 +57,7 @@ class _MessageQueue:
         except (EOFError, OSError, pickle.UnpicklingError):
             self._messages.put(StopFilm())
 
-    def next(self, patience_s: float | None = None) -> WorkerMessage | None:
+    def next_message(self, patience_s: float | None = None) -> WorkerMessage | None:
         """Return the next message, or None after `patience_s` seconds without one (None: wait without limit)."""
         try:
             return self._messages.get(timeout=patience_s)
@@ -66,7 +66,7 @@ class _MessageQueue:
 
     def messages_until_stop(self, patience_s: float | None = None) -> Iterator[WorkerMessage | None]:
         """Yield the messages before `StopFilm` or `CancelFilm`; yield None after `patience_s` seconds without one."""
-        while not isinstance(message := self.next(patience_s), StopFilm | CancelFilm):
+        while not isinstance(message := self.next_message(patience_s), StopFilm | CancelFilm):
             yield message
 
 
@@ -128,14 +128,14 @@ def main() -> int:
     if hasattr(os, "nice"):
         os.nice(_NICE_INCREMENT)  # lowers the priority of this process below that of the window
     inbox, reporter = _MessageQueue(sys.stdin.buffer), _ReportSender(out)
-    job = inbox.next()
+    job = inbox.next_message()
     if isinstance(job, FilmJob | ExportJob):
         reporter.report = replace(reporter.report, path=job.path)
     try:
         if isinstance(job, FilmJob):
             _record_run(job, inbox, reporter)
         elif isinstance(job, ExportJob):
-            _export_ticks(job, inbox, reporter)
+            _record_tick_range(job, inbox, reporter)
     except ConfigError as error:
         reporter.done(problem="; ".join(error.problems))
     return 0
@@ -154,7 +154,8 @@ def _record_run(job: FilmJob, inbox: _MessageQueue, reporter: _ReportSender) -> 
             if film.recorder.status.problem:
                 break  # report the failure at once, not only when the user stops the recording
     except BaseException:
-        film.recorder.stop_unfinished()  # close the part file, so that the recording can be recovered after the error
+        # close the part file, so that the recording can be recovered after the error
+        film.recorder.stop_without_finishing()
         raise
     if inbox.is_cancelled:
         film.recorder.stop_and_delete()
@@ -162,7 +163,7 @@ def _record_run(job: FilmJob, inbox: _MessageQueue, reporter: _ReportSender) -> 
         return
     film.film_remaining_ticks()
     path = film.recorder.finish_file(reporter.on_conversion_progress)
-    reporter.done(path=str(path), bytes=_output_size(path), share=1.0)
+    reporter.done(path=str(path), bytes=_output_size_bytes(path), share=1.0)
 
 
 def _codec_thread_count() -> int:
@@ -179,15 +180,15 @@ def _apply_message(film: Film, message: WorkerMessage) -> None:
             film.continue_with_replay(
                 replace(replay, scenario=film.rerun.replay.scenario) if is_same_run else replay, tick
             )
-        case FilmUntil(tick):
-            film.film_until(tick)
-        case CutTo(tick):
-            film.cut_to(tick)
-        case SetView(look):
-            film.set_view(look)
+        case FilmUntilTick(tick):
+            film.film_until_tick(tick)
+        case CutToTick(tick):
+            film.cut_to_tick(tick)
+        case SetViewSettings(look):
+            film.set_view_settings(look)
 
 
-def _export_ticks(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSender) -> None:
+def _record_tick_range(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSender) -> None:
     """Record a range of ticks until the range is complete or the window cancels the export."""
     reporter.end = job.ticks[1]
     threading.Thread(target=_listen_for_cancel, args=(inbox,), daemon=True).start()
@@ -211,7 +212,7 @@ def _export_ticks(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSender)
     except FilmCancelled:
         reporter.done(is_cancelled=True)
         return
-    reporter.done(path=str(done.path), bytes=done.bytes, frames=done.frames, seconds=done.seconds, share=1.0)
+    reporter.done(path=str(done.path), bytes=done.bytes, frames=done.frames, seconds=done.duration_s, share=1.0)
 
 
 def _listen_for_cancel(inbox: _MessageQueue) -> None:
@@ -223,7 +224,7 @@ def _listen_for_cancel(inbox: _MessageQueue) -> None:
         pass
 
 
-def _output_size(path: Path) -> int:
+def _output_size_bytes(path: Path) -> int:
     """Return the size in bytes of a file, or of all files in a folder of pictures."""
     return path.stat().st_size if path.is_file() else sum(file.stat().st_size for file in path.iterdir())
 

@@ -27,19 +27,19 @@ from agents.own_files import loaded_files_json
 from ui import subprocesses
 from ui.film.messages import (
     CancelFilm,
-    CutTo,
+    CutToTick,
     ExportJob,
     FilmJob,
-    FilmUntil,
+    FilmUntilTick,
     LoadAgentFiles,
     ReplaceRun,
-    SetView,
+    SetViewSettings,
     StopFilm,
     WorkerMessage,
     WorkerReport,
 )
 from ui.film.options import FilmOptions
-from ui.film.replay import ReplaySpec, branch_states_at_start, replay_spec_of
+from ui.film.replay import ReplaySpec, branch_states_at_start, replay_spec_of_run
 from ui.model.appearance import Appearance
 from ui.model.session import Session
 
@@ -68,7 +68,7 @@ class WorkerHandle:
         self._outbox: queue.SimpleQueue[WorkerMessage | None] = (
             queue.SimpleQueue()
         )  # messages to send; None ends the thread
-        self._process = _start_process()
+        self._process = _start_worker_process()
         self._threads = [
             threading.Thread(target=work, name=f"studio {work.__name__}", daemon=True)
             for work in (self._write_messages, self._read_reports, self._collect_error_lines)
@@ -89,7 +89,7 @@ class WorkerHandle:
             options: Options of the video.
             look: View settings.
         """
-        replay = replay_spec_of(session.run)
+        replay = replay_spec_of_run(session.run)
         studio = cls(FilmJob(os.path.abspath(path), replay, session.run.max_shown_tick, options, look))
         studio._run = session.run.tree
         return studio
@@ -116,7 +116,7 @@ class WorkerHandle:
 
     # --- following the window ---------------------------------------------------------------------
 
-    def send_changes(self, session: Session, look: Appearance) -> None:
+    def send_window_changes(self, session: Session, look: Appearance) -> None:
         """Send the worker all changes of the run, the view settings and the tick since the last call."""
         if self.is_stopping or self.report.is_done or session.run.is_seeking:
             return
@@ -124,12 +124,12 @@ class WorkerHandle:
         self._send_run_changes(session, tick)
         if look != self._look:
             self._look = look
-            self._queue_message(SetView(look))
+            self._queue_message(SetViewSettings(look))
         if tick < self._sent_tick or (self._is_seek_next and tick != self._sent_tick):
-            self._queue_message(CutTo(tick))
+            self._queue_message(CutToTick(tick))
             self._segment_start = tick
         elif tick > self._sent_tick:
-            self._queue_message(FilmUntil(tick))
+            self._queue_message(FilmUntilTick(tick))
         self._sent_tick, self._is_seek_next = tick, False
 
     def _send_run_changes(self, session: Session, tick: int) -> None:
@@ -142,7 +142,7 @@ class WorkerHandle:
             self._queue_message(LoadAgentFiles(named))
         if session.run.tree is not self._run:
             self._run = session.run.tree
-            self._replay = replay_spec_of(session.run)
+            self._replay = replay_spec_of_run(session.run)
             self._queue_message(ReplaceRun(self._replay, tick, is_same_run=False))
             self._sent_tick = self._segment_start = tick
         elif states != self._replay.branches or session.run.front != self._replay.focused:
@@ -160,7 +160,7 @@ class WorkerHandle:
         return max(0, int(ticks / self.options.ticks_per_frame))
 
     @property
-    def must_wait(self) -> bool:
+    def must_simulation_wait(self) -> bool:
         """Return whether the simulation should wait because the worker is too far behind."""
         return not (self.report.is_done or self.is_stopping) and self.frames_behind > MAX_FRAMES_BEHIND
 
@@ -252,8 +252,8 @@ class WorkerHandle:
             self._error_lines.append(line.decode(errors="replace"))
 
 
-def _start_process() -> "subprocess.Popen[bytes]":
+def _start_worker_process() -> "subprocess.Popen[bytes]":
     """Start a worker process, detached from the terminal, so that Ctrl+C there ends only the window."""
-    return subprocesses.start_module(
+    return subprocesses.start_detached_module(
         "ui.film.worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -27,15 +27,17 @@ class DropQueue:
         If several files were dropped together, each of them waits until the dialogs of the previous one are closed.
         """
         if self._new_drops:
-            self._waiting, self._new_drops = self._files_to_open(self._new_drops), []
-            self.window.documents.open_path(self._waiting.pop(0))
+            self._waiting, self._new_drops = self._dropped_files_to_open(self._new_drops), []
+            self.window.document_opener.open_path(self._waiting.pop(0))
         elif self._waiting and self.window.dialogs.open_one is None:
-            self.window.documents.open_path(self._waiting.pop(0))
+            self.window.document_opener.open_path(self._waiting.pop(0))
 
-    def _files_to_open(self, dropped: list[Path]) -> list[Path]:
+    def _dropped_files_to_open(self, dropped: list[Path]) -> list[Path]:
         """Return the dropped files to open: the first run, then all agent files; notify the user about further runs."""
         agents = [path for path in dropped if path.suffix.lower() == own_files.AGENT_FILE_SUFFIX]
         runs = [path for path in dropped if path not in agents]
         if len(runs) > 1:
-            self.window.notify(f"{len(runs)} files were dropped at once, but only one can be opened: {runs[0].name}")
+            self.window.notify_user(
+                f"{len(runs)} files were dropped at once, but only one can be opened: {runs[0].name}"
+            )
         return [*runs[:1], *agents]

@@ -3,8 +3,8 @@
 import pygame
 
 from ui.commands.window import AppContext
-from ui.panels.context_menu import item_callback
-from ui.widgets.key_names import key_press_name, with_cmd_as_ctrl
+from ui.panels.context_menu import menu_item_callback
+from ui.widgets.key_names import key_press_name, modifiers_with_cmd_as_ctrl
 
 # keys whose repeats are ignored while a menu is open or a control is focused
 _KEYS_WITHOUT_REPEAT = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)
@@ -19,7 +19,7 @@ class KeyDispatcher:
         self._ignored_key: int | None = None  # key that opened or closed a dialog; its repeats are ignored until key-up
 
     def handle_event(self, event: pygame.event.Event) -> None:
-        if (mod := with_cmd_as_ctrl(event.mod)) != event.mod:
+        if (mod := modifiers_with_cmd_as_ctrl(event.mod)) != event.mod:
             event = pygame.event.Event(event.type, {**event.dict, "mod": mod})
         if event.type == pygame.KEYUP:
             self._handle_key_up(event)
@@ -61,9 +61,9 @@ class KeyDispatcher:
             return False
         step = {pygame.K_UP: -1, pygame.K_DOWN: 1}.get(event.key)
         if step is not None:
-            menu.step(step)
+            menu.move_selection(step)
         elif event.key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
-            item_callback(desk, menu, menu.items[menu.place].action)()
+            menu_item_callback(desk, menu, menu.items[menu.place].action)()
         else:
             desk.state.menu = None
         return True
@@ -84,7 +84,7 @@ class KeyDispatcher:
     def _handle_control_key(self, event: pygame.event.Event) -> None:
         """Activate the focused control with Enter or Space; remove the focus with Escape."""
         canvas = self.window.canvas
-        region = canvas.hit_region_named(canvas.focus_id or "")
+        region = canvas.hit_region_with_id(canvas.focus_id or "")
         if event.key == pygame.K_ESCAPE or region is None or region.action is None:
             canvas.focus_id = None
         else:

@@ -13,7 +13,7 @@ from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
 from ui.model.tools import Point, clipped_to_map
 from ui.widgets.canvas import HitRegion
-from ui.widgets.key_names import with_cmd_as_ctrl
+from ui.widgets.key_names import modifiers_with_cmd_as_ctrl
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 ZOOM_STEP = 1.25
@@ -64,13 +64,13 @@ class MouseDispatcher:
         return ToolPreview(
             [
                 grid.cell(x, y)
-                for x, y in clipped_to_map(editor.preview_cells(window.state.hover), grid.width, grid.height)
+                for x, y in clipped_to_map(editor.cells_to_preview(window.state.hover), grid.width, grid.height)
             ]
         )
 
     # --- cursor shape -----------------------------------------------------------------------------
 
-    def show_cursor(self) -> None:
+    def update_cursor_shape(self) -> None:
         """Set the cursor shape for what a click at the pointer would do; dialogs set their own shape."""
         wanted = self._cursor_shape(pygame.mouse.get_pos())
         if wanted != self._shown_cursor and self.window.dialogs.open_one is None:
@@ -103,7 +103,7 @@ class MouseDispatcher:
             return pygame.SYSTEM_CURSOR_HAND
         if window.editor.selecting.would_move_piece(hover):
             return pygame.SYSTEM_CURSOR_SIZEALL
-        is_end = hover is not None and grid.contains(*hover) and grid.cell(*hover) in (world.start, world.goal)
+        is_end = hover is not None and grid.contains_point(*hover) and grid.cell(*hover) in (world.start, world.goal)
         return pygame.SYSTEM_CURSOR_HAND if is_end else pygame.SYSTEM_CURSOR_CROSSHAIR
 
     # --- buttons ------------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ class MouseDispatcher:
 
     def _press_on_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         window = self.window
-        mods = with_cmd_as_ctrl(pygame.key.get_mods())
-        point = window.map_view.map_point_at(shown, boxes, position)
+        mods = modifiers_with_cmd_as_ctrl(pygame.key.get_mods())
+        point = window.map_view.map_cell_at(shown, boxes, position)
         if mods & pygame.KMOD_ALT:
             window.toggle_pinned_cell(point)
             return
@@ -160,18 +160,18 @@ class MouseDispatcher:
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click serves mice without a right button
         window.editor.stroke_panel = shown.key
         if button == LEFT and not mods:
-            point = self._end_mark_at(shown, boxes, position) or point
+            point = self._start_or_goal_marker_at(shown, boxes, position) or point
         is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
         window.editor.handle_press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
-    def _end_mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
+    def _start_or_goal_marker_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
         """Return the start or goal whose marker is under the pointer, as a point of the map, or None.
 
         Markers have a minimum size in pixels, so at low zoom they are larger than their cells.
         """
-        return self.window.editor.start_or_goal_near(*self._map_pos_at(shown, boxes, position, END_REACH_PX))
+        return self.window.editor.start_or_goal_near(*self._map_position_at(shown, boxes, position, END_REACH_PX))
 
-    def _map_pos_at(
+    def _map_position_at(
         self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
     ) -> tuple[float, float, float]:
         """Convert a position in the window, and a hit-test radius in pixels, to map coordinates.
@@ -205,14 +205,14 @@ class MouseDispatcher:
         if shown.crowd is None:
             return None
         grid = shown.snapshot.grid
-        agent = shown.crowd.nearest_agent(grid.width, *self._map_pos_at(shown, boxes, position, UNIT_REACH_PX))
+        agent = shown.crowd.nearest_agent(grid.width, *self._map_position_at(shown, boxes, position, UNIT_REACH_PX))
         followed = self.window.session.run.followed_walker(shown.key)
         if followed is None or agent == followed.id:
             return agent
-        ends = followed.start, shown.world.goal_of(followed)
+        ends = followed.start, shown.world.goal_of_walker(followed)
         return (
             None
-            if nearest_start_or_goal(grid, ends, *self._map_pos_at(shown, boxes, position, END_REACH_PX))
+            if nearest_start_or_goal(grid, ends, *self._map_position_at(shown, boxes, position, END_REACH_PX))
             else agent
         )
 
@@ -224,7 +224,7 @@ class MouseDispatcher:
         if button in (LEFT, RIGHT):
             self._end_stroke()
 
-    def end_press(self) -> None:
+    def end_press_or_drag(self) -> None:
         """End the press, drag or stroke in progress, after a dialog has consumed the button-up event."""
         self._release_controls()
         self._end_stroke()
@@ -248,7 +248,9 @@ class MouseDispatcher:
         elif self._pan_drag is not None:
             panel, last = self._pan_drag
             self._pan_drag = (panel, position)
-            self.window.move_camera(panel, lambda c: c.panned_by(position[0] - last[0], position[1] - last[1]))
+            self.window.change_camera_of_panel(
+                panel, lambda c: c.panned_by(position[0] - last[0], position[1] - last[1])
+            )
         else:
             self._handle_hover(position)
 
@@ -260,15 +262,15 @@ class MouseDispatcher:
         self._begin_pending_press(position)
         window, editing = self.window, self.window.editor.stroke_panel
         panel = window.map_view.panel_at(position) if editing is None else window.map_view.panel_with_key(editing)
-        window.state.hover = window.map_view.map_point_at(*panel, position) if panel else None
+        window.state.hover = window.map_view.map_cell_at(*panel, position) if panel else None
         self.hover_panel = panel[0].key if panel else None
         is_looking = panel is not None and editing is None
         pointed = self._crowd_agent_at(*panel, position) if panel and is_looking else None
-        window.session.run.hover_crowd_agent(self.hover_panel, pointed)
+        window.session.run.show_hovered_crowd_agent(self.hover_panel, pointed)
         window.editor.selecting.move_piece_to(window.state.hover)
         if window.state.hover and window.editor.is_dragging:
             window.editor.move(window.state.hover)
-        if window.state.hover and not window.session.run.world.grid.contains(*window.state.hover):
+        if window.state.hover and not window.session.run.world.grid.contains_point(*window.state.hover):
             window.state.hover = None
 
     def _begin_pending_press(self, position: Position) -> None:
@@ -281,7 +283,7 @@ class MouseDispatcher:
             or (panel := self.window.map_view.panel_with_key(self._pending_press[0])) is None
         ):
             return
-        if self.window.map_view.map_point_at(*panel, position) != self.window.map_view.map_point_at(
+        if self.window.map_view.map_cell_at(*panel, position) != self.window.map_view.map_cell_at(
             *panel, self._pending_press[1]
         ):
             (_, press_position, button), self._pending_press = self._pending_press, None
@@ -293,7 +295,7 @@ class MouseDispatcher:
         if panel is not None:
             shown, boxes = panel
             x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
-            window.move_camera(shown.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
+            window.change_camera_of_panel(shown.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
             return
         region = window.canvas.wheel_region_at(position)
         if region and region.on_wheel:

@@ -34,7 +34,7 @@ def neighbouring_value(values: Sequence[float], value: float, step: int) -> floa
 # --- one agent ------------------------------------------------------------------------------------
 
 
-def step_agent_kind(session: Session, key: PanelKey, step: int) -> None:
+def cycle_agent_algorithm(session: Session, key: PanelKey, step: int) -> None:
     """Replace the agent of a panel by one with the next or previous algorithm, with default parameters.
 
     Args:
@@ -60,14 +60,14 @@ def toggle_param(session: Session, key: PanelKey, param: Param) -> bool:
         return True
     value = walker.params[param.name]
     if param.kind is bool:
-        agent_edits.set_param(session, key, param.name, not value)
+        agent_edits.set_agent_param(session, key, param.name, not value)
     elif param.kind is str:
         choices = tuple(dict.fromkeys((*param.choices, str(value))))
-        agent_edits.set_param(session, key, param.name, choices[(choices.index(str(value)) + 1) % len(choices)])
+        agent_edits.set_agent_param(session, key, param.name, choices[(choices.index(str(value)) + 1) % len(choices)])
     return param.kind in (bool, str)
 
 
-def step_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
+def adjust_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
     """Change a number parameter by `step` times its step size, within its range; `toggle_param` any other parameter."""
     walker = session.run.walker(key)
     if walker is None or param.name not in walker.params or toggle_param(session, key, param):
@@ -75,10 +75,10 @@ def step_param(session: Session, key: PanelKey, param: Param, step: int) -> None
     by = param.step or (1.0 if param.kind is int else 0.1)
     value: Value = round(float(walker.params[param.name]) + step * by, 6)
     value = max(param.low if param.low is not None else value, min(param.high or value, value))
-    agent_edits.set_param(session, key, param.name, value)
+    agent_edits.set_agent_param(session, key, param.name, value)
 
 
-def step_agent_budget(session: Session, key: PanelKey, step: int) -> None:
+def adjust_agent_budget(session: Session, key: PanelKey, step: int) -> None:
     """Double or halve the budget of one agent."""
     walker = session.run.walker(key)
     if walker is not None:
@@ -111,14 +111,14 @@ def toggle_switch(session: Session, name: str) -> str:
     return f"Tick {session.tick}: {name} {state}"
 
 
-def step_change_rate(session: Session, state: UiState, step: int) -> None:
+def adjust_change_rate(session: Session, state: UiState, step: int) -> None:
     changes = session.run.world.random_changes
     state.change_rate = neighbouring_value(CHANGE_RATES, changes.rate or state.change_rate, step)
     if changes.rate > 0:
         session.do(commands.SetRandomChanges(changes.every, state.change_rate))
 
 
-def step_change_interval(session: Session, state: UiState, step: int) -> None:
+def adjust_change_interval(session: Session, state: UiState, step: int) -> None:
     changes = session.run.world.random_changes
     is_on = changes.rate > 0
     every = neighbouring_value(CHANGE_INTERVALS, changes.every if is_on else state.change_interval, step)
@@ -127,19 +127,19 @@ def step_change_interval(session: Session, state: UiState, step: int) -> None:
         session.do(commands.SetRandomChanges(state.change_interval, changes.rate))
 
 
-def step_trials(session: Session, step: int) -> str:
+def adjust_trial_count(session: Session, step: int) -> str:
     """Change the number of trials of agents that learn, and return the message to show."""
     trials = int(neighbouring_value(TRIAL_COUNTS, session.run.world.trials, step))
     session.do(commands.SetTrials(trials))
     return f"Learning agents walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
 
 
-def step_tick_ms(session: Session, step: int) -> None:
+def adjust_tick_time_limit(session: Session, step: int) -> None:
     """Change the time limit in ms per tick of all agents together; the lowest choice, 0, means no limit."""
     session.do(commands.SetTickMs(neighbouring_value(TICK_TIMES, session.run.world.tick_ms, step)))
 
 
-def move_cursor(session: Session, state: UiState, dx: int, dy: int) -> None:
+def move_cell_cursor(session: Session, state: UiState, dx: int, dy: int) -> None:
     """Move the cell cursor by (dx, dy) cells; if it is not shown yet, show it at the focused agent."""
     grid = session.run.world.grid
     if state.cursor is None:
@@ -159,12 +159,12 @@ def set_movement_rule(session: Session, rule: str) -> None:
     session.set_movement(Movement(rule, now.diagonal if now.has_diagonal_moves else octile.DIAGONAL))
 
 
-def step_movement_rule(session: Session, step: int) -> None:
+def cycle_movement_rule(session: Session, step: int) -> None:
     rules = list(RULE_DESCRIPTIONS)
     set_movement_rule(session, rules[(rules.index(session.run.world.grid.movement.rule) + step) % len(rules)])
 
 
-def step_diagonal_cost(session: Session, step: int) -> None:
+def adjust_diagonal_cost(session: Session, step: int) -> None:
     """Increase or decrease the cost of a diagonal move."""
     now = session.run.world.grid.movement
     if now.has_diagonal_moves:

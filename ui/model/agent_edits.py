@@ -30,10 +30,10 @@ def add_agent(session: Session, config: AgentConfig) -> bool:
     Returns:
         False if the configuration of the agent is not valid; the user then sees a message.
     """
-    return _call_when_prepared(session, config, partial(_add_to_run, session, config))
+    return _call_when_data_prepared(session, config, partial(_add_agent_to_run, session, config))
 
 
-def _call_when_prepared(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
+def _call_when_data_prepared(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
     """Call `put` as soon as the data that a new agent needs is prepared.
 
     Returns:
@@ -41,7 +41,7 @@ def _call_when_prepared(session: Session, config: AgentConfig, put: Callable[[],
     """
     world = session.run.world
     try:
-        world.check_agent_limit()
+        world.check_agent_count()
         world.check_agent_config(config)
     except ConfigError as error:
         session.user_messages.until_next_edit.extend(error.problems)
@@ -50,7 +50,7 @@ def _call_when_prepared(session: Session, config: AgentConfig, put: Callable[[],
     return True
 
 
-def _add_to_run(session: Session, config: AgentConfig) -> None:
+def _add_agent_to_run(session: Session, config: AgentConfig) -> None:
     """Add an agent to the run, as one undo entry."""
     with session.history.combine_actions():
         session.do(commands.AddAgent(with_pinned_version(config)))
@@ -70,15 +70,15 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
         False if the configuration of the new agent is not valid; the user then sees a message.
     """
     session.focus(key)
-    return _call_when_prepared(session, config, partial(_replace_in_run, session, key, config, then))
+    return _call_when_data_prepared(session, config, partial(_replace_agent_in_run, session, key, config, then))
 
 
-def _replace_in_run(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
+def _replace_agent_in_run(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
     """Replace the agent of a panel by a new one, as one undo entry, and call `then` afterwards."""
     session.focus(key)
     index, old_agent = session.panel_index(key), session.focused_walker
     with session.combine_actions(f"{old_agent.label if old_agent else 'an agent'} replaced"):
-        _add_to_run(session, config)
+        _add_agent_to_run(session, config)
         new = session.focused_key
         session.do(commands.RemoveAgent(key.agent))
         _move_panel_to(session, new, index)
@@ -101,7 +101,9 @@ def _command_for_panel(session: Session, key: PanelKey, command: commands.GroupC
     return commands.ApplyToGroup(group, replace(command, agent=0)) if group else command
 
 
-def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _do_nothing) -> None:
+def set_agent_param(
+    session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _do_nothing
+) -> None:
     """Set a parameter of an agent as soon as the data that the agent needs for the new value is prepared.
 
     Args:
@@ -125,11 +127,13 @@ def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Ca
     if legal != walker.params[name]:
         config = replace(walker.config, params={**walker.params, name: legal})
         session.call_when_prepared(
-            (config,), session.run.world.grid, partial(_set_prepared_param, session, key, name, legal, then)
+            (config,), session.run.world.grid, partial(_set_param_of_prepared_agent, session, key, name, legal, then)
         )
 
 
-def _set_prepared_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None]) -> None:
+def _set_param_of_prepared_agent(
+    session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None]
+) -> None:
     session.focus(key)
     session.do(_command_for_panel(session, key, commands.SetParam(key.agent, name, value)))
     then()
@@ -165,7 +169,7 @@ def move_agent_goal(session: Session, key: PanelKey, cell: int) -> None:
 def agent_label(session: Session, key: PanelKey) -> str:
     """Return the label of the agent of a panel."""
     walker = session.run.walker(key)
-    return "" if walker is None else session.run.tree[key.branch].timeline.labels_of([walker])[0]
+    return "" if walker is None else session.run.tree[key.branch].timeline.labels_of_agents([walker])[0]
 
 
 def rename_agent(session: Session, key: PanelKey, label: str) -> None:

@@ -292,20 +292,20 @@ def _lines_with_replacements(lines: tuple[PseudocodeLine, ...], *others: Pseudoc
     return tuple(by_key.get(line.key, line) for line in lines)
 
 
-def _tb_wa_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _tb_wa_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     return (*_TB_WA_LINES[:2], _REOPENING_LINE, *_TB_WA_LINES[2:]) if params["reopen"] else _TB_WA_LINES
 
 
-def _time_bounded_lines(
+def _time_bounded_pseudocode(
     params: Mapping[str, Value], lines: tuple[PseudocodeLine, ...], is_greedy: bool = False
 ) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a time-bounded search with its reactions to a map change and to a missing path."""
     if params["no_path"] == "give-up":
         lines = _lines_with_text_replaced(lines, "there is no path", "it gives up")
-    return (*lines, *(_RESTART_LINES if params["restart"] == "eager" else _lazy_reaction_lines(params, is_greedy)))
+    return (*lines, *(_RESTART_LINES if params["restart"] == "eager" else _lazy_reaction_pseudocode(params, is_greedy)))
 
 
-def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[PseudocodeLine, ...]:
+def _lazy_reaction_pseudocode(params: Mapping[str, Value], is_greedy: bool) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a lazy reaction to a map change: it restarts only if the path is cut or not best.
 
     Greedy search guarantees nothing about costs, so it does not check for shorter paths.
@@ -321,20 +321,20 @@ def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[
     )
 
 
-def _waiting_search_lines(
+def _waiting_search_pseudocode(
     params: Mapping[str, Value], order: str, children: tuple[PseudocodeLine, ...] = _CHEAPER_NEIGHBOUR_LINES
 ) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a search whose agent waits until the search has ended.
 
     The lines `children` handle the neighbours of an expanded cell.
     """
-    return _search_loop_lines(
+    return _search_loop_pseudocode(
         params,
         (PseudocodeLine("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND_GOAL_LINES),
     )
 
 
-def _search_loop_lines(
+def _search_loop_pseudocode(
     params: Mapping[str, Value], lines: tuple[PseudocodeLine, ...], end: str = "there is a path"
 ) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a search that runs either in one tick or, with a budget, over several ticks."""
@@ -343,27 +343,27 @@ def _search_loop_lines(
     return PseudocodeLine("", f"every tick until {end}, k times:", 0), *lines
 
 
-def _wastar_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    lines = _waiting_search_lines(params, "g + w h")
+def _wastar_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    lines = _waiting_search_pseudocode(params, "g + w h")
     return _lines_with_text_replaced(lines, "s that is not closed:", "s, closed or not:") if params["reopen"] else lines
 
 
-def _tba_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _tba_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     lines = _lines_with_replacements(_TBA_LINES, _NOT_SHORTER_PATH_LINE) if params["switch"] == "longer" else _TBA_LINES
     place = lines.index(_WALK_LINES[0])
     return (*lines[:place], _SHORTCUT_LINE, *lines[place:]) if params["shortcut"] else lines
 
 
-def _ida_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _ida_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     lines = _lines_with_text_replaced(_IDA_LINES, "after so many expansions", f"after {params['most']:,} expansions")
-    return _FIRST_LIMIT_LINE, *_search_loop_lines(params, lines)
+    return _FIRST_LIMIT_LINE, *_search_loop_pseudocode(params, lines)
 
 
-def _dstar_lite_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    return _KEY_DEFINITION_LINE, *_search_loop_lines(params, _DSTAR_LITE_LINES, "s is settled")
+def _dstar_lite_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    return _KEY_DEFINITION_LINE, *_search_loop_pseudocode(params, _DSTAR_LITE_LINES, "s is settled")
 
 
-def _pra_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _pra_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     lines: tuple[PseudocodeLine, ...] = _PRA_LINES
     if params["after_change"] == "rebuild":
         lines = (
@@ -390,10 +390,10 @@ def _pra_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
             "cells, to the goal",
             "cells, to their end",
         )
-    return _search_loop_lines(params, lines)
+    return _search_loop_pseudocode(params, lines)
 
 
-def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tuple[PseudocodeLine, ...]:
+def _after_change_pseudocode(params: Mapping[str, Value], is_cut: bool = False) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of a learning agent's reaction to changes of map and goal.
 
     `is_cut`: the agent follows a path, which a map change may block.
@@ -405,43 +405,43 @@ def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tu
     )
 
 
-def _lookahead_lines(params: Mapping[str, Value], *control: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
+def _lookahead_pseudocode(params: Mapping[str, Value], *control: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
     """Return the pseudocode of LRTA*, with the lines `control` that choose its lookahead depth or its subgoal."""
-    return (_LRTA_LINES[0], *control, *_LRTA_LINES[1:], *_after_change_lines(params))
+    return (_LRTA_LINES[0], *control, *_LRTA_LINES[1:], *_after_change_pseudocode(params))
 
 
-def _lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    lines = _lookahead_lines(params)
+def _lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    lines = _lookahead_pseudocode(params)
     return _lines_with_replacements(lines, _LOOK_BY_COST_LINE) if params["lookahead_by"] == "cost" else lines
 
 
-def _p_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _p_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     most = params["updates"] or "Q"
     lines = _lines_with_text_replaced(_P_LRTA_LINES, "(at most Q, and", f"(at most {most}, and")
-    return (*lines, *_after_change_lines(params), _LEAVE_QUEUE_LINE)
+    return (*lines, *_after_change_pseudocode(params), _LEAVE_QUEUE_LINE)
 
 
-def _local_search_lines(params: Mapping[str, Value], *others: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
+def _local_search_pseudocode(params: Mapping[str, Value], *others: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
     lines = _lines_with_replacements(_LOCAL_SEARCH_LINES, *others)
     walks_all = params.get("moves") == "all"
     if not walks_all:
         lines = _lines_with_text_replaced(lines, "every tick, if no way is left,", "every tick,")
-    return (*lines, *_after_change_lines(params, walks_all))
+    return (*lines, *_after_change_pseudocode(params, walks_all))
 
 
-def _ribs_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _ribs_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     return _lines_without_keys(_RIBS_LINES, *(name for name in ("dead", "redundant") if not params[name]))
 
 
-def _uses_database(params: Mapping[str, Value]) -> tuple[bool, bool]:
+def _database_use_flags(params: Mapping[str, Value]) -> tuple[bool, bool]:
     """Return two flags: whether subgoals come from a database, and whether lookahead depths do."""
     return params["goal_control"] == "database", params["depth_control"] == "database"
 
 
-def _d_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    has_goals, has_depths = _uses_database(params)
+def _d_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    has_goals, has_depths = _database_use_flags(params)
     if not has_goals:
-        return _lookahead_lines(params, *((_OTHER_MAP_LINE, _LOOK_UP_LINE) if has_depths else ()))
+        return _lookahead_pseudocode(params, *((_OTHER_MAP_LINE, _LOOK_UP_LINE) if has_depths else ()))
     lines = (
         _lines_with_replacements(_D_LRTA_LINES, _GOAL_AFTER_REVISIT_LINE)
         if params["reentrance"] == "for good"
@@ -449,7 +449,7 @@ def _d_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     )
     if params["reentrance"] == "never":
         lines = _lines_with_replacements(_lines_without_keys(_D_LRTA_LINES, "again"), _GOAL_AFTER_FAILURE_LINE)
-    lines = (*lines, *_after_change_lines(params))
+    lines = (*lines, *_after_change_pseudocode(params))
     if has_depths:
         return _lines_with_text_replaced(lines, "d := c", "d := its depth") if uses_stored_depth(params) else lines
     return _lines_with_text_replaced(
@@ -457,23 +457,23 @@ def _d_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     )
 
 
-def _knn_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+def _knn_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     left_out = {"straight": not params["direct"], "second": not params["skip_first"], "choosing": not params["spread"]}
     lines = _lines_without_keys(_KNN_LRTA_LINES, *(key for key, is_out in left_out.items() if is_out))
     return (
         *(lines if params["direct"] else _lines_with_replacements(lines, _TRY_RECORDS_LINE)),
-        *_after_change_lines(params),
+        *_after_change_pseudocode(params),
     )
 
 
-def _pr_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    has_goals, has_depths = _uses_database(params)
+def _pr_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
+    has_goals, has_depths = _database_use_flags(params)
     lines = (
         _PR_LRTA_LINES
         if params["gamma"] == 1.0
         else _lines_with_text_replaced(_PR_LRTA_LINES, " with least cost", ": least gamma cost")
     )
-    lines = (*lines, *_after_change_lines(params, is_cut=True))
+    lines = (*lines, *_after_change_pseudocode(params, is_cut=True))
     if not has_goals:
         lines = _lines_with_text_replaced(
             _lines_with_text_replaced(_lines_without_keys(lines, "reenter"), ", toward y,", ""), "y, d", "d"
@@ -486,30 +486,30 @@ def _pr_lrta_lines(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
 
 
 _LINES_BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[PseudocodeLine, ...]]] = {
-    "astar": lambda params: _waiting_search_lines(params, "f = g + h"),
-    "wastar": _wastar_lines,
-    "gbfs": lambda params: _waiting_search_lines(params, "h", _NEW_NEIGHBOUR_LINES),
-    "ida": _ida_lines,
+    "astar": lambda params: _waiting_search_pseudocode(params, "f = g + h"),
+    "wastar": _wastar_pseudocode,
+    "gbfs": lambda params: _waiting_search_pseudocode(params, "h", _NEW_NEIGHBOUR_LINES),
+    "ida": _ida_pseudocode,
     "delayed-astar": lambda _: _DELAYED_ASTAR_LINES,
-    "tb-wa": lambda params: (*_tb_wa_lines(params), *_RESTART_LINES),
+    "tb-wa": lambda params: (*_tb_wa_pseudocode(params), *_RESTART_LINES),
     "tb-gbfs": lambda _: (*_TB_GBFS_LINES, *_RESTART_LINES),
-    "rtb-wa": lambda params: _time_bounded_lines(params, _tb_wa_lines(params)),
-    "rtb-gbfs": lambda params: _time_bounded_lines(params, _TB_GBFS_LINES, is_greedy=True),
-    "tba": _tba_lines,
-    "lrta": _lrta_lines,
-    "p-lrta": _p_lrta_lines,
-    "k-lrta": _local_search_lines,
-    "lss-lrta": _local_search_lines,
-    "rtaa": lambda params: _local_search_lines(params, _ADAPTIVE_LEARN_LINE),
-    "da-rtaa": lambda params: _local_search_lines(params, _ADAPTIVE_LEARN_LINE, _MIN_LEARNED_CHOICE_LINE),
-    "ribs": _ribs_lines,
-    "dstar-lite": _dstar_lite_lines,
-    "d-lrta": _d_lrta_lines,
-    "dt-lrta": lambda params: _lookahead_lines(params, *_ASK_TREE_LINES),
-    "oracle-lrta": lambda params: _lookahead_lines(params, *_ASK_ORACLE_LINES),
-    "knn-lrta": _knn_lrta_lines,
-    "pra": _pra_lines,
-    "pr-lrta": _pr_lrta_lines,
+    "rtb-wa": lambda params: _time_bounded_pseudocode(params, _tb_wa_pseudocode(params)),
+    "rtb-gbfs": lambda params: _time_bounded_pseudocode(params, _TB_GBFS_LINES, is_greedy=True),
+    "tba": _tba_pseudocode,
+    "lrta": _lrta_pseudocode,
+    "p-lrta": _p_lrta_pseudocode,
+    "k-lrta": _local_search_pseudocode,
+    "lss-lrta": _local_search_pseudocode,
+    "rtaa": lambda params: _local_search_pseudocode(params, _ADAPTIVE_LEARN_LINE),
+    "da-rtaa": lambda params: _local_search_pseudocode(params, _ADAPTIVE_LEARN_LINE, _MIN_LEARNED_CHOICE_LINE),
+    "ribs": _ribs_pseudocode,
+    "dstar-lite": _dstar_lite_pseudocode,
+    "d-lrta": _d_lrta_pseudocode,
+    "dt-lrta": lambda params: _lookahead_pseudocode(params, *_ASK_TREE_LINES),
+    "oracle-lrta": lambda params: _lookahead_pseudocode(params, *_ASK_ORACLE_LINES),
+    "knn-lrta": _knn_lrta_pseudocode,
+    "pra": _pra_pseudocode,
+    "pr-lrta": _pr_lrta_pseudocode,
 }
 KINDS_WITH_PSEUDOCODE = tuple(_LINES_BY_KIND)
 """Kinds of agents that have pseudocode."""

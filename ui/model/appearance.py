@@ -131,10 +131,10 @@ class _AppearanceReader:
             heat=self._read_heat(view.get("heat", {})),
             region_level=self._read_value(view, REGION_LEVEL, base.region_level),
             part=part,
-            own_parts=self._read_own_cameras(view.get("cameras", {})),
+            own_parts=self._read_panel_cameras(view.get("cameras", {})),
             follows=follows,
             scale=self._read_value(view, TEXT_SCALE, None),
-            tab=self._read_tab(view.get("sidebar", base.tab)),
+            tab=self._read_sidebar_tab(view.get("sidebar", base.tab)),
             speed=int(self._read_value(view, SPEED, base.speed)),
         )
 
@@ -175,7 +175,7 @@ class _AppearanceReader:
             self._read_value(heat, HEAT_COLOURS, base.colours, ".heat"),
         )
 
-    def _read_own_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
+    def _read_panel_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
         cameras = self._read_mapping(data, ".cameras")
         wrong = [key for key in cameras if not str(key).isdecimal()]
         self.problems += [
@@ -198,10 +198,10 @@ class _AppearanceReader:
         follows = bool(self._read_value(data, Param("follow", bool, False, ""), False, path))
         missing = [key for key in ("x", "y", "cells") if key not in data and not (follows and key != "cells")]
         self.problems += [f"{self.where}{path}.{key}: expected a number, got nothing" for key in missing]
-        x, y = (float(self._read_value(data, _renamed_param(CAMERA_X, key), 0.0, path)) for key in ("x", "y"))
+        x, y = (float(self._read_value(data, _param_with_name(CAMERA_X, key), 0.0, path)) for key in ("x", "y"))
         return MapPart(x, y, float(self._read_value(data, CAMERA_CELLS, CAMERA_CELLS.default, path))), follows
 
-    def _read_tab(self, data: Any) -> str | None:
+    def _read_sidebar_tab(self, data: Any) -> str | None:
         if data is False or data is None:
             return None
         if data in SIDEBAR_TABS:
@@ -212,11 +212,11 @@ class _AppearanceReader:
         return None
 
 
-def _renamed_param(param: Param, name: str) -> Param:
+def _param_with_name(param: Param, name: str) -> Param:
     return Param(name, param.kind, param.default, param.help, param.low, param.high)
 
 
-def view_of_appearance(look: Appearance) -> dict[str, Any]:
+def view_mapping_of_appearance(look: Appearance) -> dict[str, Any]:
     """Return an appearance as the `view` mapping of a scenario, without values that are defaults."""
     usual = Appearance()
     view: dict[str, Any] = {}

@@ -36,11 +36,11 @@ class AutosaveJournal:
         self._last_progress_s = self._last_retry_s = 0.0
 
     @property
-    def is_writing(self) -> bool:
+    def is_journal_being_written(self) -> bool:
         """Return whether the journal is being written without errors, so that the user's actions survive a crash."""
         return self.journal is not None and self.journal.problem is None
 
-    def keep(self) -> None:
+    def update_journal(self) -> None:
         """Bring the journal up to date; called once a frame.
 
         Begin a new journal if another run was opened, record the run's progress and what is on screen, and sync the
@@ -56,11 +56,11 @@ class AutosaveJournal:
         assert journal is not None
         is_due = now - self._last_progress_s >= _PROGRESS_INTERVAL_S
         self._last_progress_s = now if is_due else self._last_progress_s
-        journal.write_progress(self.session.run.shown, now=is_due)
+        journal.write_branch_ticks(self.session.run.shown, now=is_due)
         run = self.session.run
-        journal.write_view(run.shown, run.front, self.session.focused_key.agent, run.order)
+        journal.write_view_state(run.shown, run.front, self.session.focused_key.agent, run.order)
         if is_due and self._disk_writer.is_idle and (handle := journal.unsynced_descriptor()) is not None:
-            self._disk_writer.do(lambda: _sync_and_close(handle))
+            self._disk_writer.do(lambda: _sync_and_close_file(handle))
         if journal.problem and not self._has_reported_problem:
             self._has_reported_problem = True
             self._last_retry_s = now
@@ -82,7 +82,7 @@ class AutosaveJournal:
         previous, self.journal = self.journal, self._new_journal(self.session.run, self.session.focused_key.agent)
         archived_runs = self.session.archived_runs
         if previous is not None and len(self.left) < len(archived_runs):
-            previous.suspend()
+            previous.suspend_writing()
             self.left.append(previous)
         elif previous is not None:
             previous.close()
@@ -90,7 +90,7 @@ class AutosaveJournal:
             self.left.pop().close()
         for run in archived_runs[len(self.left) :]:  # a single jump in the undo history can archive several runs
             self.left.append(self._new_journal(run_from_state(run.state), run.focused.agent))
-            self.left[-1].suspend()
+            self.left[-1].suspend_writing()
 
     @staticmethod
     def _new_journal(run: Run, agent: int) -> Journal:
@@ -141,7 +141,7 @@ class SettingsAutosave:
         self._problem: str | None = None  # message of the last failed write; None after a successful one
         self._has_reported_failure = False
 
-    def keep(self) -> None:
+    def save_if_changed(self) -> None:
         """Write the settings in the background if they changed; called once a frame."""
         now = time.monotonic()
         problem = self._problem  # copied, because the background thread may change `_problem` meanwhile
@@ -189,7 +189,7 @@ class _BackgroundWriter:
         self._worker.shutdown()
 
 
-def _sync_and_close(handle: int) -> None:
+def _sync_and_close_file(handle: int) -> None:
     """Sync a file to the disk and close its handle.
 
     Errors are ignored, because the journal notices failed writes itself.

@@ -18,59 +18,61 @@ def disabled_reason(command: str, session: Session, state: UiState) -> str:
     return reason(session, state) if reason is not None else ""
 
 
-def _reason_unless(can: Callable[[Session, UiState], object], why: str) -> ReasonFunction:
+def _create_reason_function(can: Callable[[Session, UiState], object], why: str) -> ReasonFunction:
     return lambda session, state: "" if can(session, state) else why
 
 
-_NEEDS_SELECTION = _reason_unless(
+_NEEDS_SELECTION = _create_reason_function(
     lambda _, state: state.selection, "Nothing is selected: drag over the map with Select"
 )
-_NEEDS_SELECTION_OR_HELD_PIECE = _reason_unless(
+_NEEDS_SELECTION_OR_HELD_PIECE = _create_reason_function(
     lambda _, state: state.selection or state.held, "Nothing is selected, and no cells are being pasted"
 )
-_NEEDS_SECOND_BRANCH = _reason_unless(
+_NEEDS_SECOND_BRANCH = _create_reason_function(
     lambda session, _: len(session.run.tree.branches) > 1, "There is only one branch; {key:branch} creates another"
 )
 
-_NEEDS_SHARED_BUDGET = _reason_unless(
+_NEEDS_SHARED_BUDGET = _create_reason_function(
     lambda session, _: agents_with_shared_budget(session),
     "No agent shares this budget: each has its own, shown as k in its panel",
 )
 
 _REASON_BY_COMMAND: Mapping[str, ReasonFunction] = {
-    "undo": _reason_unless(lambda session, _: session.history.done, "There is nothing to undo"),
-    "redo": _reason_unless(lambda session, _: session.history.undone_entries, "There is nothing to redo"),
+    "undo": _create_reason_function(lambda session, _: session.history.done, "There is nothing to undo"),
+    "redo": _create_reason_function(lambda session, _: session.history.undone_entries, "There is nothing to redo"),
     "copy": _NEEDS_SELECTION,
     "cut": _NEEDS_SELECTION,
     "block_selected": _NEEDS_SELECTION,
     "free_selected": _NEEDS_SELECTION,
     "name_switch": _NEEDS_SELECTION,
     "save_piece": _NEEDS_SELECTION,
-    "paste": _reason_unless(lambda _, state: state.copied_piece, "Nothing was copied yet"),
+    "paste": _create_reason_function(lambda _, state: state.copied_piece, "Nothing was copied yet"),
     "mirror_left_right": _NEEDS_SELECTION_OR_HELD_PIECE,
     "mirror_top_bottom": _NEEDS_SELECTION_OR_HELD_PIECE,
     "turn_right": _NEEDS_SELECTION_OR_HELD_PIECE,
     "turn_left": _NEEDS_SELECTION_OR_HELD_PIECE,
     "raise_budget": _NEEDS_SHARED_BUDGET,
     "lower_budget": _NEEDS_SHARED_BUDGET,
-    "compare_branch": _reason_unless(
+    "compare_branch": _create_reason_function(
         lambda session, _: session.run.tree[session.run.front].parent in session.run.tree.branches,
         "The focused branch has no parent to compare it with",
     ),
-    "hide_branch": _reason_unless(
+    "hide_branch": _create_reason_function(
         lambda session, _: len(session.run.shown) > 1, "The only branch on screen cannot be hidden"
     ),
     "delete_branch": _NEEDS_SECOND_BRANCH,
-    "split_policy": _reason_unless(
+    "split_policy": _create_reason_function(
         lambda session, _: session.focused_walker, "There is no agent whose settings can differ"
     ),
-    "to_start": _reason_unless(lambda session, _: session.tick > 0, "The run is at tick 0 already"),
-    "step_back": _reason_unless(lambda session, _: session.tick > 0, "The run is at tick 0 already"),
-    "save_charts": _reason_unless(lambda session, _: session.run.panels, "There is no agent, so there are no charts"),
-    "export_csv": _reason_unless(
+    "to_start": _create_reason_function(lambda session, _: session.tick > 0, "The run is at tick 0 already"),
+    "step_back": _create_reason_function(lambda session, _: session.tick > 0, "The run is at tick 0 already"),
+    "save_charts": _create_reason_function(
+        lambda session, _: session.run.panels, "There is no agent, so there are no charts"
+    ),
+    "export_csv": _create_reason_function(
         lambda session, _: session.run.panels, "There is no agent, so there is nothing to export"
     ),
-    "compare_table": _reason_unless(
+    "compare_table": _create_reason_function(
         lambda session, _: session.run.panels, "There is no agent, so there is nothing to compare"
     ),
 }

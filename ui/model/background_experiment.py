@@ -22,12 +22,12 @@ from typing import Any
 from agents.registry import SPECS_BY_KEY
 from sim.experiments import draft as sketches
 from sim.experiments.draft import BUDGET_AXIS, ExperimentDraft, SweepAxis
-from sim.experiments.plan import params_text
+from sim.experiments.plan import params_json
 from sim.experiments.rerun import scenario_of_row, stored_specification
 from sim.experiments.run_totals import RunTotals
 from sim.experiments.statistics import SettingScore, pareto_settings
-from sim.experiments.store import DATABASE_FILE, open_for_reading
-from sim.files.disk import error_reason
+from sim.experiments.store import DATABASE_FILE, open_store_for_reading
+from sim.files.disk import file_error_reason
 from sim.files.scenario import Scenario
 from sim.files.user_folders import delete_old_folders, state_folder
 from sim.params import ConfigError, Value
@@ -56,7 +56,7 @@ class SettingResults:
         return self.label or SPECS_BY_KEY[self.kind].name
 
     @property
-    def cost(self) -> float:
+    def mean_cost_ratio(self) -> float:
         """Return the mean of cost / optimal; nan if no run arrived."""
         return self.totals.cost
 
@@ -85,7 +85,7 @@ def setting_name(point: SettingResults, points: Sequence[SettingResults]) -> str
 
 def short_value_text(value: Value) -> str:
     """Return a short text of a parameter value, for lists of settings."""
-    return f"{value:g}" if isinstance(value, float) else params_text({"": value})[4:-1].strip('"')
+    return f"{value:g}" if isinstance(value, float) else params_json({"": value})[4:-1].strip('"')
 
 
 class BackgroundExperiment:
@@ -108,7 +108,7 @@ class BackgroundExperiment:
         return self.process.poll() is None
 
     @property
-    def remaining_s(self) -> float:
+    def estimated_remaining_s(self) -> float:
         """Return the estimated remaining time in seconds, if the remaining runs take as long as the finished ones."""
         return (time.monotonic() - self.began_s) * (self.whole - self.done) / max(1, self.done)
 
@@ -128,11 +128,11 @@ class BackgroundExperiment:
             return False
         # The file of the results may be incomplete while it is being created.
         # If the file is damaged, the process that writes it reports that.
-        with suppress(ConfigError), open_for_reading(self.results_folder) as store:
+        with suppress(ConfigError), open_store_for_reading(self.results_folder) as store:
             before, (self.done, self.whole) = self.done, store.count()
             if self.done != before:
                 self.setting_results = _results_by_setting(store.rows(_COLUMNS))
-                self.failures = len(store.failures())
+                self.failures = len(store.failed_runs())
                 return True
         return False
 
@@ -140,12 +140,12 @@ class BackgroundExperiment:
         """Return the indices in `setting_results` of the Pareto-optimal settings, with respect to cost and work."""
         return pareto_settings(
             [
-                SettingScore(p.expansions_per_move, p.cost, p.totals.arrived_count / p.totals.run_count)
+                SettingScore(p.expansions_per_move, p.mean_cost_ratio, p.totals.arrived_count / p.totals.run_count)
                 for p in self.setting_results
             ]
         )
 
-    def table(self) -> list[list[SettingResults | None]]:
+    def sweep_table(self) -> list[list[SettingResults | None]]:
         """Return the results of a sweep: a row per value of the first parameter, a column per value of the second."""
         first, second = self.sketch.sweep
         by_values = {
@@ -155,7 +155,7 @@ class BackgroundExperiment:
 
     def scenario_of_row(self, row: int) -> Scenario:
         """Return the scenario of the run with this row number."""
-        with open_for_reading(self.results_folder) as store:
+        with open_store_for_reading(self.results_folder) as store:
             return scenario_of_row(store, stored_specification(store, SPECS_BY_KEY), row)
 
     def cancel(self) -> None:
@@ -180,18 +180,24 @@ def begin_experiment(sketch: ExperimentDraft, jobs: int | None = None) -> Backgr
     try:
         above.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=above))
-        return _start_process(folder, sketches.write_experiment(sketch, folder, SPECS_BY_KEY), sketch, jobs)
+        return _start_experiment_process(
+            folder, sketches.write_experiment_files(sketch, folder, SPECS_BY_KEY), sketch, jobs
+        )
     except OSError as error:
-        raise ConfigError(f"{above}: the experiment cannot be written: {error_reason(error)}") from error
+        raise ConfigError(f"{above}: the experiment cannot be written: {file_error_reason(error)}") from error
 
 
-def _start_process(folder: Path, path: Path, sketch: ExperimentDraft, jobs: int | None) -> BackgroundExperiment:
+def _start_experiment_process(
+    folder: Path, path: Path, sketch: ExperimentDraft, jobs: int | None
+) -> BackgroundExperiment:
     workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is left to the window
     words = ["experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"]
     # The input is a pipe without a writer. It is closed when the window ends, even if the window is killed.
     words.append("--until-input-ends")
     with open(folder / "log", "wb") as log:
-        process = subprocesses.start_module("main", *words, is_idle=True, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        process = subprocesses.start_detached_module(
+            "main", *words, is_idle=True, stdin=subprocess.PIPE, stdout=log, stderr=log
+        )
     return BackgroundExperiment(sketch, folder, process)
 
 

@@ -11,7 +11,7 @@ from ui.model.panel_keys import PanelKey
 from ui.model.session import Session
 
 
-def create_branch_here(session: Session) -> Branch:
+def create_branch_at_current_tick(session: Session) -> Branch:
     """Create a branch that begins at the current tick, and show it next to its parent branch."""
     agent = session.focused_key.agent
     with session.combine_actions("branch created"):
@@ -67,7 +67,7 @@ def show_branch(session: Session, number: int) -> None:
     if number not in run.shown:
         run.show_branches([*run.shown, number])
     run.front = number
-    run.changed()
+    run.update_after_change()
     first = next((panel.key for panel in run.panels if panel.key.branch == number), None)
     if first is not None:
         session.focus(first)

@@ -35,7 +35,7 @@ class Camera:
     def zoomed_at(self, px: float, py: float, factor: float) -> "Camera":
         """Return the camera zoomed by a factor; the point of the map under the given pixel stays there."""
         x, y = self.px_to_map(px, py)
-        zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, self.zoom * factor)))
+        zoom = _zoom_snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, self.zoom * factor)))
         return Camera(zoom, x - px / zoom, y - py / zoom)
 
     def panned_by(self, dx_px: float, dy_px: float) -> "Camera":
@@ -67,11 +67,11 @@ class Camera:
 def camera_fitting_map(map_width: int, map_height: int, width_px: int, height_px: int) -> Camera:
     """Return the camera that shows the whole map, centred and as large as possible."""
     zoom = min(width_px / map_width, height_px / map_height)
-    zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), down=True)
+    zoom = _zoom_snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), down=True)
     return Camera(zoom).centred_on(map_width / 2, map_height / 2, width_px, height_px)
 
 
-def _snapped_to_pixels(zoom: float, down: bool = False) -> float:
+def _zoom_snapped_to_pixels(zoom: float, down: bool = False) -> float:
     """Return a zoom rounded to whole pixels per cell if it is at least 3, so that all cells have the same size."""
     if zoom < 3.0:
         return zoom

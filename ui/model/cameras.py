@@ -41,22 +41,24 @@ class Cameras:
             return camera_fitting_map(*map_size, *size)
         return Camera(view.zoom).centred_on(view.x, view.y, *size)
 
-    def set_camera(self, panel: PanelKey, camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> None:
+    def set_camera_of_panel(
+        self, panel: PanelKey, camera: Camera, size: tuple[int, int], map_size: tuple[int, int]
+    ) -> None:
         """Set the camera of a panel; if the panels are linked, all panels get the same view."""
         camera = camera.clamped_to_map(*map_size, *size)
         x, y = camera.px_to_map(size[0] / 2, size[1] / 2)
-        self._store_view(panel, PanelView(camera.zoom, x, y))
+        self._store_panel_view(panel, PanelView(camera.zoom, x, y))
 
     def fit_map(self, panel: PanelKey) -> None:
-        self._store_view(panel, None)
+        self._store_panel_view(panel, None)
 
-    def _store_view(self, panel: PanelKey, view: PanelView | None) -> None:
+    def _store_panel_view(self, panel: PanelKey, view: PanelView | None) -> None:
         if self.is_linked:
             self._shared_view = view
         else:
             self._own_views[panel] = view
 
-    def toggle_link(self, focused: PanelKey) -> None:
+    def toggle_camera_link(self, focused: PanelKey) -> None:
         """Link all panels to the view of the focused panel; if they are linked already, unlink them."""
         if self.is_linked:
             self._own_views.clear()

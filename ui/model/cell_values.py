@@ -17,5 +17,5 @@ def search_values_of_cell(snapshot: WorldSnapshot, walker: WalkerView, cell: int
     x, y = snapshot.grid.xy(cell)
     h = float(octile.h0(x, y, int(control.aim_x), int(control.aim_y), snapshot.grid.diagonal_cost))
     if walker.agent.learned is not None:
-        h += float(learned.h_excess(walker.agent.learned, cell))
+        h += float(learned.learned_h_excess(walker.agent.learned, cell))
     return g, h, float(control.wg) * g + float(control.wh) * h

@@ -35,7 +35,7 @@ def _column_of_measure(measure: Measure) -> ComparisonColumn:
         measure.digits,
         measure.width,
         is_shown=measure.width > 0.0,
-        is_warning=lambda view: measure.has_warning(view.metrics),
+        is_warning=lambda view: measure.has_warning_for_agent(view.metrics),
     )
 
 
@@ -74,7 +74,7 @@ COLUMNS: tuple[ComparisonColumn, ...] = (
     ),
     ComparisonColumn("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
     ComparisonColumn(
-        "state", "State", "what the agent is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True
+        "state", "State", "what the agent is doing", lambda _, p: p.view.state_text, width=102.0, is_text=True
     ),
     *(_column_of_measure(measure) for measure in MEASURES),
     ComparisonColumn("arrived", "Arrived", "tick of the arrival", arrival_tick),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ui.model.key_placeholders import fill_in_keys
+from ui.model.key_placeholders import fill_in_key_placeholders
 
 ANY_MODE, RUN_MODE, EDIT_MODE = "any", "run", "edit"
 
@@ -41,7 +41,7 @@ class CommandFamily:
 
     members: tuple[UiCommand, ...]
     keys: tuple[str, ...]  # text shown to the user, such as "Alt+1 to 5" for five commands
-    words: str  # description that fits all commands of the family
+    label: str  # description that fits all commands of the family
 
 
 class CommandTopic:
@@ -119,13 +119,13 @@ class CommandTable:
         """Return the first key of every command: command id -> key, "" for a command without a key."""
         return {command.id: self.first_key_of(command.id) for command in self}
 
-    def names(self) -> dict[str, str]:
+    def label_by_id(self) -> dict[str, str]:
         """Return the description of every command: command id -> description."""
         return {command.id: command.label for command in self}
 
-    def fill_in_keys(self, text: str) -> str:
+    def text_with_key_names(self, text: str) -> str:
         """Return a text in which each placeholder `{key:command}` is replaced by the key of that command."""
-        return fill_in_keys(text, self.keys(), self.names())
+        return fill_in_key_placeholders(text, self.keys(), self.label_by_id())
 
     def first_key_of(self, command_id: str) -> str:
         """Return the first key of a command, for tooltips and menus; "" if it has none."""

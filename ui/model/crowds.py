@@ -91,7 +91,7 @@ class CrowdTracker:
     version: int = 0  # version counter that is incremented whenever `visits` or `tails` change
     visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     tails: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), np.int32))
-    times: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_RECORDED_TIMES))
+    recent_tick_ms: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_RECORDED_TIMES))
     _generation: int = -1  # `Timeline.generation` for which `visits` and `tails` are valid; -1: rebuild both
 
     @property
@@ -139,16 +139,16 @@ class CrowdTracker:
         batches = {id(w.slot.batch): w.slot.batch for w in walkers if w.slot is not None}
         unbatched = [walker for walker in walkers if walker.id in world.unbatched_seconds]
         batch_ticks = [sum(stint.rows.shape[1] for stint in batch.steps) for batch in batches.values()]
-        ticks = max([*batch_ticks, *(walker.plain_rows.size for walker in unbatched)], default=0)
+        ticks = max([*batch_ticks, *(walker.plain_log_rows.size for walker in unbatched)], default=0)
         seconds = sum(batch.kernel_seconds for batch in batches.values()) + sum(
             world.unbatched_seconds[walker.id] for walker in unbatched
         )
         if ticks and seconds:
-            self.times.append(1000.0 * seconds / ticks)
+            self.recent_tick_ms.append(1000.0 * seconds / ticks)
 
     def current_crowd(self, world: World, walkers: list[Walker]) -> Crowd:
         """Return the content of the group's panel at the current tick."""
-        ends = [world.goal_of(walker) for walker in walkers if walker.has_own_start_or_goal]
+        ends = [world.goal_of_walker(walker) for walker in walkers if walker.has_own_start_or_goal]
         return Crowd(
             walkers[0].config.group,
             self.agents,
@@ -157,7 +157,7 @@ class CrowdTracker:
             self.visits,
             self.version,
             self.tails,
-            tuple(self.times),
+            tuple(self.recent_tick_ms),
             self.drawn_agent,
             self.followed_agent,
         )
@@ -191,12 +191,12 @@ def crowd_as_walker_view(world: World, leader: Walker, crowd: Crowd) -> WalkerVi
         arrival_text(numbers.arrived_count, numbers.count),
         numbers.combined_metrics(),
         crowd.visits,
-        log.new_log(0),
+        log.new_tick_log(0),
         0,
         AgentView(),
         last_budget=leader.budget or world.budget,
         start=leader.start,
-        goal=world.goal_of(leader),
+        goal=world.goal_of_walker(leader),
         group=crowd.name,
         has_own_start_or_goal=leader.own_optimum is not None,
     )

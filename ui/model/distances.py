@@ -44,7 +44,7 @@ class DistanceCache:
         self._clear_if_outdated(timeline, run, goal)
         for cell in np.unique(cells[np.isnan(self._distance_by_cell[cells])]).tolist():
             is_free = timeline.world.grid.is_free(cell)
-            measure = self._own_tracker.true_distance if self._own_tracker else timeline.compute_distance
+            measure = self._own_tracker.true_distance if self._own_tracker else timeline.compute_true_distance
             self._distance_by_cell[cell] = measure(cell) if is_free else np.inf
 
     def distance_from_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
@@ -70,7 +70,7 @@ class DistanceCache:
             distance = (
                 self._own_tracker.true_distance_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
                 if self._own_tracker
-                else timeline.poll_distance(cell)
+                else timeline.poll_true_distance(cell)
             )
         if distance is not None:
             self._distance_by_cell[cell] = distance

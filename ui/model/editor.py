@@ -62,13 +62,13 @@ class MapEditor:
             rectangle: Paint a rectangle, or add to the selection with the Select tool.
             is_right: Use the right button, which removes cells from the selection with the Select tool.
         """
-        if not self._is_inside(point):
+        if not self._is_inside_map(point):
             return
-        kind = self._stroke_kind(point, erases, rectangle)
+        kind = self._kind_of_stroke_or_drag(point, erases, rectangle)
         if kind == SELECT:
             self.selecting.handle_press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
-        blocks = kind in MARKER_KINDS or (self._is_free(point) and not erases and kind != ERASER)
+        blocks = kind in MARKER_KINDS or (self._is_free_cell(point) and not erases and kind != ERASER)
         is_line = line and kind in (BRUSH, ERASER, LINE)  # drawn from the last painted cell
         start = self.last_painted if is_line and self.last_painted else point
         self.drag = EditDrag(kind, start, point, blocks)
@@ -76,11 +76,11 @@ class MapEditor:
             return
         self.session.history.open_entry(is_stroke=True)
         if kind in (BRUSH, ERASER):
-            self._paint_cells(tools.stroke_cells(start, point, self.state.brush))
+            self._block_or_free_cells(tools.stroke_cells(start, point, self.state.brush))
         elif kind == FILL:
-            self._paint_cells(tools.connected_cells(self.session.run.world.grid.free_mask_2d, point))
+            self._block_or_free_cells(tools.connected_cells(self.session.run.world.grid.free_mask_2d, point))
 
-    def _stroke_kind(self, point: Point, erases: bool, rectangle: bool) -> str:
+    def _kind_of_stroke_or_drag(self, point: Point, erases: bool, rectangle: bool) -> str:
         """Return what a press at a cell begins: a stroke of a tool, or a drag of the "start" or "goal" marker there."""
         if self.state.held is not None:
             return SELECT
@@ -142,7 +142,7 @@ class MapEditor:
         if drag is None or point == drag.last:
             return
         if drag.kind in (BRUSH, ERASER):
-            self._paint_cells(tools.stroke_cells(drag.last, point, self.state.brush))
+            self._block_or_free_cells(tools.stroke_cells(drag.last, point, self.state.brush))
         drag.last = point
 
     def handle_release(self) -> None:
@@ -157,8 +157,8 @@ class MapEditor:
             self.move_start_to(drag.last)
         else:
             if drag.kind in (LINE, RECTANGLE):
-                self._paint_cells(self._cells_of_shape(drag), drag.is_blocking)
-            self.session.history.end()
+                self._block_or_free_cells(self._cells_of_dragged_shape(drag), drag.is_blocking)
+            self.session.history.close_entry()
             self.last_painted = drag.last
 
     def reset_tool(self) -> None:
@@ -176,7 +176,7 @@ class MapEditor:
 
     # --- edits ------------------------------------------------------------------------------------
 
-    def _paint_cells(self, cells: list[Point], blocks: bool | None = None) -> None:
+    def _block_or_free_cells(self, cells: list[Point], blocks: bool | None = None) -> None:
         """Block or free the given cells, except cells outside the map; None: block or free as the current drag does."""
         grid = self.session.run.world.grid
         if blocks is None:
@@ -184,16 +184,16 @@ class MapEditor:
         inside = tools.clipped_to_map(cells, grid.width, grid.height)
         painting.block_or_free_cells(self.session, [grid.cell(x, y) for x, y in inside], block=blocks)
 
-    def _cells_of_shape(self, drag: EditDrag) -> list[Point]:
+    def _cells_of_dragged_shape(self, drag: EditDrag) -> list[Point]:
         """Return the cells of the line or rectangle of a drag."""
         if drag.kind == LINE:
             return tools.stroke_cells(drag.first, drag.last, self.state.brush)
         return tools.rectangle_cells(drag.first, drag.last)
 
-    def preview_cells(self, hover: Point | None) -> list[Point]:
+    def cells_to_preview(self, hover: Point | None) -> list[Point]:
         """Return the cells that a release would change during a drag, and that a press would change otherwise."""
         if self.drag and self.drag.kind in (LINE, RECTANGLE):
-            return self._cells_of_shape(self.drag)
+            return self._cells_of_dragged_shape(self.drag)
         if hover is None or self.dragged_marker is not None or self.state.tool == SELECT:
             return []
         return tools.brush_cells(hover, self.state.brush) if self.state.tool in (BRUSH, ERASER, LINE) else [hover]
@@ -210,13 +210,13 @@ class MapEditor:
 
     def is_refused(self, point: Point) -> bool:
         """Return whether a start or goal cannot be placed on this cell."""
-        return not self._is_inside(point) or not self._is_free(point)
+        return not self._is_inside_map(point) or not self._is_free_cell(point)
 
     def move_goal_to(self, point: Point) -> None:
         """Move the goal shown in the panel to a cell: the goal of one agent, of its crowd, or the shared goal."""
         world = self.session.run.world
         if self.is_refused(point):
-            self._show_refusal("goal", point)
+            self._show_refusal_reason("goal", point)
         elif (agent := self._edited_agent_id()) is not None:
             self.session.do(MoveGoal(int(world.grid.cell(*point)), agent))
         elif self.has_crowd_goal:
@@ -228,7 +228,7 @@ class MapEditor:
         """Set the same goal for all agents of the crowd that the panel shows."""
         panel = self._edited_panel()
         if self.is_refused(point):
-            self._show_refusal("goal", point)
+            self._show_refusal_reason("goal", point)
         elif panel is not None:
             agent_edits.move_agent_goal(self.session, panel.key, int(self.session.run.world.grid.cell(*point)))
 
@@ -236,27 +236,27 @@ class MapEditor:
         """Begin the run again with another start, on the map with the user's edits."""
         world = self.session.run.world
         if self.is_refused(point):
-            self._show_refusal("start", point)
+            self._show_refusal_reason("start", point)
         elif (agent := self._edited_agent_id()) is not None:
             self.session.start_over_with_start(agent, point)
         elif world.grid.cell(*point) != world.start:
-            self.session.start_over_with(start=point)
+            self.session.start_over_with_changes(start=point)
 
-    def _show_refusal(self, name: str, point: Point) -> None:
+    def _show_refusal_reason(self, name: str, point: Point) -> None:
         """Show a message that says why the start or goal cannot be at a cell."""
-        why = "that cell is blocked" if self._is_inside(point) else "that is outside the map"
+        why = "that cell is blocked" if self._is_inside_map(point) else "that is outside the map"
         self.session.user_messages.until_next_edit.append(f"The {name} cannot be at {point}: {why}")
 
     def toggle_cell(self, point: Point) -> None:
         """Block a free cell or free a blocked one, for the keyboard and the context menu."""
-        if self._is_inside(point):
+        if self._is_inside_map(point):
             cell = self.session.run.world.grid.cell(*point)
-            painting.block_or_free_cells(self.session, [cell], block=self._is_free(point))
+            painting.block_or_free_cells(self.session, [cell], block=self._is_free_cell(point))
 
-    def _is_inside(self, point: Point) -> bool:
-        return self.session.run.world.grid.contains(*point)
+    def _is_inside_map(self, point: Point) -> bool:
+        return self.session.run.world.grid.contains_point(*point)
 
-    def _is_free(self, point: Point) -> bool:
+    def _is_free_cell(self, point: Point) -> bool:
         grid = self.session.run.world.grid
         return grid.is_free(grid.cell(*point))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents import own_files
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.files.user_folders import state_folder
 from sim.params import ConfigError, escape_unprintable
 from sim.program import ROOT
@@ -34,7 +34,7 @@ class Fault:
     traceback_text: str
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         return f"An internal error occurred in Backmove while {self.activity}: {self.error_text}"
 
 
@@ -48,16 +48,16 @@ def fault_report(fault: Fault, session: Session) -> str:
     """Return the report of a fault for developers; it contains nothing of the user's files but the scenario title."""
     lines = [
         "Backmove: error report",
-        fault.words,
+        fault.message,
         f"Python {platform.python_version()} on {platform.platform()}",
-        *_run_description(session),
+        *_run_description_lines(session),
         "",
         fault.traceback_text,
     ]
     return "\n".join(lines)
 
 
-def _run_description(session: Session) -> list[str]:
+def _run_description_lines(session: Session) -> list[str]:
     try:
         run = session.run
         kinds = ", ".join(walker.spec.key for walker in run.world.walkers)
@@ -70,17 +70,17 @@ def _run_description(session: Session) -> list[str]:
         return [f"Run: cannot be described: {error!r}"]
 
 
-def report_path() -> Path:
+def crash_report_path() -> Path:
     """Return the path of the file for the report of an error that ended the program."""
     return state_folder() / "last-error.txt"
 
 
-def write_report(text: str) -> Path | None:
+def write_report_file(text: str) -> Path | None:
     """Write a report and return its path; None if it could not be written."""
-    place = report_path()
+    place = crash_report_path()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, text.encode("utf-8", "replace"))
+        write_file_atomically(place, text.encode("utf-8", "replace"))
     except (ConfigError, OSError):
         return None
     return place
@@ -93,7 +93,7 @@ class ThreadFaults:
         self._exceptions: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._agent_errors: queue.SimpleQueue[str] = queue.SimpleQueue()
 
-    def install_hook(self) -> None:
+    def install_exception_hook(self) -> None:
         """Collect the uncaught exceptions of all threads from now on."""
         threading.excepthook = self._record_thread_exception
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig, SetTerrain, TimedCommand
-from sim.files.disk import open_regular, read_file
-from sim.files.lesson import is_lesson, load_lesson
+from sim.files.disk import open_regular_file, read_file
+from sim.files.lesson import is_lesson_data, load_lesson
 from sim.files.map_files import MAP_SUFFIX, OTHER_MAP_SUFFIXES, is_map_file, open_map
 from sim.files.map_source import MapFile, MapRecipe, map_rows_of_grid
 from sim.files.movingai import (
@@ -24,13 +24,13 @@ from sim.files.movingai import (
     find_map_of_scen,
     read_map,
     read_scen,
-    row_problem_on,
+    row_problem_on_grid,
     write_map,
 )
 from sim.files.picture_map import MAX_PICTURE_BYTES
 from sim.files.png import png_texts
 from sim.files.scenario import Scenario, load_scenario, save_scenario
-from sim.files.session import SavedSession, is_session, load_session, parse_session
+from sim.files.session import SavedSession, is_session_data, load_session, parse_session
 from sim.files.shipped_files import SCENARIOS, resolve_shipped_file
 from sim.generate import GeneratedMap, largest_component_mask, opposite_corner_cells
 from sim.grid import Grid
@@ -124,17 +124,17 @@ def open_any_file(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = 
         lesson = read_lesson(place)
         return OpenedFile(replace(lesson.scenario, title=lesson.title), place, lesson=lesson)
     if is_map_file(place):
-        return OpenedFile(scenario_from_map(place, agents), place)
+        return OpenedFile(scenario_from_map_file(place, agents), place)
     if suffix in SCENARIO_SUFFIXES:
         scenario = load_scenario(place, SPECS_BY_KEY, (ASSETS,))
-        return OpenedFile(with_title(scenario, place), place)
+        return OpenedFile(scenario_with_title(scenario, place), place)
     if suffix == PROBLEMS_SUFFIX:
-        return _open_problems(place, agents)
-    raise ConfigError(_unknown_kind_message(place, suffix))
+        return _open_problem_list(place, agents)
+    raise ConfigError(_unknown_file_kind_message(place, suffix))
 
 
 def _opened_saved_session(saved: SavedSession, place: Path) -> OpenedFile:
-    return OpenedFile(with_title(saved.scenario, place), place, saved_session=saved)
+    return OpenedFile(scenario_with_title(saved.scenario, place), place, saved_session=saved)
 
 
 def _session_in_picture(place: Path) -> str | None:
@@ -153,8 +153,8 @@ def _session_in_picture(place: Path) -> str | None:
 def is_session_file(place: Path) -> bool:
     """Return whether a file holds a whole session rather than a scenario."""
     try:
-        with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
-            return is_session(file.read(4096))
+        with open_regular_file(place, SCENARIO_SUFFIXES[0]) as file:
+            return is_session_data(file.read(4096))
     except ConfigError:
         return False  # reading the whole file will report this error
 
@@ -162,8 +162,8 @@ def is_session_file(place: Path) -> bool:
 def is_lesson_file(place: Path) -> bool:
     """Return whether a file holds a lesson rather than a scenario."""
     try:
-        with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
-            return is_lesson(file.read(4096))
+        with open_regular_file(place, SCENARIO_SUFFIXES[0]) as file:
+            return is_lesson_data(file.read(4096))
     except ConfigError:
         return False  # reading the whole file will report this error
 
@@ -172,26 +172,26 @@ def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
     return load_lesson(place, SPECS_BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
 
 
-def _unknown_kind_message(place: Path, suffix: str) -> str:
+def _unknown_file_kind_message(place: Path, suffix: str) -> str:
     if os.path.isdir(place):
         return f"{place}: expected a file, got a folder"
     near = similar_name_hint(suffix, KNOWN_SUFFIXES)
     return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{near}"
 
 
-def with_title(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
+def scenario_with_title(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
     """Return the scenario with a title: its own title, else the name of its file, else the name of its map."""
     return replace(scenario, title=scenario.title or (Path(path).stem if path else scenario.map_name))
 
 
-def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
+def scenario_from_map_file(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
     """Return a scenario for a map alone, with start and goal at opposite ends of its largest connected part."""
     place = Path(path)
     grid = open_map(place)
     start, goal = distant_start_and_goal(grid)
     ends, title = (grid.xy(start), grid.xy(goal)), place.stem
     placed = tuple(adapt_agents_to_map(agents, grid, seed=0))
-    return Scenario(_map_source(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
+    return Scenario(_map_file_of_path(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
 
 
 def scenario_from_generated(
@@ -246,16 +246,16 @@ def distant_start_and_goal(grid: Grid) -> tuple[int, int]:
     raise ConfigError(f"{grid.name}: expected a map with a free cell, got none")
 
 
-def _map_source(path: Path) -> MapFile:
+def _map_file_of_path(path: Path) -> MapFile:
     return MapFile(path.name, Path(os.path.realpath(path)))
 
 
 # --- problem lists --------------------------------------------------------------------------------
 
 
-def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> OpenedFile:
+def _open_problem_list(path: Path, agents: Sequence[AgentConfig]) -> OpenedFile:
     """Return a problem list, with the scenario of its first problem that can be run."""
-    problems = with_checked_rows(read_scen(path))
+    problems = problem_list_with_checked_rows(read_scen(path))
     row = next((row for row in problems.rows if row.problem is None), None)
     if row is None:
         reasons = [f"{path}:{row.line}: {row.problem}" for row in problems.rows[:5]]
@@ -263,20 +263,20 @@ def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> OpenedFile:
     return OpenedFile(scenario_of_problem(problems, row, agents), path, problems)
 
 
-def with_checked_rows(problems: ScenFile) -> ScenFile:
+def problem_list_with_checked_rows(problems: ScenFile) -> ScenFile:
     """Return the problem list with the defect of each faulty row, found by checking the row against its map."""
-    grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
+    grids = {name: _map_or_error_text(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
 
     def check(row: ScenRow) -> ScenRow:
         found = grids.get(row.map_name)
         if not row.is_readable or found is None:
             return row
-        return replace(row, problem=found if isinstance(found, str) else row_problem_on(row, found))
+        return replace(row, problem=found if isinstance(found, str) else row_problem_on_grid(row, found))
 
     return replace(problems, rows=[check(row) for row in problems.rows])
 
 
-def _map_or_reason(problems: ScenFile, name: str) -> Grid | str:
+def _map_or_error_text(problems: ScenFile, name: str) -> Grid | str:
     try:
         return read_map(find_map_of_scen(problems.name, name, _map_folders()))
     except ConfigError as error:
@@ -293,11 +293,11 @@ def scenario_of_problem(
     """Return the scenario of one problem (one row) of a problem list, on the map that the row names."""
     place = find_map_of_scen(problems.name, row.map_name, _map_folders())
     grid = read_map(place)
-    problem = row_problem_on(row, grid)
+    problem = row_problem_on_grid(row, grid)
     if problem:
         raise ConfigError(f"problem {row.number}: {problem}")
     return Scenario(
-        _map_source(place),
+        _map_file_of_path(place),
         row.start,
         row.goal,
         tuple(adapt_agents_to_map(agents, grid, seed=0)),
@@ -311,7 +311,7 @@ def scenario_of_problem(
 # --- saving ---------------------------------------------------------------------------------------
 
 
-def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> Path:
+def path_with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> Path:
     """Return the path unchanged if it ends in one of the suffixes; else append the first suffix."""
     known = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
     place = Path(path)
@@ -320,7 +320,7 @@ def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> 
 
 def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write the current map and return the path of the file."""
-    place = with_suffix(path, MAP_SUFFIX)
+    place = path_with_suffix(path, MAP_SUFFIX)
     write_map(session.run.world.grid, place)
     session.unsaved.mark_map_saved()
     return place
@@ -328,7 +328,7 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
 
 def save_map_piece(piece: MapPiece, path: str | os.PathLike[str]) -> Path:
     """Write a copied part of a map as a map file of its own, and return the path of the file."""
-    place = with_suffix(path, MAP_SUFFIX)
+    place = path_with_suffix(path, MAP_SUFFIX)
     write_map(piece.as_grid(), place)
     return place
 
@@ -337,7 +337,7 @@ def save_session_scenario(
     session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
 ) -> Path:
     """Write map, agents, settings and the view of the window as a scenario, and return the path of the file."""
-    place = with_suffix(path, SCENARIO_SUFFIXES)
+    place = path_with_suffix(path, SCENARIO_SUFFIXES)
     save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
     if len(session.run.tree.branches) == 1:
         session.unsaved.mark_saved()
@@ -350,10 +350,10 @@ def scenario_from_session(session: Session) -> Scenario:
     The script and the random changes remain part of the scenario. Their effects so far are not included, because
     otherwise they would be applied twice.
     """
-    return _scenario_with_letters(scenario_of_run(session.run, keeps_map=False), letters_of_user_edits(session.run))
+    return _scenario_with_map_edits(scenario_of_run(session.run, keeps_map=False), letters_of_user_edits(session.run))
 
 
-def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
+def _scenario_with_map_edits(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     """Return the scenario with the user's map edits (cell -> letter) added to its script or to its map.
 
     At tick 0, the edits take effect in this order: original map, script, edits by the user.
@@ -367,18 +367,18 @@ def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Sc
     source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.movement, grid.name)
     ends_are_free = source.is_free(scenario.start_cell) and source.is_free(scenario.goal_cell)
     if ends_are_free and len(early) + len(letters) <= MAX_EDITED_CELLS:
-        edits = (*_terrain_edit(early), *script, *_terrain_edit(letters))
+        edits = (*_terrain_edit_commands(early), *script, *_terrain_edit_commands(letters))
         return replace(scenario, grid=source, edits=tuple(sorted(edits, key=lambda edit: edit.tick)))
     terrain = grid.terrain.copy()
     terrain.reshape(-1)[list(letters)] = list(letters.values())
     drawn = Grid(terrain, grid.movement, grid.name)
     # A script that paints at tick 0 is applied after the rows of the map, and the user's edits after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
-    edits = (*script, *(_terrain_edit(letters) if is_painted_over else ()))
+    edits = (*script, *(_terrain_edit_commands(letters) if is_painted_over else ()))
     return replace(scenario, map=map_rows_of_grid(drawn, scenario.map_name), grid=drawn, edits=edits)
 
 
-def _terrain_edit(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:
+def _terrain_edit_commands(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:
     if not letters:
         return ()
     cells = tuple(sorted(letters))

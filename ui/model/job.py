@@ -38,11 +38,11 @@ class BackgroundJob(Generic[T]):
         self._result: list[T] = []
         self._error: BaseException | None = None
         self._is_cancelled = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="job", daemon=True)
+        self._thread = threading.Thread(target=self._run_work, name="job", daemon=True)
         _STARTED_JOBS.add(self)
         self._thread.start()
 
-    def _run(self) -> None:
+    def _run_work(self) -> None:
         try:
             self._result.append(self._work(self))
         except BaseException as error:  # stored for `result`, which raises it in the calling thread

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 _PLACEHOLDER = re.compile(r"\{key:(\w+)\}")
 
 
-def fill_in_keys(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
+def fill_in_key_placeholders(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
     """Return a text in which placeholders `{key:command}` are replaced by keys; unknown commands stay unchanged."""
 
     def key_or_name(found: re.Match[str]) -> str:

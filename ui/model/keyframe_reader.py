@@ -33,16 +33,16 @@ class KeyframeReader(ThreadPoolExecutor):
     def __init__(self) -> None:
         super().__init__(1, "keyframes", self._store_thread_id)
         self._thread: int | None = None  # native thread id, on systems where it can be assigned to processors
-        self._processor = _current_processor()
+        self._processor = _current_processor_function()
         self._separation: _SeparatedThreads | None = None
 
     def submit(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
         self._separate_threads()
         future = super().submit(fn, *args, **kwargs)
-        future.add_done_callback(lambda _: self.end_separation())
+        future.add_done_callback(lambda _: self.end_thread_separation())
         return future
 
-    def end_separation(self) -> None:
+    def end_thread_separation(self) -> None:
         """Let both threads use all processors again, at the end of the reading or of the frame.
 
         Otherwise threads and processes that the window starts, such as a video encoder, would inherit its restriction.
@@ -68,11 +68,12 @@ class KeyframeReader(ThreadPoolExecutor):
                 try:
                     os.sched_setaffinity(self._thread, allowed - own_processor)
                     os.sched_setaffinity(calling_thread, own_processor)
-                finally:  # set last, because the callback of an earlier reading may call end_separation() meanwhile
+                # set last, because the callback of an earlier reading may call end_thread_separation() meanwhile
+                finally:
                     self._separation = _SeparatedThreads((calling_thread, self._thread), allowed)
 
 
-def _current_processor() -> Callable[[], int] | None:
+def _current_processor_function() -> Callable[[], int] | None:
     """Return a function that returns the number of the processor on which its caller runs; None if there is none.
 
     The function is taken from the C library, because the `os` module has no such function.

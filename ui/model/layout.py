@@ -143,14 +143,15 @@ def best_panel_arrangement(
         for make in (_panel_with_hud_below, _panel_with_side_hud)
     ]
     zooms = [
-        min(_zoom_of_whole_map(panel, map_size) for panel in plan) * _legible_share(plan[0], scale) for plan in plans
+        min(_zoom_of_whole_map(panel, map_size) for panel in plan) * _legible_width_ratio(plan[0], scale)
+        for plan in plans
     ]
     enough = max(zooms) / EQUAL_SIZE_RATIO
     good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
-    return min(good, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_key(plan, map_size)))
+    return min(good, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_sort_key(plan, map_size)))
 
 
-def _legible_share(panel: PanelBoxes, scale: float) -> float:
+def _legible_width_ratio(panel: PanelBoxes, scale: float) -> float:
     """Return the ratio of the panel's width to the width that its texts need, at most 1."""
     return min(1.0, panel.whole[2] / (scale * MIN_LEGIBLE_WIDTH))
 
@@ -165,7 +166,7 @@ def _zoom_of_whole_map(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     return camera_fitting_map(*map_size, panel.map[2], panel.map[3]).zoom
 
 
-def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
+def _defects_sort_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
     """Return a sort key for the defects of an arrangement of panels; smaller is better.
 
     The key says whether there are empty tiles, whether maps fill less than half of their area, and whether numbers are
@@ -173,10 +174,15 @@ def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tup
     """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
-    return columns * rows > len(plan), _filled_share(plan[0], map_size) < MIN_FILLED_SHARE, plan[0].has_side_hud, -room
+    return (
+        columns * rows > len(plan),
+        _filled_share_of_map_area(plan[0], map_size) < MIN_FILLED_SHARE,
+        plan[0].has_side_hud,
+        -room,
+    )
 
 
-def _filled_share(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
+def _filled_share_of_map_area(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     """Return the share of a panel's map area that the whole map fills."""
     zoom = _zoom_of_whole_map(panel, map_size)
     return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
@@ -207,7 +213,7 @@ def _panel_with_hud_below(box: Box, scale: float, map_size: tuple[int, int]) -> 
         header = higher
     inset = max(1, round(scale))
     map_width = max(1, width - 2 * inset)
-    hud += _extra_number_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW_HEIGHT * scale)
+    hud += _extra_number_row_count((map_width, height - header - hud), scale, map_size) * round(HUD_ROW_HEIGHT * scale)
     if height - header - hud < round(MIN_MAP_HEIGHT * scale):
         hud = min(round(SMALL_HUD_HEIGHT * scale), max(0, height - header - 40))
     return PanelBoxes(
@@ -218,7 +224,7 @@ def _panel_with_hud_below(box: Box, scale: float, map_size: tuple[int, int]) -> 
     )
 
 
-def _extra_number_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
+def _extra_number_row_count(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
     """Return how many rows of numbers to add below the first one.
 
     A wide panel has all numbers in one row. A panel of medium width gets a second row if the map stays as large. A
@@ -268,5 +274,5 @@ def _panel_with_side_hud(box: Box, scale: float, map_size: tuple[int, int]) -> P
     )
 
 
-def box_contains(box: Box, position: tuple[int, int]) -> bool:
+def box_contains_position(box: Box, position: tuple[int, int]) -> bool:
     return box[0] <= position[0] < box[0] + box[2] and box[1] <= position[1] < box[1] + box[3]

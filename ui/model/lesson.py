@@ -31,7 +31,7 @@ class LessonPlayer:
     speed_before: int = 0  # speed that the user had set before the lesson, in ticks a second
 
     @property
-    def step(self) -> LessonStep:
+    def current_step(self) -> LessonStep:
         return self.lesson.steps[self.place]
 
     @property
@@ -46,12 +46,12 @@ class LessonPlayer:
     @property
     def waits_for_answer(self) -> bool:
         """Return whether the step has an unanswered question; the run goes on only after the answer."""
-        return self.step.question is not None and self.chosen_answer is None
+        return self.current_step.question is not None and self.chosen_answer is None
 
     @property
     def open_answer_count(self) -> int:
         """Return the number of answers that the user can choose from; 0 if the step has no unanswered question."""
-        question = self.step.question
+        question = self.current_step.question
         return len(question.answers) if question is not None and self.chosen_answer is None else 0
 
     @property
@@ -65,13 +65,13 @@ class LessonPlayer:
         self.speed_before = player.speed
         self._seek_to_step(session, player)
 
-    def end(self, player: Player) -> None:
+    def end_lesson(self, player: Player) -> None:
         """Pause the run, and restore the speed that the user had set before the lesson."""
         player.pause()
         player.set_speed(self.speed_before)
 
     def choose_answer(self, place: int) -> None:
-        if self.step.question is not None and self.chosen_answer is None:
+        if self.current_step.question is not None and self.chosen_answer is None:
             self.answers[self.place] = place
             self.has_new_reason = True
 
@@ -102,9 +102,9 @@ class LessonPlayer:
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._seek_to_step(session, player)
             return
-        player.set_speed(nearest_speed(self.lesson.speed_at(self.place)))
+        player.set_speed(nearest_speed(self.lesson.speed_at_step(self.place)))
         player.slow_motion_expansions = None
-        session.run_until(None, self.tick)
+        session.set_stop_condition(None, self.tick)
         player.play()
 
     def _seek_to_step(self, session: Session, player: Player) -> None:
@@ -113,7 +113,7 @@ class LessonPlayer:
 
     def shown_panel_keys(self, session: Session) -> frozenset[PanelKey] | None:
         """Return the keys of the panels that the current step shows; None if it shows all panels."""
-        labels = self.lesson.agents_shown_at(self.place)
+        labels = self.lesson.agents_shown_at_step(self.place)
         if labels is None:
             return None
         return frozenset(panel.key for panel in session.run.panels if panel.view.label in labels) or None

@@ -27,5 +27,5 @@ class Menu:
     position: tuple[int, int]
     place: int = 0  # index in `items` of the item selected with the keyboard
 
-    def step(self, by: int) -> None:
+    def move_selection(self, by: int) -> None:
         self.place = (self.place + by) % len(self.items)

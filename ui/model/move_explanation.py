@@ -64,7 +64,7 @@ class _AgentMove:
     def has_moved(self) -> bool:
         return self.cell_after != self.cell_before
 
-    def is_marked(self, mark: int) -> bool:
+    def has_event_mark(self, mark: int) -> bool:
         return bool(int(self.row["marks"]) & mark)
 
     def at(self, cell: int) -> str:
@@ -76,7 +76,7 @@ class _AgentMove:
             return self.at(cell)
         return f"{self.at(cell)}, f {_one_decimal_text(search_values_of_cell(self.snapshot, self.view, cell)[2])}"
 
-    def cost(self, a: int, b: int) -> float:
+    def move_cost(self, a: int, b: int) -> float:
         (ax, ay), (bx, by) = self.grid.xy(a), self.grid.xy(b)
         return self.grid.diagonal_cost if ax != bx and ay != by else 1.0
 
@@ -94,25 +94,25 @@ def explain_move(snapshot: WorldSnapshot, view: WalkerView, before: int) -> Move
         before: Cell on which the agent was when the tick began.
     """
     if not view.rows.size or view.first_row_tick + view.rows.size != snapshot.tick:
-        return MoveExplanation(_explain_end(view))
+        return MoveExplanation(_why_agent_did_nothing(view))
     case = _AgentMove(snapshot, view, before, view.rows[-1])
-    if case.is_marked(log.TRIAL):
+    if case.has_event_mark(log.TRIAL):
         return MoveExplanation(
             f"It reached the goal; trial {view.metrics.trial} begins at the start, with everything learned so far."
         )
     found = _explainer_of_move(case)(case)
-    if case.is_marked(log.RESTARTED):
+    if case.has_event_mark(log.RESTARTED):
         return MoveExplanation(
             f"Its search restarted in this tick. {found.text}", found.best, found.previous_best, found.fork
         )
     return found
 
 
-def _explain_end(view: WalkerView) -> str:
+def _why_agent_did_nothing(view: WalkerView) -> str:
     """Return why an agent did nothing in this tick."""
     if view.violation is not None:
         return (
-            f"It {view.violation.state_word} in tick {view.violation.tick:,}, and was stopped: "
+            f"It {view.violation.state_text} in tick {view.violation.tick:,}, and was stopped: "
             f"{view.violation.description}."
         )
     if view.status is Status.NO_PATH:
@@ -168,7 +168,7 @@ def _ida_staying_text(case: _AgentMove) -> str:
         return f"It waits: all paths with f up to {_one_decimal_text(limit)} have been tried, and the limit rises next."
     return (
         f"It waits: it searches depth first along paths with f up to {_one_decimal_text(limit)}, now "
-        f"{_moves_text(deep - 1)} deep."
+        f"{_move_count_text(deep - 1)} deep."
     )
 
 
@@ -202,62 +202,64 @@ def _knn_lrta_staying_text(case: _AgentMove) -> str:
 
 
 def _explain_time_bounded(case: _AgentMove) -> MoveExplanation:
-    if "shortcut" in case.agent.notes and not case.is_marked(log.BACK_MOVE):
+    if "shortcut" in case.agent.notes and not case.has_event_mark(log.BACK_MOVE):
         return MoveExplanation(
-            f"It has found a shortcut to its path: {_moves_text(_moves_left(case))} left along it.", case.view.goal
+            f"It has found a shortcut to its path: {_move_count_text(_remaining_move_count(case))} left along it.",
+            case.view.goal,
         )
     if case.phase == log.SHUTTLING:
         return MoveExplanation("It has no path yet, so it moves to and fro beside the start instead of standing still.")
-    if case.is_marked(log.BACK_MOVE):
+    if case.has_event_mark(log.BACK_MOVE):
         return _explain_back_move(case)
     path = case.agent.path
     if not path.size:
         return _explain_destination(case)
-    end, left = int(path[-1]), _moves_left(case)
+    end, left = int(path[-1]), _remaining_move_count(case)
     if end == case.view.goal:
-        along = f"it follows this path, {_moves_text(left)} left" if left else "this move was the last"
-        return MoveExplanation(f"The path to the goal is known: {along}.", end, _best_before_tick(case, end))
+        along = f"it follows this path, {_move_count_text(left)} left" if left else "this move was the last"
+        return MoveExplanation(f"The path to the goal is known: {along}.", end, _best_open_cell_before_tick(case, end))
     return MoveExplanation(
-        f"{_heading_text(case, end)}; the path there passes through its cell: {_moves_text(left)} left along it.",
+        f"{_destination_clause(case, end)}; the path there passes through its cell: {_move_count_text(left)} left "
+        "along it.",
         end,
-        _best_before_tick(case, end),
+        _best_open_cell_before_tick(case, end),
     )
 
 
-def _moves_left(case: _AgentMove) -> int:
+def _remaining_move_count(case: _AgentMove) -> int:
     """Return the number of moves from the agent's cell to the end of its path."""
     places = np.flatnonzero(case.agent.path == case.cell_after)
     return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
 
 
-def _moves_text(count: int) -> str:
+def _move_count_text(count: int) -> str:
     return count_with_noun(count, "move")
 
 
 def _walking_on_text(way: str, left: int) -> str:
-    return f"It follows {way}: {_moves_text(left)} left." if left else f"It has reached the end of {way}."
+    return f"It follows {way}: {_move_count_text(left)} left." if left else f"It has reached the end of {way}."
 
 
-def _path_is_traced(case: _AgentMove) -> bool:
+def _is_path_traced(case: _AgentMove) -> bool:
     """Return whether the path ends at the cell traced last (TBA*), which need not be the best open cell."""
     return case.view.spec.key == "tba"
 
 
-def _best_before_tick(case: _AgentMove, end: int) -> int:
+def _best_open_cell_before_tick(case: _AgentMove, end: int) -> int:
     """Return the open cell that was best when the tick began: the first cell that the tick expanded."""
     search = case.agent.search
     expanded = int(case.row["expanded"])
-    if search is None or _path_is_traced(case) or not expanded or case.is_marked(log.RESTARTED):
+    if search is None or _is_path_traced(case) or not expanded or case.has_event_mark(log.RESTARTED):
         return end
     noted = int(search.control[0].noted)
     is_whole = noted >= expanded and noted < search.order.size and int(search.control[0].expansions) > expanded
     return int(search.order[noted - expanded]) if is_whole else end
 
 
-def _heading_text(case: _AgentMove, end: int) -> str:
+def _destination_clause(case: _AgentMove, end: int) -> str:
     """Return the first part of a sentence: the cell that the agent heads for, and whether that has changed."""
-    was = _best_before_tick(case, end)
-    if _path_is_traced(case):
+    was = _best_open_cell_before_tick(case, end)
+    if _is_path_traced(case):
         return f"The path traced last leads to {case.cell_text_with_f(end)}"
     if was == end or end == case.view.goal:
         return f"Best open cell {case.cell_text_with_f(end)}"
@@ -274,7 +276,7 @@ def _explain_back_move(case: _AgentMove) -> MoveExplanation:
             "root of its search."
         )
     end = int(path[-1]) if path.size else NO_CELL
-    fork, steps = _fork_with_path(case)
+    fork, steps = _fork_cell_and_move_count(case)
     if end < 0 or fork < 0:
         return MoveExplanation("It is not on its path, so it walks back along the tree of its search.")
     back = (
@@ -282,16 +284,16 @@ def _explain_back_move(case: _AgentMove) -> MoveExplanation:
         if fork == case.cell_after
         else f"walks back to the fork at {case.at(fork)}"
     )
-    more = f", {_moves_text(steps - 1)} more" if steps > 1 else ""
+    more = f", {_move_count_text(steps - 1)} more" if steps > 1 else ""
     return MoveExplanation(
-        f"{_heading_text(case, end)}: the path there does not pass its cell; it {back}{more}.",
+        f"{_destination_clause(case, end)}: the path there does not pass its cell; it {back}{more}.",
         end,
-        _best_before_tick(case, end),
+        _best_open_cell_before_tick(case, end),
         fork,
     )
 
 
-def _fork_with_path(case: _AgentMove) -> tuple[int, int]:
+def _fork_cell_and_move_count(case: _AgentMove) -> tuple[int, int]:
     """Return the cell where the parents of the cell just left meet the agent's path, and the moves to that cell."""
     search, on_path = case.agent.search, set(case.agent.path.tolist())
     if search is None:
@@ -318,14 +320,14 @@ def _explain_lrta(case: _AgentMove) -> MoveExplanation:
         return _explain_destination(case)
     taught = (
         f"h of {case.at(case.cell_before)} is {_one_decimal_text(float(it.h[case.cell_before]))} now"
-        f"{_excess_text(case, case.cell_before)}"
+        f"{_h_excess_text(case, case.cell_before)}"
     )
     if best == case.cell_after:
-        cost, h = case.cost(case.cell_before, best), float(it.h[best])
+        cost, h = case.move_cost(case.cell_before, best), float(it.h[best])
         total = f"cost {_one_decimal_text(cost)} + h {_one_decimal_text(h)} = {_one_decimal_text(cost + h)}"
         text = f"The neighbour {case.at(best)} is most promising: {total}. {taught}."
         return MoveExplanation(text, best)
-    return MoveExplanation(f"{_rim_text(case, best)}: one move towards it. {taught}.", best)
+    return MoveExplanation(f"{_best_seen_cell_text(case, best)}: one move towards it. {taught}.", best)
 
 
 def _explain_guided_lrta(case: _AgentMove) -> MoveExplanation:
@@ -337,15 +339,17 @@ def _explain_guided_lrta(case: _AgentMove) -> MoveExplanation:
     if best < 0:
         return _explain_destination(case)
     if best == case.cell_after:
-        return MoveExplanation(f"{_guide_text(case)} The neighbour {case.at(best)} is most promising.", best)
-    return MoveExplanation(f"{_guide_text(case)} {_rim_text(case, best)}: one move towards it.", best)
+        return MoveExplanation(f"{_database_guide_text(case)} The neighbour {case.at(best)} is most promising.", best)
+    return MoveExplanation(
+        f"{_database_guide_text(case)} {_best_seen_cell_text(case, best)}: one move towards it.", best
+    )
 
 
-def _guide_text(case: _AgentMove) -> str:
+def _database_guide_text(case: _AgentMove) -> str:
     target, depth = case.agent.target, int(case.agent.numbers["depth"])
-    looks = f"looking {_moves_text(depth)} ahead"
+    looks = f"looking {_move_count_text(depth)} ahead"
     if "reenter" in case.agent.notes:
-        return f"{_reentry_text(case)}, {looks}."
+        return f"{_reentry_reason_text(case)}, {looks}."
     if case.agent.is_stale:
         return f"Its database belongs to another map, so it heads for the goal, {looks}."
     if target in (NO_CELL, case.view.goal):
@@ -353,7 +357,7 @@ def _guide_text(case: _AgentMove) -> str:
     return f"Its database says: head for {case.at(target)}, {looks}."
 
 
-def _reentry_text(case: _AgentMove) -> str:
+def _reentry_reason_text(case: _AgentMove) -> str:
     """Return why the agent heads for its goal, as the first part of a sentence."""
     if "for good" in case.agent.notes:
         return "A subgoal has led it astray, so it heads for the goal for good"
@@ -362,13 +366,15 @@ def _reentry_text(case: _AgentMove) -> str:
 
 def _explain_dt_lrta(case: _AgentMove) -> MoveExplanation:
     found = _explain_lrta(case)
-    return MoveExplanation(f"The tree says: look {_moves_text(_lookahead_depth(case))} ahead. {found.text}", found.best)
+    return MoveExplanation(
+        f"The tree says: look {_move_count_text(_lookahead_depth(case))} ahead. {found.text}", found.best
+    )
 
 
 def _explain_oracle_lrta(case: _AgentMove) -> MoveExplanation:
     found, most = _explain_lrta(case), int(case.view.params["dmax"])
     depth = _lookahead_depth(case)
-    which = f"Looking {_moves_text(most)} ahead" if depth == most else f"All depths from {depth} to {most}"
+    which = f"Looking {_move_count_text(most)} ahead" if depth == most else f"All depths from {depth} to {most}"
     return MoveExplanation(f"{which} {'leads' if depth == most else 'lead'} to this move. {found.text}", found.best)
 
 
@@ -391,11 +397,11 @@ def _record_text(case: _AgentMove) -> str:
     if "no record" in agent.notes:
         return "No record fits, so it heads for the goal for a while"
     if "choosing" in agent.notes:
-        return f"It is still choosing a record, and heads for {_target_text(case, target)} meanwhile"
-    return f"It heads for {_target_text(case, target)}, by record {int(agent.numbers['record'])}"
+        return f"It is still choosing a record, and heads for {_target_cell_text(case, target)} meanwhile"
+    return f"It heads for {_target_cell_text(case, target)}, by record {int(agent.numbers['record'])}"
 
 
-def _target_text(case: _AgentMove, cell: int) -> str:
+def _target_cell_text(case: _AgentMove, cell: int) -> str:
     """Return a target cell as text: "the goal", or the subgoal with its coordinates."""
     return "the goal" if cell == case.view.goal else f"the subgoal {case.at(cell)}"
 
@@ -407,21 +413,22 @@ def _explain_pr_lrta(case: _AgentMove) -> MoveExplanation:
     path = case.agent.path
     if not path.size:
         return MoveExplanation(f"It moved to {case.at(case.cell_after)}, where its next leg begins.", case.cell_after)
-    end, left = int(path[-1]), _moves_left(case)
+    end, left = int(path[-1]), _remaining_move_count(case)
     if not int(case.row["expanded"]):
         return MoveExplanation(_walking_on_text(f"its leg to {case.at(end)}", left), end)
     if end == case.view.goal:
         return MoveExplanation(
-            f"The goal is in its region: A* found the path inside it, {_moves_text(left)} left.", end
+            f"The goal is in its region: A* found the path inside it, {_move_count_text(left)} left.", end
         )
     text = (
-        f"LRTA* chose the next region, and A* the path to {case.at(end)} inside both regions: {_moves_text(left)} left."
+        f"LRTA* chose the next region, and A* the path to {case.at(end)} inside both regions: {_move_count_text(left)}"
+        " left."
     )
-    why_goal = f"{_leg_reentry_text(case)} " if case.is_marked(log.REENTERED) else ""
+    why_goal = f"{_leg_reentry_reason_text(case)} " if case.has_event_mark(log.REENTERED) else ""
     return MoveExplanation(f"{why_goal}{text}", end)
 
 
-def _leg_reentry_text(case: _AgentMove) -> str:
+def _leg_reentry_reason_text(case: _AgentMove) -> str:
     return f"A leg began at {case.at(case.cell_before)} before, so regions are chosen towards the goal, not a subgoal."
 
 
@@ -431,7 +438,7 @@ def _explain_pra(case: _AgentMove) -> MoveExplanation:
     return MoveExplanation(f"It moved to {case.at(case.cell_after)}, from where it continues to plan.", case.cell_after)
 
 
-def _rim_text(case: _AgentMove, best: int) -> str:
+def _best_seen_cell_text(case: _AgentMove, best: int) -> str:
     inside = case.agent.groups.get("local space")
     seen = (
         f"Of all cells around the {len(inside):,} cells that it looked at"
@@ -441,14 +448,14 @@ def _rim_text(case: _AgentMove, best: int) -> str:
     return f"{seen}, {case.at(best)} is most promising"
 
 
-def _excess_text(case: _AgentMove, cell: int) -> str:
+def _h_excess_text(case: _AgentMove, cell: int) -> str:
     assert case.agent.learned is not None
-    more = float(learned.h_excess(case.agent.learned, cell))
+    more = float(learned.learned_h_excess(case.agent.learned, cell))
     name = "octile" if case.grid.movement.has_diagonal_moves else "Manhattan"
     return f", {_one_decimal_text(more)} above the {name} distance" if more > 0.05 else ""
 
 
-def _explain_one_step(case: _AgentMove) -> MoveExplanation:
+def _explain_one_step_lookahead(case: _AgentMove) -> MoveExplanation:
     """Explain a move to the neighbour with least cost + h, for agents that update h of several cells."""
     return MoveExplanation(f"The neighbour {case.at(case.cell_after)} had the least cost + h.", case.cell_after)
 
@@ -457,14 +464,14 @@ def _explain_local_search(case: _AgentMove) -> MoveExplanation:
     best = case.agent.best
     if best < 0 or not case.agent.path.size:
         return _explain_destination(case)
-    left = _moves_left(case)
+    left = _remaining_move_count(case)
     if case.phase != log.LEARNING:
         return MoveExplanation(_walking_on_text(f"its plan to {case.at(best)}", left), best)
     n, key = int(case.row["expanded"]), case.view.spec.key
     rule = "where it has learned least" if key == "da-rtaa" and best != case.view.goal else "where cost + h is least"
     return MoveExplanation(
         f"It searched {count_with_noun(n, 'cell')} around {case.at(case.cell_before)}, raised their h, "
-        f"and heads for the open cell {rule}, {case.at(best)}: {_moves_text(left)} left.",
+        f"and heads for the open cell {rule}, {case.at(best)}: {_move_count_text(left)} left.",
         best,
     )
 
@@ -472,7 +479,7 @@ def _explain_local_search(case: _AgentMove) -> MoveExplanation:
 def _explain_ribs(case: _AgentMove) -> MoveExplanation:
     agent, limit = case.agent, case.agent.numbers["limit"]
     left, here = case.at(case.cell_before), case.at(case.cell_after)
-    if not case.is_marked(log.BACK_MOVE):
+    if not case.has_event_mark(log.BACK_MOVE):
         g, h, f = search_values_of_cell(case.snapshot, case.view, case.cell_after)
         raised = f"The limit rose to {_one_decimal_text(limit)}. " if int(case.row["expanded"]) > 1 else ""
         return MoveExplanation(
@@ -496,7 +503,7 @@ def _explain_dstar_lite(case: _AgentMove) -> MoveExplanation:
     search = case.agent.search
     if search is None or not kernels.is_known(search, case.cell_after):
         return _explain_destination(case)
-    cost, g = case.cost(case.cell_before, case.cell_after), float(search.nodes[case.cell_after].g)
+    cost, g = case.move_cost(case.cell_before, case.cell_after), float(search.nodes[case.cell_after].g)
     return MoveExplanation(
         f"Of its neighbours, {case.at(case.cell_after)} is nearest to the goal: {_one_decimal_text(cost)} + g "
         f"{_one_decimal_text(g)} = {_one_decimal_text(cost + g)}; "
@@ -511,13 +518,13 @@ def _explain_destination(case: _AgentMove) -> MoveExplanation:
     if agent.path.size and here in agent.path:
         end = int(agent.path[-1])
         goal = "the goal" if end == case.view.goal else case.at(end)
-        return MoveExplanation(_walking_on_text(f"its path to {goal}", _moves_left(case)), end)
+        return MoveExplanation(_walking_on_text(f"its path to {goal}", _remaining_move_count(case)), end)
     return MoveExplanation(f"It moved to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
 
 
 _EXPLAINER_BY_KEY: dict[str, Callable[[_AgentMove], MoveExplanation]] = {
     "lrta": _explain_lrta,
-    "p-lrta": _explain_one_step,
+    "p-lrta": _explain_one_step_lookahead,
     "ribs": _explain_ribs,
     "dstar-lite": _explain_dstar_lite,
     "k-lrta": _explain_local_search,

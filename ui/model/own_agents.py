@@ -26,7 +26,7 @@ class AgentFilePoller:
         # key of an agent -> modification time in ns and size in bytes of its file at the last check
         self._file_stats: dict[str, tuple[int, int]] = {}
 
-    def check_files(self) -> None:
+    def check_agent_files(self) -> None:
         """Repeat the run with the new version of an agent if its file has changed; called once a frame.
 
         Raises:

@@ -93,7 +93,7 @@ END_STATUSES = (Status.AT_GOAL, Status.NO_PATH, Status.GAVE_UP)
 SHORT_STATES = (*_SHORT_STATE_WORDS.values(), *STATUS_WORDS.values())
 
 
-def short_state(word: str) -> str:
+def short_state_text(word: str) -> str:
     """Return the text of an agent's state for a narrow panel, such as "wait" for "waiting"."""
     return _SHORT_STATE_WORDS.get(word, word)
 
@@ -115,15 +115,15 @@ class PanelNumber:
     can_have_remark: bool = False  # whether the number can have a `remark`, so that space is reserved for it
 
     @property
-    def shown_name(self) -> str:
+    def displayed_measure_name(self) -> str:
         return self.name + self.remark
 
     @property
-    def short_name(self) -> str:
+    def short_measure_name(self) -> str:
         return self.short or self.name
 
     @property
-    def longest_name(self) -> str:
+    def longest_measure_name(self) -> str:
         return self.name + (SO_FAR if self.can_have_remark else "")
 
 
@@ -166,7 +166,7 @@ def crowd_costs_text(crowd: Crowd, pooled: float | None) -> str:
 def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
     """Return the numbers below the map in a crowd's panel: totals, means and maxima over its agents."""
     numbers = crowd.numbers
-    restarts, stuck = numbers.total_count("restarts"), numbers.no_path_count
+    restarts, stuck = numbers.sum_of_count("restarts"), numbers.no_path_count
     most = int(numbers.counts["max_expansions"].max())
     fields = [
         PanelNumber(
@@ -182,7 +182,7 @@ def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
         PanelNumber("max", ratio_text(numbers.max_cost_ratio), f"maximum of {_ARRIVED_RATIO_TIP}"),
         PanelNumber(
             "back-moves",
-            count_text(numbers.total_count("back_moves")),
+            count_text(numbers.sum_of_count("back_moves")),
             "back-moves of all agents together",
             short="back",
         ),
@@ -195,12 +195,12 @@ def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
         ),
         PanelNumber(
             "expanded",
-            count_text(numbers.total_count("expansions")),
+            count_text(numbers.sum_of_count("expansions")),
             "cells expanded by all agents together",
             short="exp",
         ),
         PanelNumber("max/tick", count_text(most), "maximum number of cells that one agent expanded in a tick"),
-        PanelNumber("moves", count_text(numbers.total_count("moves")), "moves of all agents together"),
+        PanelNumber("moves", count_text(numbers.sum_of_count("moves")), "moves of all agents together"),
     ]
     if not crowd.tick_ms:  # the world has no clock, so tick times were not recorded
         fields = [field for field in fields if field.name != LONGEST_TICK_NAME]
@@ -235,7 +235,7 @@ def _number_of_measure(measure: Measure, panel: PanelMeasure, metrics: Metrics, 
         tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
     grows = panel.number_format == RATIO
     remark = SO_FAR if grows and not is_whole else ""
-    return PanelNumber(panel.name, value, tip, measure.has_warning(metrics), panel.short, remark, grows)
+    return PanelNumber(panel.name, value, tip, measure.has_warning_for_agent(metrics), panel.short, remark, grows)
 
 
 def _back_move_share_text(metrics: Metrics) -> str:

@@ -38,7 +38,7 @@ class Player:
         # text shown instead of the playback state, for pictures that show the state of another window
         self.state_override: str | None = None
         self.fixed_interpolation: float | None = (
-            None  # fixed value of `interpolation` for pictures; None: computed from the clock
+            None  # fixed value of `agent_interpolation` for pictures; None: computed from the clock
         )
         self.on_seek: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
         self._postponed_frames = 0  # number of consecutive frames in which due ticks were postponed
@@ -75,7 +75,7 @@ class Player:
         self.speed = speed
         self.clock.ticks_per_second = max(1, speed)
 
-    def run_until(self, command_id: str, rule: str | None, tick: int | None = None) -> None:
+    def run_until_condition(self, command_id: str, rule: str | None, tick: int | None = None) -> None:
         """Run until a stop rule is met or a tick is reached.
 
         Args:
@@ -83,7 +83,7 @@ class Player:
             rule: Key of STOP_RULES; None if only `tick` counts.
             tick: Tick at which to pause; None if only `rule` counts.
         """
-        self.session.run_until(rule, tick)
+        self.session.set_stop_condition(rule, tick)
         self.until_command = command_id
         self.play()
 
@@ -109,18 +109,18 @@ class Player:
         return self.slow_motion_expansions if self.is_slow_motion else None
 
     @property
-    def interpolation(self) -> float:
+    def agent_interpolation(self) -> float:
         """Return where agents are drawn between their previous cell (0.0) and their current cell (1.0)."""
         if self.fixed_interpolation is not None:
             return self.fixed_interpolation
         return 1.0 if self.is_slow_motion else self.clock.tick_fraction
 
     @property
-    def is_in_motion(self) -> bool:
+    def is_run_in_motion(self) -> bool:
         """Return whether another tick will be shown without further input: a run or a seek is in progress."""
         return self.clock.is_running or self.session.run.is_seeking
 
-    def playback_state(self) -> str:
+    def playback_state_text(self) -> str:
         """Return the playback state as one word, such as "running"."""
         if self.state_override is not None:
             return self.state_override
@@ -175,7 +175,7 @@ class Player:
             and self.session.run.is_reading_keyframe
         )
 
-    def pause_at_end(self) -> str | None:
+    def pause_if_run_ended(self) -> str | None:
         """Pause if the world is over, a "run until" has ended or the scenario pauses the run at this tick.
 
         Returns:

@@ -13,7 +13,7 @@ from sim.walker import Walker
 from sim.world import World
 
 
-def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:
+def posthoc_trace_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:
     """Return a function that writes the trace up to the current tick and returns a message about it.
 
     The commands of the timeline are copied at once, so that the function can run in the background.
@@ -32,9 +32,9 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
         world.replace_queued_commands(commands)
         walker = _advance_until_agent_joins(world, agent, until)
         with open_posthoc_trace(path, world, walker) as trace:
-            trace.write()
+            trace.write_tick()
             while world.tick < until and world.advance(1):
-                trace.write()
+                trace.write_tick()
                 told(world.tick / until)
         slow = ". Posthoc takes long to open so many." if trace.event_count > MANY_EVENTS else ""
         return f"Saved {trace.event_count:,} events in {path.name}{slow}"

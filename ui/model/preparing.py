@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from agents.registry import SPECS_BY_KEY
 from sim import agent_preparation
-from sim.agent_preparation import iter_preparation
+from sim.agent_preparation import iter_data_preparation
 from sim.commands import AddAgent, AgentConfig
 from sim.files.scenario import Scenario
 from sim.grid import Grid
@@ -25,17 +25,19 @@ def needs_prepared_data(agents: Iterable[AgentConfig]) -> bool:
     return agent_preparation.needs_prepared_data(agents, SPECS_BY_KEY)
 
 
-def prepare_scenario(scenario: Scenario, told: ReportProgress) -> None:
+def prepare_data_of_scenario(scenario: Scenario, told: ReportProgress) -> None:
     """Prepare all data that the agents of a scenario need on its map.
 
     Args:
         scenario: The scenario.
         told: Callback that gets the progress from 0 to 1.
     """
-    prepare_agents(agents_of_scenario(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
+    prepare_data_of_agents(agents_of_scenario(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
 
 
-def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, int], told: ReportProgress) -> None:
+def prepare_data_of_agents(
+    agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, int], told: ReportProgress
+) -> None:
     """Prepare all data that these agents need on a map.
 
     Args:
@@ -44,5 +46,5 @@ def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, i
         ends: Cells of the shared start and goal.
         told: Callback that gets the progress from 0 to 1.
     """
-    for step in iter_preparation(agents, SPECS_BY_KEY, grid, ends, time.perf_counter):
+    for step in iter_data_preparation(agents, SPECS_BY_KEY, grid, ends, time.perf_counter):
         told(step.share)

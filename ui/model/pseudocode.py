@@ -42,7 +42,7 @@ def executed_pseudocode(
     has_acted = view.rows.size and tick in (None, view.first_row_tick + view.rows.size)
     keys = executed_line_keys(view, before) if has_acted else []
     if shown is not None:
-        keys = _reached_keys(view, keys, shown)
+        keys = _reached_line_keys(view, keys, shown)
     places = {line.key: place for place, line in enumerate(lines) if line.key}
     found = [places[key] for key in keys if key in places]
     return ExecutedPseudocode(lines, found[-1] if found else -1, frozenset(found))
@@ -57,7 +57,7 @@ def executed_line_keys(view: WalkerView, before: int) -> list[str]:
     return [*restarted, *_KEYS_BY_KIND[view.spec.key](view, before)]
 
 
-def _reached_keys(view: WalkerView, keys: list[str], shown: int) -> list[str]:
+def _reached_line_keys(view: WalkerView, keys: list[str], shown: int) -> list[str]:
     """Return the keys of the lines that the tick has reached when `shown` of its expansions are shown."""
     seen = 0
     for key, expansions in _expansions_by_line(view, keys):
@@ -87,12 +87,12 @@ _AGENTS_WITH_TWO_EXPANDING_LINES: dict[str, tuple[str, str, Callable[[WalkerView
 """By agent that may expand cells at two lines in a tick: the keys of both lines, the expansions at the first."""
 
 
-def _expand_keys(view: WalkerView) -> list[str]:
+def _expansion_line_keys(view: WalkerView) -> list[str]:
     """Return the key of the line that expands cells if the agent has expanded any in this tick, else an empty list."""
     return ["expand"] if int(view.rows[-1].expanded) else []
 
 
-def _lrta_keys(view: WalkerView, before: int) -> list[str]:
+def _lrta_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of LRTA*.
 
     A tick with expansions but without a move has proved that there is no path to the goal or to the subgoal. In such a
@@ -104,7 +104,7 @@ def _lrta_keys(view: WalkerView, before: int) -> list[str]:
     return ["expand", *(["choose", "learn"] if view.agent.best >= 0 else []), how]
 
 
-def _p_lrta_keys(view: WalkerView, before: int) -> list[str]:
+def _p_lrta_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of P LRTA*, which updates its own cell and then queued cells."""
     updates = int(view.rows[-1].expanded)
     if not updates:
@@ -113,36 +113,36 @@ def _p_lrta_keys(view: WalkerView, before: int) -> list[str]:
     return [*done, "no_path"] if view.status is Status.NO_PATH else [*done, "choose", "move"]
 
 
-def _depth_lrta_keys(view: WalkerView, before: int) -> list[str]:
+def _depth_lrta_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed by an LRTA* that chooses its lookahead depth in each tick.
 
     Only DT LRTA* expands cells for that choice.
     """
     asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
-    return [*(asked if _expand_keys(view) else []), *_lrta_keys(view, before)]
+    return [*(asked if _expansion_line_keys(view) else []), *_lrta_line_keys(view, before)]
 
 
-def _noted_keys(view: WalkerView, *keys: str) -> list[str]:
+def _noted_line_keys(view: WalkerView, *keys: str) -> list[str]:
     """Return those of the given line keys that the agent has noted as events of this tick."""
     return [key for key in keys if key in view.agent.notes]
 
 
-def _d_lrta_keys(view: WalkerView, before: int) -> list[str]:
-    controlled = _noted_keys(view, "without data", "look up", "reenter") if _expand_keys(view) else []
-    return [*controlled, *_lrta_keys(view, before)]
+def _d_lrta_line_keys(view: WalkerView, before: int) -> list[str]:
+    controlled = _noted_line_keys(view, "without data", "look up", "reenter") if _expansion_line_keys(view) else []
+    return [*controlled, *_lrta_line_keys(view, before)]
 
 
-def _reentry_keys(view: WalkerView) -> list[str]:
+def _reentry_line_keys(view: WalkerView) -> list[str]:
     """Return the key of the line for a re-entry if the tick is marked as one, else an empty list."""
     return ["reenter"] if int(view.rows[-1].marks) & log.REENTERED else []
 
 
-def _knn_lrta_keys(view: WalkerView, before: int) -> list[str]:
+def _knn_lrta_line_keys(view: WalkerView, before: int) -> list[str]:
     events = "lost", "reached", "select", "straight", "ask", "take", "none fits", "choosing"
-    return [*(_noted_keys(view, *events) if _expand_keys(view) else []), *_lrta_keys(view, before)]
+    return [*(_noted_line_keys(view, *events) if _expansion_line_keys(view) else []), *_lrta_line_keys(view, before)]
 
 
-def _pr_lrta_keys(view: WalkerView, before: int) -> list[str]:
+def _pr_lrta_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of PR LRTA*.
 
     A tick that expands cells plans a leg and makes its first move. Without regions the agent moves by LRTA*.
@@ -150,30 +150,30 @@ def _pr_lrta_keys(view: WalkerView, before: int) -> list[str]:
     row = view.rows[-1]
     ended = ["no_path"] if view.status is Status.NO_PATH else []
     if not int(row.expanded):
-        return ended or _move_keys(view, before)
+        return ended or _move_line_keys(view, before)
     if ended or int(row.phase) == log.LEARNING:
         return ["without data", *ended]
-    return [*_leg_planning_keys(view), "follow"]
+    return [*_leg_planning_line_keys(view), "follow"]
 
 
-def _leg_planning_keys(view: WalkerView) -> list[str]:
+def _leg_planning_line_keys(view: WalkerView) -> list[str]:
     if not view.agent.numbers["of these for this leg"]:
         return ["inside"]
-    return ["look up", *_reentry_keys(view), "expand", "choose", "learn", "refine"]
+    return ["look up", *_reentry_line_keys(view), "expand", "choose", "learn", "refine"]
 
 
-def _local_search_keys(view: WalkerView, before: int) -> list[str]:
+def _local_search_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of a local search, which learns unless no open cell is left."""
     is_over, search = view.status is Status.NO_PATH, view.agent.search
     if not int(view.rows[-1].expanded):
-        return ["no_path"] if is_over else _move_keys(view, before)
+        return ["no_path"] if is_over else _move_line_keys(view, before)
     if is_over:
         is_empty = search is not None and int(search.control[0].status) == EMPTY
         return ["expand", *([] if is_empty else ["learn"]), "no_path"]
     return ["expand", "learn", "choose", "path", "follow"]
 
 
-def _ribs_keys(view: WalkerView, before: int) -> list[str]:
+def _ribs_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of RIBS.
 
     After an expansion that does not raise the limit, the agent moves. Therefore all expansions of a tick but the last
@@ -181,38 +181,38 @@ def _ribs_keys(view: WalkerView, before: int) -> list[str]:
     """
     row, groups = view.rows[-1], view.agent.groups
     raised = ["limit"] if int(row.expanded) > 1 else []
-    done = [*_expand_keys(view), *raised]
+    done = [*_expansion_line_keys(view), *raised]
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
     if view.position == before:
-        return [*_expand_keys(view), "limit"]
+        return [*_expansion_line_keys(view), "limit"]
     if not int(row.marks) & log.BACK_MOVE:
         return [*done, "enter"]
     pruned = [name for name in ("dead", "redundant") if before in groups[name]]
     return [*done, *pruned, "back"]
 
 
-def _time_bounded_keys(view: WalkerView, before: int) -> list[str]:
+def _time_bounded_line_keys(view: WalkerView, before: int) -> list[str]:
     if view.status in (Status.NO_PATH, Status.GAVE_UP):
-        return [*_expand_keys(view), "no_path"]
+        return [*_expansion_line_keys(view), "no_path"]
     made = ["path"] if int(view.rows[-1].expanded) else []
     found = ["found"] if made and view.agent.best == view.goal else []  # `made` is empty in later ticks
-    return [*_expand_keys(view), *found, *made, *_move_keys(view, before)]
+    return [*_expansion_line_keys(view), *found, *made, *_move_line_keys(view, before)]
 
 
-def _tba_keys(view: WalkerView, before: int) -> list[str]:
+def _tba_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of TBA*.
 
     The agent notes those events that the row of its log does not show, such as the end of a trace.
     """
     if view.status is Status.NO_PATH:
-        return [*_expand_keys(view), "no_path"]
-    noted = _noted_keys(view, "found", "trace", "path", "shortcut")
+        return [*_expansion_line_keys(view), "no_path"]
+    noted = _noted_line_keys(view, "found", "trace", "path", "shortcut")
     bounced = ["bounce"] if int(view.rows[-1].marks) & log.BOUNCED else []
-    return [*_expand_keys(view), *noted, *(bounced or _move_keys(view, before))]
+    return [*_expansion_line_keys(view), *noted, *(bounced or _move_line_keys(view, before))]
 
 
-def _waiting_search_keys(view: WalkerView, before: int) -> list[str]:
+def _waiting_search_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of an agent that waits until it has a path.
 
     The agent follows the parents in the tick that finds the goal. Delayed A* follows them over several ticks and moves
@@ -220,41 +220,45 @@ def _waiting_search_keys(view: WalkerView, before: int) -> list[str]:
     """
     row, agent = view.rows[-1], view.agent
     if view.status is Status.NO_PATH:
-        return [*_expand_keys(view), "no_path"]
+        return [*_expansion_line_keys(view), "no_path"]
     found = ["found"] if int(row.expanded) and (agent.path.size or agent.tracing.size) else []
     traced = ["trace"] if int(row.traced) else []
     made = ["path"] if traced and agent.path.size else []
     moved = [] if view.position == before else ["follow" if agent.path.size else "bounce"]
-    return [*_expand_keys(view), *found, *traced, *made, *moved]
+    return [*_expansion_line_keys(view), *found, *traced, *made, *moved]
 
 
-def _keys_with_end(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
+def _line_keys_with_tick_end(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
     """Return the keys `done` and the key of the line that ended the tick: no path, a move, or a further expansion."""
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
-    return [*done, *(walked or _expand_keys(view))]
+    return [*done, *(walked or _expansion_line_keys(view))]
 
 
-def _ida_keys(view: WalkerView, before: int) -> list[str]:
+def _ida_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of IDA*.
 
     The agent notes whether the limit has risen, whether the search has backtracked, and whether the tick ended with
     that instead of an expansion.
     """
-    done = [*_expand_keys(view), *_noted_keys(view, "limit", "back")]
+    done = [*_expansion_line_keys(view), *_noted_line_keys(view, "limit", "back")]
     if view.status is Status.GAVE_UP:
         return [*done, "give up"]
     if view.agent.path.size:
-        return [*done, *(["found"] if done else []), *_move_keys(view, before)]
-    return _keys_with_end(view, done, ["back"] if "ended back" in view.agent.notes else [])
+        return [*done, *(["found"] if done else []), *_move_line_keys(view, before)]
+    return _line_keys_with_tick_end(view, done, ["back"] if "ended back" in view.agent.notes else [])
 
 
-def _dstar_lite_keys(view: WalkerView, before: int) -> list[str]:
-    done = [*_noted_keys(view, "change"), *_expand_keys(view), *_noted_keys(view, "lower", "raise", "settled")]
-    return _keys_with_end(view, done, _move_keys(view, before))
+def _dstar_lite_line_keys(view: WalkerView, before: int) -> list[str]:
+    done = [
+        *_noted_line_keys(view, "change"),
+        *_expansion_line_keys(view),
+        *_noted_line_keys(view, "lower", "raise", "settled"),
+    ]
+    return _line_keys_with_tick_end(view, done, _move_line_keys(view, before))
 
 
-def _pra_keys(view: WalkerView, before: int) -> list[str]:
+def _pra_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the keys of the lines executed in a tick of PRA*, which plans first among regions, then among cells.
 
     A plan can begin and end in one tick.
@@ -262,14 +266,14 @@ def _pra_keys(view: WalkerView, before: int) -> list[str]:
     among = int(view.agent.numbers["among regions in this tick"])
     on_map = ["cells"] if int(view.rows[-1].expanded) > among else []
     on_regions = ["expand"] if among else []
-    done = [*_noted_keys(view, "rebuild", "without data", "begin"), *on_regions, *_noted_keys(view, "refine")]
+    done = [*_noted_line_keys(view, "rebuild", "without data", "begin"), *on_regions, *_noted_line_keys(view, "refine")]
     if view.status is Status.NO_PATH:
         return [*done, *on_map, "no_path"]
     last = on_regions if "ended among" in view.agent.notes else []
-    return [*done, *last, *on_map, *_noted_keys(view, "path"), *_move_keys(view, before)]
+    return [*done, *last, *on_map, *_noted_line_keys(view, "path"), *_move_line_keys(view, before)]
 
 
-def _move_keys(view: WalkerView, before: int) -> list[str]:
+def _move_line_keys(view: WalkerView, before: int) -> list[str]:
     """Return the key of the line that moved the agent, "back" or "follow"; an empty list if it did not move."""
     if view.position == before:
         return []
@@ -277,27 +281,27 @@ def _move_keys(view: WalkerView, before: int) -> list[str]:
 
 
 _KEYS_BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
-    "astar": _waiting_search_keys,
-    "wastar": _waiting_search_keys,
-    "gbfs": _waiting_search_keys,
-    "ida": _ida_keys,
-    "delayed-astar": _waiting_search_keys,
-    "tba": _tba_keys,
-    **dict.fromkeys(("tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs"), _time_bounded_keys),
-    "lrta": _lrta_keys,
-    "p-lrta": _p_lrta_keys,
-    "k-lrta": _local_search_keys,
-    "lss-lrta": _local_search_keys,
-    "rtaa": _local_search_keys,
-    "da-rtaa": _local_search_keys,
-    "ribs": _ribs_keys,
-    "dstar-lite": _dstar_lite_keys,
-    "d-lrta": _d_lrta_keys,
-    "dt-lrta": _depth_lrta_keys,
-    "oracle-lrta": _depth_lrta_keys,
-    "knn-lrta": _knn_lrta_keys,
-    "pra": _pra_keys,
-    "pr-lrta": _pr_lrta_keys,
+    "astar": _waiting_search_line_keys,
+    "wastar": _waiting_search_line_keys,
+    "gbfs": _waiting_search_line_keys,
+    "ida": _ida_line_keys,
+    "delayed-astar": _waiting_search_line_keys,
+    "tba": _tba_line_keys,
+    **dict.fromkeys(("tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs"), _time_bounded_line_keys),
+    "lrta": _lrta_line_keys,
+    "p-lrta": _p_lrta_line_keys,
+    "k-lrta": _local_search_line_keys,
+    "lss-lrta": _local_search_line_keys,
+    "rtaa": _local_search_line_keys,
+    "da-rtaa": _local_search_line_keys,
+    "ribs": _ribs_line_keys,
+    "dstar-lite": _dstar_lite_line_keys,
+    "d-lrta": _d_lrta_line_keys,
+    "dt-lrta": _depth_lrta_line_keys,
+    "oracle-lrta": _depth_lrta_line_keys,
+    "knn-lrta": _knn_lrta_line_keys,
+    "pra": _pra_line_keys,
+    "pr-lrta": _pr_lrta_line_keys,
 }
 KINDS_WITH_EXECUTED_LINES = tuple(_KEYS_BY_KIND)
 """Kinds of agents for which `executed_pseudocode` finds the executed lines."""

@@ -132,7 +132,7 @@ class Run:
         self._recent_edits_cache: dict[
             int, tuple[int, Edits]
         ] = {}  # branch -> map version, and the recent edits of that map
-        self.changed()
+        self.update_after_change()
 
     def configure_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
         """Set the memory limit of keyframes, and choose the thread that reads them.
@@ -166,7 +166,7 @@ class Run:
         return self.timeline.world
 
     @property
-    def generation(self) -> tuple[tuple[int, int], ...]:
+    def picture_cache_key(self) -> tuple[tuple[int, int], ...]:
         """Return a key that changes whenever cached pictures of the run are outdated."""
         return tuple((b.number, b.timeline.generation) for b in self.tree.branches.values())
 
@@ -178,7 +178,7 @@ class Run:
             self.tree[number].timeline.begin_seek(tick)
         if self.front not in self.shown:
             self.front = self.shown[0]
-        self.begin_seek(tick) if set(self.shown) - before else self.changed()
+        self.begin_seek(tick) if set(self.shown) - before else self.update_after_change()
 
     def delete(self, number: int) -> None:
         """Delete a branch.
@@ -191,7 +191,7 @@ class Run:
         others = [shown for shown in self.shown if shown != number]
         self.show_branches(others or [next(other for other in self.tree.branches if other != number)])
         self.tree.delete(number)
-        self.changed()
+        self.update_after_change()
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class Run:
         return max(branch.timeline.recorded_end for branch in self.shown_branches)
 
     @property
-    def end(self) -> int:
+    def last_reached_tick(self) -> int:
         """Return the highest tick that a branch on screen has reached, even if a change of the past made it invalid."""
         return max(branch.timeline.end for branch in self.shown_branches)
 
@@ -240,7 +240,7 @@ class Run:
         for branch in self.shown_branches:
             branch.timeline.begin_seek(max(0, tick))
         if not self.continue_seek():
-            self.changed()
+            self.update_after_change()
 
     def continue_seek(self, work: float | None = None) -> bool:
         """Continue the seek and return whether all branches on screen have reached its target tick.
@@ -253,7 +253,7 @@ class Run:
         work = SEEK_WORK if work is None else work
         arrived = [branch.timeline.continue_seek(work / len(self.shown)) for branch in self.shown_branches]
         if all(arrived):
-            self.changed()
+            self.update_after_change()
         return all(arrived)
 
     def seek(self, tick: int) -> None:
@@ -261,18 +261,18 @@ class Run:
         self.begin_seek(tick)
         for branch in self.shown_branches:
             branch.timeline.finish_seek()
-        self.changed()
+        self.update_after_change()
 
     def recover_worlds(self) -> None:
         """Recover from an error in the middle of a tick: rebuild the worlds on screen at their last complete tick."""
         for branch in self.shown_branches:
-            branch.timeline.recover()
-        self.changed()
+            branch.timeline.recover_from_error()
+        self.update_after_change()
 
     def advance(self, ticks: int) -> int:
         """Advance up to `ticks` ticks and return how many passed; fewer if the world is over."""
         passed = max(branch.timeline.advance(ticks, is_shown=True) for branch in self.shown_branches)
-        self.changed()
+        self.update_after_change()
         return passed
 
     @property
@@ -285,22 +285,22 @@ class Run:
         self.tree.store.stop_yielding()
 
     @property
-    def is_measuring(self) -> bool:
+    def is_measuring_optimality(self) -> bool:
         """Return whether optimality measures (such as non-optimal moves) of past ticks are not yet computed."""
         return any(branch.timeline.has_pending_measurements for branch in self.shown_branches)
 
-    def continue_measuring(self) -> None:
+    def continue_measuring_optimality(self) -> None:
         """Compute some of the missing optimality measures; called once a frame while no tick passes."""
         has_computed = [branch.timeline.continue_measuring() for branch in self.shown_branches]
         if any(has_computed):
-            self.changed()
+            self.update_after_change()
 
     @property
-    def is_recording(self) -> bool:
+    def is_rerecording_ticks(self) -> bool:
         """Return whether a change of the past has made ticks invalid that must still be recorded again."""
         return any(branch.timeline.is_recomputing for branch in self.shown_branches)
 
-    def continue_recording(self, work: float = SEEK_WORK) -> bool:
+    def continue_rerecording_ticks(self, work: float = SEEK_WORK) -> bool:
         """Record some of the ticks again that a change of the past made invalid, and return whether any are left.
 
         The window calls this once a frame while no tick passes.
@@ -309,12 +309,12 @@ class Run:
             work: Time for computing ticks in microseconds, shared by the branches on screen.
         """
         timelines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recomputing]
-        are_unfinished = [line.continue_recomputing(work / len(timelines)) for line in timelines]
+        are_unfinished = [line.continue_recomputation(work / len(timelines)) for line in timelines]
         return any(are_unfinished)
 
-    def digests(self) -> tuple[str, ...]:
+    def world_digests(self) -> tuple[str, ...]:
         """Return the digests of the worlds of all branches on screen."""
-        return tuple(branch.timeline.world.digest() for branch in self.shown_branches)
+        return tuple(branch.timeline.world.compute_digest() for branch in self.shown_branches)
 
     # --- commands ---------------------------------------------------------------------------------
 
@@ -337,7 +337,7 @@ class Run:
             )
         if not new:
             self._report_removed_edits(before)
-        self.changed()
+        self.update_after_change()
         return first.stroke
 
     def _report_removed_edits(self, before: Sequence[LogEntry]) -> None:
@@ -353,7 +353,7 @@ class Run:
                 f'{edit_count} removed from "{branch_name}" but kept in "{others[0]}"'
             )
 
-    def changed(self) -> None:
+    def update_after_change(self) -> None:
         """Invalidate caches after any change of the run, update the trails, and collect new messages to the user."""
         self._panels_cache = None
         self._recent_edits_cache = {}
@@ -361,7 +361,7 @@ class Run:
         for branch in self.shown_branches:
             if not branch.timeline.is_seeking:
                 self._report_divergence(branch)
-                self._report_notes(branch.timeline)
+                self._report_timeline_notes(branch.timeline)
         self._report_state_failures()
         self._update_trails()
 
@@ -374,7 +374,7 @@ class Run:
         if any(key.branch not in branches for key in self.order):
             self.order = [key for key in self.order if key.branch in branches]
 
-    def _report_notes(self, timeline: Timeline) -> None:
+    def _report_timeline_notes(self, timeline: Timeline) -> None:
         """Show each note of a timeline (such as a refused edit) to the user once."""
         for note in timeline.notes():
             if (note.tick, note.text) not in self._reported_messages:
@@ -390,7 +390,7 @@ class Run:
 
     def _report_divergence(self, branch: Branch) -> None:
         """Tell the user once that the replay of a branch does not match the saved run."""
-        divergence = branch.timeline.divergence
+        divergence = branch.timeline.first_divergence
         if (
             divergence is None
             or not divergence.recorded_digest
@@ -454,9 +454,9 @@ class Run:
         """Choose the agent of a crowd that the camera follows and whose search is drawn; None: no agent."""
         if (follower := self._crowd_trackers.get(key)) is not None:
             follower.followed_agent, follower.hovered_agent = agent, None
-            self.changed()
+            self.update_after_change()
 
-    def hover_crowd_agent(self, key: PanelKey | None, agent: int | None) -> None:
+    def show_hovered_crowd_agent(self, key: PanelKey | None, agent: int | None) -> None:
         """Draw the search of one agent of a crowd while the mouse hovers over it.
 
         Args:
@@ -467,7 +467,7 @@ class Run:
             pointed = agent if other == key else None
             if follower.hovered_agent != pointed:
                 follower.hovered_agent = pointed
-                self.changed()
+                self.update_after_change()
 
     def crowd_of_panel(self, key: PanelKey) -> Crowd | None:
         """Return the crowd of a panel; None if the panel shows a single agent."""
@@ -480,7 +480,7 @@ class Run:
         """
         timeline, follower = self.tree[key.branch].timeline, self._crowd_trackers.get(key)
         walkers = {walker.id: walker for walker in timeline.world.walkers}
-        return timeline.labels_of(walkers[number] for number in (follower.agents if follower else ()))
+        return timeline.labels_of_agents(walkers[number] for number in (follower.agents if follower else ()))
 
     # --- panels -----------------------------------------------------------------------------------
 
@@ -536,7 +536,7 @@ class Run:
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
-        snapshot = replace(snapshot, walkers=_with_timeline_labels(branch.timeline, snapshot.walkers))
+        snapshot = replace(snapshot, walkers=_views_with_timeline_labels(branch.timeline, snapshot.walkers))
         single_panels = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowd_panels = [
             self._crowd_panel(branch, members, snapshot, name) for members in members_by_group(world.walkers).values()
@@ -552,7 +552,7 @@ class Run:
         crowd = self._crowd_tracker(branch, members).current_crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
         drawn_agent = None if branch.timeline.is_snapshot_pending else crowd.drawn_agent
-        drawn_views = _with_timeline_labels(
+        drawn_views = _views_with_timeline_labels(
             branch.timeline, [world.view(walker) for walker in members if walker.id == drawn_agent]
         )
         view = crowd_as_walker_view(world, members[0], crowd)
@@ -610,7 +610,7 @@ class Run:
     def _recent_edits(self, timeline: Timeline) -> Edits:
         """Return the recent edits of the map, except edits of this tick that the world has not applied yet."""
         world, current_tick = timeline.world, timeline.tick
-        is_free, last_applied_tick = world.grid.free, current_tick - world.is_before_commands
+        is_free, last_applied_tick = world.grid.free, current_tick - world.are_due_changes_pending
         edited: Edits = {}
         for entry in timeline.entries():
             if entry.is_enabled and current_tick - EDIT_SHOWN_TICKS <= entry.tick <= last_applied_tick:
@@ -623,9 +623,9 @@ class Run:
         return command.edited_cells(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
-def _with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
+def _views_with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
     """Return the views with the labels that the timeline gives to the agents."""
-    labels = timeline.labels_of(views)
+    labels = timeline.labels_of_agents(views)
     return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))
 
 
@@ -640,7 +640,7 @@ def begin_run(scenario: Scenario, *, most_bytes: int | None = None, told: UserMe
         most_bytes: Maximum memory for keyframes; None allows as much as the run itself takes.
         told: Messages to the user, to which the run appends.
     """
-    scenario, problems = with_pinned_versions(scenario), list[str]()
+    scenario, problems = scenario_with_pinned_versions(scenario), list[str]()
     tree = BranchTree(world_builder(scenario, problems), most_bytes)
     run = Run(scenario, tree, told=told)
     run.user_messages.until_next_edit += dict.fromkeys(
@@ -649,7 +649,7 @@ def begin_run(scenario: Scenario, *, most_bytes: int | None = None, told: UserMe
     return run
 
 
-def with_pinned_versions(scenario: Scenario) -> Scenario:
+def scenario_with_pinned_versions(scenario: Scenario) -> Scenario:
     """Return the scenario with user-defined agents pinned to the current version of their files."""
     agents = tuple(with_pinned_version(config) for config in scenario.agents)
     return scenario if agents == scenario.agents else replace(scenario, agents=agents)
@@ -667,7 +667,7 @@ def run_from_tree(
 def run_from_state(state: RunState, *, most_bytes: int | None = None, told: UserMessages | None = None) -> Run:
     """Return a run restored from a state, with a seek in progress to the tick of that state."""
     tree = BranchTree.from_states(world_builder(state.scenario), state.branches, most_bytes)
-    tree.replace_links(state.groups)
+    tree.replace_branch_links(state.groups)
     run = run_from_tree(state.scenario, tree, state.front, state.shown, told)
     run.order_panels(state.order)
     return run

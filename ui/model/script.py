@@ -25,7 +25,7 @@ class ScriptEntry:
         return self.entries[0].id
 
     @property
-    def ids(self) -> tuple[int, ...]:
+    def log_entry_ids(self) -> tuple[int, ...]:
         return tuple(entry.id for entry in self.entries)
 
     @property
@@ -71,30 +71,30 @@ def script_entries(run: Run) -> list[ScriptEntry]:
 # --- changes of the script, after which the run is recomputed -------------------------------------
 
 
-def move_entry(session: Session, deed: ScriptEntry, by: int) -> None:
+def move_script_entry(session: Session, deed: ScriptEntry, by: int) -> None:
     """Move a script entry by some ticks; the commands of a stroke keep their distances, and no tick gets negative."""
-    with _rewriting_entry(session, deed, "moved in time") as there:
+    with _rewrite_script_entry(session, deed, "moved in time") as there:
         offset = max(by, -next((entry.tick for entry in there), 0))
         for entry in there:
             session.run.timeline.move(entry.id, entry.tick + offset)
 
 
-def toggle_entry(session: Session, deed: ScriptEntry) -> None:
-    with _rewriting_entry(session, deed, "disabled" if deed.is_enabled else "enabled") as there:
+def toggle_script_entry(session: Session, deed: ScriptEntry) -> None:
+    with _rewrite_script_entry(session, deed, "disabled" if deed.is_enabled else "enabled") as there:
         for entry in there:
             session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
 
 
-def delete_entry(session: Session, deed: ScriptEntry) -> None:
-    with _rewriting_entry(session, deed, "deleted") as there:
+def delete_script_entry(session: Session, deed: ScriptEntry) -> None:
+    with _rewrite_script_entry(session, deed, "deleted") as there:
         for entry in there:
             session.run.timeline.delete(entry.id)
 
 
-def duplicate_entry(session: Session, deed: ScriptEntry) -> None:
+def duplicate_script_entry(session: Session, deed: ScriptEntry) -> None:
     """Repeat an entry of the script 10 ticks later."""
     stroke = 0
-    with _rewriting_entry(session, deed, "duplicated") as there:
+    with _rewrite_script_entry(session, deed, "duplicated") as there:
         for entry in there:
             stroke = session.run.timeline.duplicate_command(
                 entry.id, entry.tick + _DUPLICATE_DELAY_TICKS, stroke
@@ -102,7 +102,7 @@ def duplicate_entry(session: Session, deed: ScriptEntry) -> None:
 
 
 @contextmanager
-def _rewriting_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[LogEntry, ...]]:
+def _rewrite_script_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[LogEntry, ...]]:
     """Yield the log entries of a script entry that still exist; changes inside the block become one undo entry."""
     timeline = session.run.timeline
     known = {entry.id for entry in timeline.entries()}

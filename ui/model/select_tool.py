@@ -41,7 +41,7 @@ class _SelectDrag:
     piece: MapPiece | None = None  # piece of map that is dragged, for MOVE and COPY
 
     @property
-    def offset(self) -> Point:
+    def drag_offset(self) -> Point:
         return self.last[0] - self.first[0], self.last[1] - self.first[1]
 
 
@@ -99,9 +99,9 @@ class SelectTool:
         chosen, self.drag = self._selection_after_drag(drag), None
         if drag.piece is None:
             self.state.selection = chosen
-        elif drag.offset != (0, 0) and chosen is not None:
+        elif drag.drag_offset != (0, 0) and chosen is not None:
             gone = self.state.selection if drag.kind == MOVE_PIECE else None
-            self._write_piece(
+            self._write_piece_to_map(
                 f"{drag.piece} {'moved' if drag.kind == MOVE_PIECE else 'copied'}", drag.piece, chosen, gone
             )
 
@@ -140,13 +140,13 @@ class SelectTool:
             return None if at is None else (held, held.centred_on(at))
         if self.drag is None or self.drag.piece is None or self.state.selection is None:
             return None
-        return self.drag.piece, self.state.selection.moved_by(*self.drag.offset)
+        return self.drag.piece, self.state.selection.moved_by(*self.drag.drag_offset)
 
     def _selection_after_drag(self, drag: _SelectDrag) -> Selection | None:
         """Return what will be selected if the mouse button is released at the current cell."""
         chosen = self.state.selection
         if drag.piece is not None:
-            return None if chosen is None else chosen.moved_by(*drag.offset)
+            return None if chosen is None else chosen.moved_by(*drag.drag_offset)
         dragged = Selection.from_corners(drag.first, drag.last, self.grid)
         if dragged is None or chosen is None or drag.kind == SELECT_NEW:
             return chosen if dragged is None else None if drag.kind == SELECT_LESS else dragged
@@ -182,10 +182,10 @@ class SelectTool:
         by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
         if not by_hand:
             return "Nothing was painted yet"
-        last = max(by_hand, key=lambda deed: max(deed.ids))
+        last = max(by_hand, key=lambda deed: max(deed.log_entry_ids))
         return self.select_cells(self.session.run.cells_edited_by(last.command))
 
-    def extend_to_cursor(self, cursor: Point) -> None:
+    def extend_selection_to_cursor(self, cursor: Point) -> None:
         """Move the free corner of the selection, or a piece that was not put down yet, to the cell cursor."""
         self.move_piece_to(cursor)
         if self.state.anchor is not None:
@@ -233,12 +233,12 @@ class SelectTool:
         if floating is None:
             return "There are no pasted cells to place. Paste copied cells first ({key:paste})."
         piece, place = floating
-        self._write_piece(f"{piece} placed", piece, place, None)
+        self._write_piece_to_map(f"{piece} placed", piece, place, None)
         return ""
 
     # --- changing the map -------------------------------------------------------------------------
 
-    def turn(self, way: str, word: str) -> str:
+    def mirror_or_rotate(self, way: str, word: str) -> str:
         """Mirror or turn the piece that moves with the pointer, else the selected cells; return the message to show."""
         if self.state.held is not None:
             self.state.held = self.state.held.mirrored_or_rotated(way)
@@ -250,7 +250,7 @@ class SelectTool:
         if place is None:
             return f"The selection ({chosen}) does not fit on the map when it is {word}"
         piece = MapPiece.copy_from_map(chosen, self.grid)
-        self._write_piece(f"{piece} {word}", piece.mirrored_or_rotated(way), place, chosen)
+        self._write_piece_to_map(f"{piece} {word}", piece.mirrored_or_rotated(way), place, chosen)
         return ""
 
     def fill_selection(self, *, block: bool) -> str:
@@ -266,15 +266,15 @@ class SelectTool:
         with self.session.combine_actions(words):
             self.fill_selection(block=False)
 
-    def _write_piece(self, words: str, piece: MapPiece, place: Selection, gone: Selection | None) -> None:
+    def _write_piece_to_map(self, words: str, piece: MapPiece, place: Selection, gone: Selection | None) -> None:
         """Write a piece to the map at `place` and select it; first free the cells `gone` from which it was moved."""
         grid, to = self.grid, place.clipped_to_map(self.grid)
         now = grid.terrain.reshape(-1)
         letters = now.copy()
         if gone is not None:
             from_there = gone.cells(grid)
-            letters[from_there] = grid.characters_when_freed(from_there)
-        letters[place.cells(grid)] = piece.letters_at(place, grid)
+            letters[from_there] = grid.terrain_when_freed(from_there)
+        letters[place.cells(grid)] = piece.map_letters_at(place, grid)
         changed = np.flatnonzero(letters != now)
         put = self.state.set_selection
         if not changed.size:
@@ -286,7 +286,7 @@ class SelectTool:
 
     # --- naming and saving ------------------------------------------------------------------------
 
-    def switch_error(self, name: str) -> str | None:
+    def switch_name_error(self, name: str) -> str | None:
         """Return why the selected cells cannot become a switch of this name; None if they can."""
         switches = self.session.run.world.switches
         if self._selection_on_map() is not None and not self._switchable_cells().size:

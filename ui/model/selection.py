@@ -58,7 +58,7 @@ class Selection:
         """Return the selection of those cells (x, y) that are on the map; None if there are none."""
         mask = np.zeros((grid.height, grid.width), np.bool_)
         for x, y in cells:
-            if grid.contains(x, y):
+            if grid.contains_point(x, y):
                 mask[y, x] = True
         return cls.from_mask(mask)
 
@@ -202,7 +202,7 @@ class MapPiece:
         """Return the selection that the piece covers with its centre at a cell."""
         return self.selection_at(point[0] - self.width // 2, point[1] - self.height // 2)
 
-    def letters_at(self, place: Selection, grid: Grid) -> Letters:
+    def map_letters_at(self, place: Selection, grid: Grid) -> Letters:
         """Return the letters of the piece for the cells of `place` on the map, in the order of `Selection.cells`."""
         ys, xs = np.nonzero(self.mask)
         on_map = (xs + place.left >= 0) & (xs + place.left < grid.width)

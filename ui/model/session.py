@@ -32,7 +32,7 @@ PrepareThenContinue = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]]
 """Callback (agents, map, continue): prepare the data that the agents need on the map, then call `continue`."""
 
 
-def _continue_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
+def _call_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
     """Call `go_on` at once, for sessions without a window, in which agents compute their data when they need it."""
     go_on()
 
@@ -61,7 +61,7 @@ class Session:
             Path
         ] = []  # journals that the run was restored from, deleted when its new journal is on disk
         self.call_when_prepared: PrepareThenContinue = (
-            _continue_at_once  # the window sets a callback that prepares data in a job
+            _call_at_once  # the window sets a callback that prepares data in a job
         )
         self._most_bytes: int | None = None
         self._runs = self._generation = 0
@@ -72,13 +72,13 @@ class Session:
             self.open_scenario(begun)
 
     @classmethod
-    def read_only(cls, run: Run) -> "Session":
+    def create_read_only(cls, run: Run) -> "Session":
         """Return a read-only session for a picture or a film, in which no panel has the focus."""
         session = cls(run)
         session.compare_base = 0
         return session
 
-    def set_compare_base(self, place: int) -> None:
+    def set_first_compared_panel(self, place: int) -> None:
         """Set the index of panel A of a heat map A - B, if the session is read-only; otherwise do nothing."""
         self.compare_base = self.compare_base if self.compare_base is None else place
 
@@ -104,19 +104,19 @@ class Session:
         self._runs += 1
         self._agent = agent
         self.until = replace(self.until, begin_tick=0) if self.until else None
-        self._limit_keyframes()
+        self._apply_keyframe_memory_limit()
         self.ensure_valid_focus()
 
-    def limit_keyframes(self, megabytes: int) -> None:
+    def limit_keyframe_memory(self, megabytes: int) -> None:
         """Limit the memory of keyframes in this run and later ones.
 
         Args:
             megabytes: Maximum memory in MB; 0 allows as much as the run itself takes.
         """
         self._most_bytes = megabytes * 1_000_000 or None
-        self._limit_keyframes()
+        self._apply_keyframe_memory_limit()
 
-    def _limit_keyframes(self) -> None:
+    def _apply_keyframe_memory_limit(self) -> None:
         self.run.configure_keyframes(self._most_bytes, beside=True)
 
     def start_over(self, *, keeps_map: bool) -> None:
@@ -130,7 +130,7 @@ class Session:
         drawn = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
         self._replace_with_new_run("started over", keeps_map, drawn=drawn)
 
-    def start_over_with(self, **changes: Any) -> None:
+    def start_over_with_changes(self, **changes: Any) -> None:
         """Begin again at tick 0 with some fields of the scenario changed, such as the start; map edits are kept."""
         description = ", ".join(f"{name} {value}" for name, value in changes.items())
         self._replace_with_new_run(
@@ -159,9 +159,9 @@ class Session:
 
     def _start_over_with_movement(self, movement: Movement) -> None:
         """Begin again with another movement rule; called when the agents' data for that rule is prepared."""
-        self.user_messages.until_next_edit.append(f"Started over at tick 0: {movement.words}")
+        self.user_messages.until_next_edit.append(f"Started over at tick 0: {movement.description}")
         self._replace_with_new_run(
-            f"started over with {movement.words}", True, lambda scenario: scenario.with_movement(movement)
+            f"started over with {movement.description}", True, lambda scenario: scenario.with_movement(movement)
         )
 
     def _replace_with_new_run(
@@ -181,9 +181,9 @@ class Session:
             drawn: Commands to apply to the new run at tick 0.
             starts: New start (x, y) of some agents, by number of the agent.
         """
-        self.history.end()
+        self.history.close_entry()
         self.run.timeline.finish_seek()  # finish the seek, because the current settings are those at its target tick
-        archived, tick, was_unsaved = self.archived_run(), self.tick, self.has_unsaved_edits
+        archived, tick, was_unsaved = self.open_run_as_archived(), self.tick, self.has_unsaved_edits
         scenario, freed = with_free_starts_and_goals(
             change(scenario_of_run(self.run, keeps_map=keeps_map, starts=starts))
         )
@@ -201,7 +201,7 @@ class Session:
                 "Started over. {key:undo} restores the previous run with all its edits."
             )
 
-    def archived_run(self) -> ArchivedRun:
+    def open_run_as_archived(self) -> ArchivedRun:
         """Return the open run as an archived run, which undo can restore."""
         return ArchivedRun(self.run.state(), self.focused_key, self.unsaved.saved_content)
 
@@ -234,9 +234,9 @@ class Session:
         return panels[end - MAX_PANELS : end]
 
     @property
-    def generation(self) -> int:
+    def picture_generation(self) -> int:
         """Return a counter that is incremented whenever all cached pictures of the run become invalid."""
-        inputs = (self._runs, self.run.generation)
+        inputs = (self._runs, self.run.picture_cache_key)
         if inputs != self._generation_inputs:
             self._generation_inputs = inputs
             self._generation += 1
@@ -293,8 +293,8 @@ class Session:
 
         Fewer ticks pass if a stop rule is met, if the scenario pauses the run earlier, or if the world is over.
         """
-        if self._pause_tick is not None and self.tick < self._pause_tick:
-            ticks = min(ticks, self._pause_tick - self.tick)
+        if self._scenario_pause_tick is not None and self.tick < self._scenario_pause_tick:
+            ticks = min(ticks, self._scenario_pause_tick - self.tick)
         if self.until is None:
             return self._advance_run(ticks)
         passed = 0
@@ -309,7 +309,7 @@ class Session:
         self.ensure_valid_focus()
         return passed
 
-    def run_until(self, rule: str | None, tick: int | None = None) -> None:
+    def set_stop_condition(self, rule: str | None, tick: int | None = None) -> None:
         """Set the condition at which `advance` stops.
 
         Args:
@@ -321,10 +321,10 @@ class Session:
     @property
     def is_stopped_by_rule(self) -> bool:
         """Return whether the event that a "run until" waits for happened in the last tick."""
-        return self.until is not None and self.until.is_met(self.run, self.focused_key, self.tick)
+        return self.until is not None and self.until.is_condition_met(self.run, self.focused_key, self.tick)
 
     @property
-    def _pause_tick(self) -> int | None:
+    def _scenario_pause_tick(self) -> int | None:
         """Return the tick at which the scenario pauses the run; None if it names no such tick."""
         until = self.run.scenario.until
         return None if until is None else until.tick
@@ -336,7 +336,7 @@ class Session:
 
     @property
     def is_at_pause_tick(self) -> bool:
-        return self.tick == self._pause_tick
+        return self.tick == self._scenario_pause_tick
 
     # --- focus ------------------------------------------------------------------------------------
 
@@ -364,9 +364,9 @@ class Session:
         in_front_branch = [panel for panel in self.run.panels if panel.key.branch == self.run.front]
         self.focus((in_front_branch or self.run.panels)[-1].key)
 
-    def changed(self) -> None:
+    def update_after_change(self) -> None:
         """Update caches and focus after a change of the run."""
-        self.run.changed()
+        self.run.update_after_change()
         self.ensure_valid_focus()
 
     # --- commands and undo ----------------------------------------------------------------------
@@ -381,17 +381,17 @@ class Session:
         """Combine the actions inside the `with` block into one undo entry."""
         with self.history.combine_actions(words):
             yield
-        self.changed()
+        self.update_after_change()
 
 
 @dataclass
 class _RunReplacement:
-    """Undoable replacement of the open run by another run; undo and redo exchange the open run and `archived_run`."""
+    """Undoable replacement of the open run by another run; undo and redo exchange the two runs."""
 
     session: Session
     archived_run: ArchivedRun
 
-    def turn(self, forwards: bool) -> None:
-        mine = self.session.archived_run()
+    def apply_change(self, forwards: bool) -> None:
+        mine = self.session.open_run_as_archived()
         self.session.restore_archived_run(self.archived_run)
         self.archived_run = mine

@@ -14,7 +14,7 @@ from sim.files.scenario import Scenario
 from sim.files.session import FOCUSED_AGENT_KEY, PANEL_ORDER_KEY, SHOWN_BRANCHES_KEY, SavedSession
 from ui.model import files
 from ui.model.panel_keys import PanelKey
-from ui.model.run import Run, run_from_tree, with_pinned_versions, world_builder
+from ui.model.run import Run, run_from_tree, scenario_with_pinned_versions, world_builder
 from ui.model.session import Session
 
 ViewMapping = Mapping[str, Any]
@@ -48,7 +48,7 @@ def session_text(run: Run, folder: Path, view: ViewMapping | None = None, agent:
 
 def save_session(session: Session, path: Path, view: ViewMapping | None = None) -> Path:
     """Write the session as one file, with the appearance of the window, and return its path."""
-    place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
+    place = files.path_with_suffix(path, files.SCENARIO_SUFFIXES)
     session_file.save_session(session_content(session.run, view, session.focused_key.agent), place)
     session.unsaved.mark_saved()
     return place
@@ -62,11 +62,11 @@ def restore_session(session: Session, saved: SavedSession, path: Path | None = N
         saved: The saved session.
         path: File that the session was read from; None for a journal, whose content counts as unsaved.
     """
-    scenario, problems = with_pinned_versions(files.with_title(saved.scenario, path)), list[str]()
-    tree = saved.build_tree(SPECS_BY_KEY, setup=world_builder(scenario, problems))
+    scenario, problems = scenario_with_pinned_versions(files.scenario_with_title(saved.scenario, path)), list[str]()
+    tree = saved.build_branch_tree(SPECS_BY_KEY, setup=world_builder(scenario, problems))
     shown = (*saved.shown_branches, saved.branch)
     run = run_from_tree(scenario, tree, saved.branch, shown, session.user_messages)
-    run.order_panels([PanelKey(*pair) for pair in saved.order])
+    run.order_panels([PanelKey(*pair) for pair in saved.panel_order])
     session.open_run(run, saved.focus)
     if path is None:
         session.unsaved.mark_unsaved()  # restored from a journal, which does not count as a file saved by the user

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sim.files.disk import read_file, write_atomically
+from sim.files.disk import read_file, write_file_atomically
 from sim.files.user_folders import config_folder
 from sim.files.yaml import InlineList, read_yaml, write_yaml
 from sim.params import ConfigError, Param
@@ -144,7 +144,8 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
     except (ConfigError, OSError, ValueError) as error:
         return (
             Settings(),
-            f"Could not read the settings; using defaults: {_error_on_one_line(error)}{_back_up_settings_file(place)}",
+            f"Could not read the settings; using defaults: {_error_text_on_one_line(error)}"
+            f"{_back_up_settings_file(place)}",
         )
     reader = _SettingsReader(data)
     settings = reader.read_settings()
@@ -161,7 +162,7 @@ def _back_up_settings_file(place: Path) -> str:
         Text about the copy, to be appended to a message; empty if it could not be written.
     """
     try:
-        write_atomically(place.with_name(BACKUP_FILE_NAME), read_file(place, MAX_SETTINGS_BYTES, place.suffix))
+        write_file_atomically(place.with_name(BACKUP_FILE_NAME), read_file(place, MAX_SETTINGS_BYTES, place.suffix))
     except (ConfigError, OSError):
         return ""
     return f"; a copy of the old file is kept as {BACKUP_FILE_NAME}"
@@ -176,7 +177,7 @@ def _read_settings_file(place: Path) -> Mapping[str, Any]:
     return data
 
 
-def _error_on_one_line(error: Exception) -> str:
+def _error_text_on_one_line(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}"
     return str(error).splitlines()[0]
@@ -297,9 +298,9 @@ def save_settings(settings: Settings, path: Path | None = None) -> str | None:
     place = path or settings_path()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, settings_text(settings).encode("utf-8"))
+        write_file_atomically(place, settings_text(settings).encode("utf-8"))
     except (ConfigError, OSError) as error:
-        return f"Could not save the settings: {_error_on_one_line(error)}"
+        return f"Could not save the settings: {_error_text_on_one_line(error)}"
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from agents.registry import SPECS_BY_KEY
 from sim import commands
-from sim.changes import RandomChanges
+from sim.changes import RandomChangeSchedule
 from sim.commands import (
     AddAgent,
     AgentConfig,
@@ -71,7 +71,7 @@ class _UserEditedWorld:
         refused = run.timeline.rejection_reasons()
         for entry in run.timeline.entries():
             if _is_kept_command(entry, run.tick) and entry.id not in refused:
-                entry.command.apply(cast(CommandTarget, self))  # the kept commands call only the methods below
+                entry.command.apply_to_world(cast(CommandTarget, self))  # the kept commands call only the methods below
 
     def move_goal(self, cell: int, agent: int | None) -> None:
         if agent is None:
@@ -110,13 +110,13 @@ class _UserEditedWorld:
         self._switches[name] = tuple(self._xy_of_cell(cell) for cell in cells)
         self.settings["switches"] = {name: cells for name, cells in self._switches.items() if cells}
 
-    def set_random_changes(self, changes: RandomChanges) -> None:
+    def set_random_changes(self, changes: RandomChangeSchedule) -> None:
         self.settings["changes"] = changes if changes.rate > 0 else None
 
-    def set_trials(self, count: int) -> None:
+    def set_max_trials(self, count: int) -> None:
         self.settings["trials"] = count
 
-    def set_tick_ms(self, milliseconds: float) -> None:
+    def set_tick_time_limit_ms(self, milliseconds: float) -> None:
         self.settings["tick_ms"] = milliseconds
 
     def _change_config(self, agent: int, **changes: Any) -> None:
@@ -219,7 +219,7 @@ def with_free_starts_and_goals(scenario: Scenario) -> tuple[Scenario, list[str]]
     own = {grid.cell(*pair) for config in scenario.agents for pair in (config.start, config.goal) if pair is not None}
     blocked = [cell for cell in {*shared.values(), *own} if not scenario.grid.is_free(cell)]
     for cell in blocked:
-        letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
+        letters[cell] = original[cell] if Grid.passable_letter_mask(original[cell : cell + 1])[0] else ord(".")
     reason = "so that the run can begin"
     messages = [f"The {name} was blocked and is now free, {reason}" for name, cell in shared.items() if cell in blocked]
     if count := len({*blocked} - {*shared.values()}):

@@ -61,7 +61,7 @@ class StopCondition:
     def name(self) -> str:
         return self.rule.name if self.rule else f"tick {self.tick}"
 
-    def is_met(self, run: Run, focused: PanelKey, tick: int) -> bool:
+    def is_condition_met(self, run: Run, focused: PanelKey, tick: int) -> bool:
         """Return whether the condition became true in the last tick."""
         if tick <= self.begin_tick:
             return False

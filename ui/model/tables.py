@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from sim.files.csv_text import CsvCell, format_csv
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.kernels import log
 from ui.model.columns import COLUMNS
-from ui.model.files import with_suffix
+from ui.model.files import path_with_suffix
 from ui.model.run import Panel
 from ui.model.session import Session
 
@@ -18,7 +18,7 @@ CSV_SUFFIX = ".csv"
 TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expanded_total", "cost", "revisits")
 
 
-def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
+def export_agents_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent of the branches on screen, and return the path of the file."""
     header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
     title, run = session.run.scenario.title, session.run
@@ -41,16 +41,16 @@ def _tick_table_rows(session: Session, panel: Panel) -> Iterable[list[CsvCell]]:
         trail.marks,
         np.diff(trail.expanded, prepend=0),
         trail.expanded,
-        trail.cost,
+        trail.total_costs,
         trail.total_revisits,
     )
-    words = {marks: _mark_words(marks) for marks in np.unique(trail.marks).tolist()}
+    words = {marks: _event_names_text(marks) for marks in np.unique(trail.marks).tolist()}
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for tick, (x, y, marks, *numbers) in enumerate(rows, trail.first_tick):
         yield [view.label, view.spec.key, tick, x, y, words[marks], *numbers]
 
 
-def _mark_words(marks: int) -> str:
+def _event_names_text(marks: int) -> str:
     words = (
         ("back", log.BACK_MOVE),
         ("restarted", log.RESTARTED),
@@ -62,6 +62,6 @@ def _mark_words(marks: int) -> str:
 
 
 def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[CsvCell]]) -> Path:
-    place = with_suffix(path, CSV_SUFFIX)
-    write_atomically(place, format_csv(header, rows).encode("utf-8"))
+    place = path_with_suffix(path, CSV_SUFFIX)
+    write_file_atomically(place, format_csv(header, rows).encode("utf-8"))
     return place

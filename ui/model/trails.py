@@ -65,7 +65,7 @@ class Trail:
         copied_count = self._count - 1
         if copied_count < record.rows.size:
             self.append(record.rows[copied_count:].view(np.recarray))
-        self._shown_count = 1 + record.rows_before(record.activity_end_before(tick)).size
+        self._shown_count = 1 + record.rows_before_tick(record.activity_end_before(tick)).size
 
     def _append_waiting_ticks(self, ticks: int) -> None:
         """Append entries for ticks in which the agent waited; the arrays must have room for them."""
@@ -129,7 +129,7 @@ class Trail:
         return self._expanded[: len(self)]
 
     @property
-    def cost(self) -> npt.NDArray[np.float64]:
+    def total_costs(self) -> npt.NDArray[np.float64]:
         """Return the total cost of the agent's walk after each tick."""
         return self._total_costs[: len(self)]
 

@@ -48,7 +48,7 @@ class MessageQueue:
         self.waiting = [told for told in self.waiting if told.text != text]
         self.waiting.append(ShownMessage(text, time.monotonic() + seconds, deed))
 
-    def current_texts(self, deeds: int) -> list[str]:
+    def current_message_texts(self, deeds: int) -> list[str]:
         """Return the texts of the latest messages that are still shown, the newest last.
 
         Args:
@@ -57,9 +57,9 @@ class MessageQueue:
         now = time.monotonic()
         standing = [told for told in self.waiting if told.until > now and told.action_count in (None, deeds)]
         self.waiting = standing[-MAX_MESSAGES:]
-        return self.queued_texts()
+        return self.queued_message_texts()
 
-    def queued_texts(self) -> list[str]:
+    def queued_message_texts(self) -> list[str]:
         return [told.text for told in self.waiting]
 
 
@@ -110,7 +110,7 @@ class UiState:
         self.has_hand = False
         self.anchor = self.held = None
 
-    def set_brush(self, size: int) -> None:
+    def set_brush_size(self, size: int) -> None:
         self.brush = max(1, min(MAX_BRUSH, size))
 
     def leave_edit_mode(self) -> None:
@@ -141,4 +141,4 @@ class UiState:
     def inspected_cell(self, grid: Grid) -> int | None:
         """Return the cell that the inspector shows: the pinned or hovered cell, or the cell cursor; None if none is."""
         point = self.pinned or self.hover or self.cursor
-        return grid.cell(*point) if point and grid.contains(*point) else None
+        return grid.cell(*point) if point and grid.contains_point(*point) else None

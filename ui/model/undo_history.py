@@ -3,7 +3,7 @@
     with history.doing("agents swapped"): ...       everything done inside becomes one entry
     history.begin("stroke"), .end(), .cancel()      an entry that stays open over many frames
     history.set("range begins", put, before, after) set a value of the window that undo should restore
-    history.undo(), .redo(), .go_to(place)          go_to_entry undoes or redoes until `place` entries are done
+    history.undo(), .redo(), .go_to(place)          go_to_history_entry undoes or redoes until `place` entries are done
 
 A change of a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
 parents of branches, groups, the order of the panels. Undo restores the logs, and the run is then recomputed without the
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class UndoableChange(Protocol):
     """Change that can be undone and redone, such as a change of the run or of a setting."""
 
-    def turn(self, forwards: bool) -> None:
+    def apply_change(self, forwards: bool) -> None:
         """Redo the change if `forwards`; otherwise undo it."""
 
 
@@ -43,14 +43,14 @@ class UndoableChange(Protocol):
 class UndoEntry:
     """Finished entry of the undo history: its description and how to undo it."""
 
-    words: str
+    description: str
     change: UndoableChange
     tick: int
     branch: str = ""  # name of the branch that was focused, if the run had several branches; else ""
 
     def __str__(self) -> str:
         where = f", {self.branch}" if self.branch else ""
-        return f"{self.words} (tick {self.tick:,}{where})"
+        return f"{self.description} (tick {self.tick:,}{where})"
 
 
 class RunOwner(Protocol):
@@ -64,7 +64,7 @@ class RunOwner(Protocol):
 
     def focus(self, key: PanelKey) -> None: ...
 
-    def changed(self) -> None:
+    def update_after_change(self) -> None:
         """Update caches and focus after undo or redo has changed the run."""
 
 
@@ -75,9 +75,9 @@ class _OpenEntry:
     state_before: RunState
     focused: PanelKey
     tick: int
-    words: str
+    description: str
     is_stroke: bool  # whether all commands of the entry belong to one stroke of the mouse
-    # key of the setting that the entry changes step by step (see _stepped_setting_of); None for other entries
+    # key of the setting that the entry changes step by step (see _numeric_setting_key); None for other entries
     merge_key: object = None
     restoring_command: Command | None = (
         None  # command that would restore the value of the setting `merge_key` before this entry
@@ -117,17 +117,17 @@ class UndoHistory:
         try:
             yield
         finally:
-            self.end()
+            self.close_entry()
 
     def open_entry(self, words: str = "", *, is_stroke: bool = False, knob: object = None) -> None:
-        """Open an undo entry, which collects all commands until `end` or `cancel` is called.
+        """Open an undo entry, which collects all commands until `close_entry` or `cancel` is called.
 
         Args:
             words: Description; by default it is made from the commands.
             is_stroke: Whether all commands belong to one stroke.
             knob: Setting that the commands change step by step; later steps may be merged into this entry.
         """
-        self.end()
+        self.close_entry()
         self.action_count += 1
         run, focused = self._run_owner.run, self._run_owner.focused_key
         self._open_entry = _OpenEntry(run.state(), focused, run.tick, words, is_stroke, knob)
@@ -142,7 +142,7 @@ class UndoHistory:
         if was_set == command:
             return
         if self._open_entry is None:
-            knob = _stepped_setting_of(self._run_owner.run.front, command)
+            knob = _numeric_setting_key(self._run_owner.run.front, command)
             if knob is None or not self._reopen_matching_entry(knob):
                 self.open_entry(is_stroke=knob is not None, knob=knob)
                 self._require_open_entry().restoring_command = was_set
@@ -191,7 +191,7 @@ class UndoHistory:
             self._mergeable_entry = None
             self.cancel()
         else:
-            self.end()
+            self.close_entry()
 
     def _reopen_matching_entry(self, knob: object) -> bool:
         """Reopen the last entry and return True if it changed this setting at most MAX_MERGE_TICKS before."""
@@ -211,7 +211,7 @@ class UndoHistory:
         self._open_entry = last_entry
         return True
 
-    def end(self) -> None:
+    def close_entry(self) -> None:
         """Close the open entry, and append it to the undo history unless it changed nothing."""
         entry, self._open_entry = self._open_entry, None
         if entry is None:
@@ -222,7 +222,7 @@ class UndoHistory:
             described = entry.submitted_commands if entry.merge_key is None else entry.submitted_commands[-1:]
             whole_change = CompositeChange((change, *entry.value_changes)) if entry.value_changes else change
             entry.noted = UndoEntry(
-                entry.words or self._description_of(described), whole_change, entry.tick, self._branch_name()
+                entry.description or self._description_of(described), whole_change, entry.tick, self._branch_name()
             )
             self.append_entry(entry.noted)
             self._mergeable_entry = entry if entry.merge_key is not None else None
@@ -231,13 +231,13 @@ class UndoHistory:
         """Revert the changes of the open entry, and discard the entry."""
         entry, self._open_entry = self._open_entry, None
         if entry is not None:
-            CompositeChange((self._run_change_since(entry), *entry.value_changes)).turn(forwards=False)
+            CompositeChange((self._run_change_since(entry), *entry.value_changes)).apply_change(forwards=False)
             self._show_changed_run()
 
     def _run_change_since(self, entry: _OpenEntry) -> "OpenRunChange":
         """Return the changes of the run and of the focus since an entry was opened."""
         owner = self._run_owner
-        change = RunChange.between(entry.state_before, owner.run.state())
+        change = RunChange.change_between_states(entry.state_before, owner.run.state())
         return OpenRunChange(owner, change, entry.focused, owner.focused_key)
 
     def _description_of(self, told: Sequence[Command]) -> str:
@@ -273,13 +273,13 @@ class UndoHistory:
 
     def undo(self) -> UndoEntry | None:
         """Undo the last entry and return it; None if there is nothing to undo."""
-        self.end()
+        self.close_entry()
         done = self._apply_last_entry(self.done, self.undone_entries, forwards=False)
         self._show_changed_run()
         return done
 
     def redo_last_entry(self) -> UndoEntry | None:
-        self.end()
+        self.close_entry()
         done = self._apply_last_entry(self.undone_entries, self.done, forwards=True)
         self._show_changed_run()
         return done
@@ -287,20 +287,20 @@ class UndoHistory:
     def _show_changed_run(self) -> None:
         """Replay the changed log, as far as the time of one frame allows, and update caches and focus."""
         self._run_owner.run.continue_seek()
-        self._run_owner.changed()
+        self._run_owner.update_after_change()
 
     def _apply_last_entry(self, source: list[UndoEntry], target: list[UndoEntry], forwards: bool) -> UndoEntry | None:
         """Undo or redo the last entry of `source` and move it to `target`; return None if `source` is empty."""
         if not source:
             return None
         self.action_count += 1
-        source[-1].change.turn(forwards)
+        source[-1].change.apply_change(forwards)
         target.append(source.pop())
         return target[-1]
 
-    def go_to_entry(self, place: int) -> None:
+    def go_to_history_entry(self, place: int) -> None:
         """Undo or redo entries until the first `place` entries of the history are done and the others undone."""
-        self.end()
+        self.close_entry()
         while len(self.done) > place and self._apply_last_entry(self.done, self.undone_entries, forwards=False):
             pass
         while len(self.done) < place and self._apply_last_entry(self.undone_entries, self.done, forwards=True):
@@ -308,7 +308,7 @@ class UndoHistory:
         self._show_changed_run()
 
 
-def _stepped_setting_of(branch: int, command: Command) -> object:
+def _numeric_setting_key(branch: int, command: Command) -> object:
     """Return a key of the numeric setting that a command changes; None for other commands.
 
     Consecutive commands with the same key are merged into one undo entry.
@@ -319,7 +319,7 @@ def _stepped_setting_of(branch: int, command: Command) -> object:
         case commands.SetBudget(_, agent):
             return branch, agent, "budget"
         case commands.ApplyToGroup(group, told):
-            knob = _stepped_setting_of(branch, told)
+            knob = _numeric_setting_key(branch, told)
             return None if knob is None else (group, knob)
         case commands.SetTrials() | commands.SetRandomChanges() | commands.SetTickMs():
             return branch, type(command)
@@ -334,7 +334,7 @@ class ValueChange(Generic[T]):
     before: T
     after: T
 
-    def turn(self, forwards: bool) -> None:
+    def apply_change(self, forwards: bool) -> None:
         self.put(self.after if forwards else self.before)
 
 
@@ -344,9 +344,9 @@ class CompositeChange:
 
     changes: tuple[UndoableChange, ...]
 
-    def turn(self, forwards: bool) -> None:
+    def apply_change(self, forwards: bool) -> None:
         for change in self.changes if forwards else reversed(self.changes):
-            change.turn(forwards)
+            change.apply_change(forwards)
 
 
 # --- changes of a run -----------------------------------------------------------------------------
@@ -368,7 +368,7 @@ class BranchChange:
     inserted_entries: tuple[LogEntry, ...]
 
     @classmethod
-    def between(cls, before: BranchState | None, after: BranchState | None) -> "BranchChange":
+    def change_between_states(cls, before: BranchState | None, after: BranchState | None) -> "BranchChange":
         old, new = before.entries if before else (), after.entries if after else ()
         return cls(_without_log(before), _without_log(after), *_differing_entries(old, new))
 
@@ -474,9 +474,11 @@ class RunChange:
     branches: tuple[BranchChange, ...]
 
     @classmethod
-    def between(cls, before: RunState, after: RunState) -> "RunChange":
+    def change_between_states(cls, before: RunState, after: RunState) -> "RunChange":
         old, new = ({state.number: state for state in run.branches} for run in (before, after))
-        found = [BranchChange.between(old.get(number), new.get(number)) for number in sorted({*old, *new})]
+        found = [
+            BranchChange.change_between_states(old.get(number), new.get(number)) for number in sorted({*old, *new})
+        ]
         differing = tuple(change for change in found if not change.is_empty)
         return cls(replace(before, branches=()), replace(after, branches=()), differing)
 
@@ -520,7 +522,7 @@ class RunChange:
             run.show_branches(shown)
         for number in deleted:
             run.delete(number)
-        run.tree.replace_links(wanted.groups)
+        run.tree.replace_branch_links(wanted.groups)
         run.order_panels(wanted.order)
         return replace(self, branches=tuple(opposite_changes))
 
@@ -534,7 +536,7 @@ class OpenRunChange:
     focus_before: PanelKey
     focus_after: PanelKey
 
-    def turn(self, forwards: bool) -> None:
+    def apply_change(self, forwards: bool) -> None:
         run = self.run_owner.run
         self.change = self.change.apply_to_run(run, forwards)
         focused = self.focus_after if forwards else self.focus_before

@@ -25,13 +25,13 @@ class UnsavedWork:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.saved_content: RunContent | None = self._current_content()
+        self.saved_content: RunContent | None = self._current_run_content()
 
-    def _current_content(self) -> RunContent:
+    def _current_run_content(self) -> RunContent:
         return tuple((b.number, b.name, b.timeline.entries()) for b in self._run.tree.branches.values())
 
     def mark_saved(self) -> None:
-        self.saved_content = self._current_content()
+        self.saved_content = self._current_run_content()
 
     def mark_unsaved(self) -> None:
         """Mark the run as never saved, for a run restored after a crash."""
@@ -51,7 +51,7 @@ class UnsavedWork:
     @property
     def has_changes(self) -> bool:
         """Return whether the run differs from its state when it was opened or last saved."""
-        return self.saved_content != self._current_content()
+        return self.saved_content != self._current_run_content()
 
     @property
     def has_work_worth_saving(self) -> bool:

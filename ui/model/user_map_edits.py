@@ -29,9 +29,9 @@ def letters_of_user_edits(run: Run) -> dict[int, int]:
     cells: dict[int, None] = {}
     for entry in commands:
         if isinstance(entry.command, DefineSwitch):
-            entry.command.apply(bare)
+            entry.command.apply_to_world(bare)
         elif not entry.is_scripted and isinstance(entry.command, MapEdit):
-            entry.command.apply(bare)
+            entry.command.apply_to_world(bare)
             cells |= dict.fromkeys(entry.command.edited_cells(bare.switches))
     is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetRandomChanges) for e in commands)
     is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
@@ -54,7 +54,7 @@ class _WorldWithoutAgents:
     def set_terrain(self, cells: Sequence[int], letters: str) -> None:
         self.grid.set_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
 
-    def set_switch(self, name: str, is_blocked: bool) -> None:
+    def set_switch_blocked(self, name: str, is_blocked: bool) -> None:
         cells = self.switches.get(name, ())
         self.block_and_free(*((cells, ()) if is_blocked else ((), cells)))
 

@@ -29,21 +29,25 @@ def draw_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, 
     focus = partial(desk.session.focus, panel.key)
     desk.canvas.add_hit_region(
         HitRegion(
-            f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.shortcut_of(f"focus_{place + 1}")
+            f"panel:{panel.key}",
+            boxes.header,
+            focus,
+            panel.view.spec.summary,
+            desk.shortcut_of_command(f"focus_{place + 1}"),
         )
     )
     panel_header.draw_panel_header(desk, boxes.header, panel, place)
     _draw_numbers(desk, boxes, panel)
 
 
-def draw_over_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+def draw_panel_overlays(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw everything of a panel that covers its map: name of the branch, warnings, and the border of the panel."""
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
     if panel.branch:
         _draw_branch_name(desk, boxes, panel)
     if panel.view.violation is not None:
-        _draw_violation(canvas, boxes.map, panel)
+        _draw_violation_reason(canvas, boxes.map, panel)
     if panel.crowd is not None and panel.member is not None:
         _draw_shown_member(canvas, boxes.map, panel.member)
     edge = canvas.palette.accent if is_focused and len(desk.map_view.shown_panels) > 1 else canvas.palette.edge
@@ -52,7 +56,7 @@ def draw_over_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
 
 def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
     """Draw the backgrounds of a panel's header and numbers, with rounded corners."""
-    extra = desk.canvas.px(10)
+    extra = desk.canvas.to_px(10)
     x, y, width, height = boxes.header
     desk.canvas.fill_box((x, y, width, height + extra), desk.palette.surface, 8)
     x, y, width, height = boxes.hud
@@ -64,7 +68,7 @@ def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
 
 def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
     box = _free_corner_of_map(desk, boxes, panel, (room + px(14), px(20)))
     canvas.fill_box(box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
@@ -84,7 +88,7 @@ def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size
 
     If no corner is free, return the upper left one.
     """
-    gap, (x, y, map_width, map_height), (width, height) = desk.canvas.px(6), boxes.map, size
+    gap, (x, y, map_width, map_height), (width, height) = desk.canvas.to_px(6), boxes.map, size
     right, foot = x + map_width - width - gap, y + map_height - height - gap
     corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, foot), (right, y + gap))]
     corners.append(pygame.Rect(right, foot, width, height))
@@ -98,7 +102,7 @@ def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[
 
     They are the marks of start, goal and agent, the names of switches, and the other texts drawn in corners.
     """
-    px, (x, y, width, height) = desk.canvas.px, boxes.map
+    px, (x, y, width, height) = desk.canvas.to_px, boxes.map
     # Add one cell to the radius, because the mark of an agent moves gradually from cell to cell between two ticks.
     radius = px(MARK_RADIUS) + round(desk.map_view.camera_of_panel(panel.key, boxes).zoom)
     marks = [
@@ -119,12 +123,12 @@ def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[
     return marks + names
 
 
-def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
+def _draw_violation_reason(canvas: Canvas, box: Box, panel: Panel) -> None:
     """Draw the reason why the referee stopped the agent, or the error in the agent's file.
 
     The text is at the top of the map, because messages are at the bottom.
     """
-    offence, px = panel.view.violation, canvas.px
+    offence, px = panel.view.violation, canvas.to_px
     assert offence is not None
     x, y = offence.place
     text = f"Tick {offence.tick:,}, ({x}, {y}): {offence.description}"
@@ -137,14 +141,14 @@ def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
         middle = text_box[1] + px(6) + number * px(18) + px(9)
         canvas.text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
     canvas.add_hit_region(
-        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.state_word} and was stopped. {text}")
+        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.state_text} and was stopped. {text}")
     )
 
 
 def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Draw the name of the agent whose search a crowd's panel shows, in the lower left corner of the map."""
-    px = canvas.px
-    text = f"{view.label}: {view.state_word}, {panel_texts.ratio_text(view.metrics.suboptimality)} x optimal"
+    px = canvas.to_px
+    text = f"{view.label}: {view.state_text}, {panel_texts.ratio_text(view.metrics.suboptimality)} x optimal"
     if not panel_texts.has_arrived(view):
         text += panel_texts.SO_FAR
     room = min(canvas.text_width(text, 12), box[2] - px(28))
@@ -158,7 +162,7 @@ def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 
 def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw as many of the agent's numbers as fit, most important first, and the meter of its budget."""
-    px, box = desk.canvas.px, boxes.hud
+    px, box = desk.canvas.to_px, boxes.hud
     if box[3] < px(30):
         return
     has_two_rows = box[3] >= px(HUD_HEIGHT + HUD_ROW_HEIGHT)
@@ -173,9 +177,9 @@ def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
 def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw the numbers to the right of the map, one name and number per line, and the meter below them."""
     canvas = desk.canvas
-    px, y = canvas.px, box[1]
+    px, y = canvas.to_px, box[1]
     left, right = box[0] + px(10), box[0] + box[2] - px(10)
-    foot = _draw_foot_meter(desk, panel, (left, y, right - left, box[3] - px(8)))
+    foot = _draw_meter_at_bottom(desk, panel, (left, y, right - left, box[3] - px(8)))
     middle = y + px(16)
     for field in _numbers_of_panel(panel):
         if middle + px(10) > foot:
@@ -194,21 +198,25 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
             middle=True,
         )
         room = right - left - used - px(6)
-        name = field.shown_name if canvas.text_width(field.shown_name, 12) <= room else field.short_name
+        name = (
+            field.displayed_measure_name
+            if canvas.text_width(field.displayed_measure_name, 12) <= room
+            else field.short_measure_name
+        )
         canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True, width=room)
         middle += px(21)
 
 
-def _draw_foot_meter(desk: ViewContext, panel: Panel, box: Box) -> int:
+def _draw_meter_at_bottom(desk: ViewContext, panel: Panel, box: Box) -> int:
     """Draw the meter at the bottom of a box, and return the top of the meter."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, height = box
     gauge = _meter_content(desk, panel)
     if gauge is None:
         return y + height
     top = y + height - px(26)
-    canvas.text((x, top), gauge.words, size=12, colour=canvas.palette.dim, width=width)
-    canvas.draw_meter((x, top + px(18), width, px(6)), gauge.share, _meter_colour(canvas, gauge))
+    canvas.text((x, top), gauge.full_text, size=12, colour=canvas.palette.dim, width=width)
+    canvas.draw_meter_bar((x, top + px(18), width, px(6)), gauge.share, _meter_colour(canvas, gauge))
     canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
     return top
 
@@ -217,20 +225,22 @@ def _draw_number_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw the numbers below the map in one or two rows, each number below its name, and the meter to their right."""
     canvas = desk.canvas
     x, y, width, height = box
-    px = canvas.px
+    px = canvas.to_px
     is_tall = height >= px(50)
     value_below = px(17) if is_tall else px(14)
     top = y + (px(8) if is_tall else px(3))
     right = _draw_meter(desk, panel, x + width - px(10), top, top + value_below, width) - px(12)
     left = x + px(10)
     for field in _numbers_of_panel(panel):
-        column = max(canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.longest_name, 12), px(46))
+        column = max(
+            canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.longest_measure_name, 12), px(46)
+        )
         if left + column > right:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW_HEIGHT)
             if top + px(36) > y + height or left + column > right:
                 return
         canvas.add_hit_region(HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
-        canvas.text((left, top), field.shown_name, size=12, colour=canvas.palette.dim)
+        canvas.text((left, top), field.displayed_measure_name, size=12, colour=canvas.palette.dim)
         canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_number_colour(canvas, field))
         left += column + px(14)
 
@@ -239,15 +249,15 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw the numbers below the map, each to the right of its name, and the meter as a thin bar below all numbers."""
     canvas = desk.canvas
     x, y, width, height = box
-    px = canvas.px
+    px = canvas.to_px
     first, apart = (px(14), px(18)) if height >= px(50) else (px(8), px(15))
     middles = range(y + first, y + height - px(12), apart)
     rights = [x + width - px(10)] * len(middles)
     rights[0] = _draw_thin_meter(desk, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
     for field in _numbers_of_panel(panel):
-        shown = field.shown_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else field.short_name
-        longest = field.longest_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else shown
+        shown = field.displayed_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else field.short_measure_name
+        longest = field.longest_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else shown
         begin = canvas.text_width(shown, 12) + px(5)
         needed = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value, 12, "mono")
         line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
@@ -289,8 +299,8 @@ def _number_colour(canvas: Canvas, field: panel_texts.PanelNumber) -> Colour:
 class _MeterContent:
     """Content of a meter, which is a bar with a text that compares a value with its limit."""
 
-    words: str
-    short_text: str  # shorter version of the text `words`, for narrow panels
+    full_text: str
+    short_text: str  # shorter version of the text `full_text`, for narrow panels
     share: float  # value divided by its limit, which is the filled part of the bar; above 1 if the limit is exceeded
     is_warning: bool
     tip: str
@@ -305,10 +315,10 @@ def _meter_content(desk: ViewContext, panel: Panel) -> _MeterContent | None:
     if panel.crowd is not None:
         return _milliseconds_meter_content(panel, panel.crowd) if panel.crowd.tick_ms else None
     view = panel.view
-    used, budget = expansions_and_budget(desk, view)
+    used, budget = last_tick_expansions_and_budget(desk, view)
     is_warning = used > budget or view.metrics.over_budget > 0
     short = f"{used:,} of {budget:,}"
-    return _MeterContent(f"{short} this tick", short, used / budget, is_warning, _meter_tooltip(view, budget))
+    return _MeterContent(f"{short} this tick", short, used / budget, is_warning, _budget_meter_tooltip(view, budget))
 
 
 def _milliseconds_meter_content(panel: Panel, crowd: Crowd) -> _MeterContent:
@@ -328,13 +338,13 @@ def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value
     """Draw the meter to the right of the numbers, and return the left edge of the meter."""
     canvas, gauge = desk.canvas, _meter_content(desk, panel)
     if gauge is None:
-        return right + canvas.px(12)
-    width = max(canvas.text_width(gauge.words, 12, "mono"), min(canvas.px(110), panel_width // 5))
+        return right + canvas.to_px(12)
+    width = max(canvas.text_width(gauge.full_text, 12, "mono"), min(canvas.to_px(110), panel_width // 5))
     left = right - width
-    canvas.text((left, label_y), gauge.words, size=12, face="mono", colour=canvas.palette.dim)
-    bar = (left, value_y + canvas.px(6), width, canvas.px(7))
-    canvas.draw_meter(bar, gauge.share, _meter_colour(canvas, gauge))
-    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, gauge.tip))
+    canvas.text((left, label_y), gauge.full_text, size=12, face="mono", colour=canvas.palette.dim)
+    bar = (left, value_y + canvas.to_px(6), width, canvas.to_px(7))
+    canvas.draw_meter_bar(bar, gauge.share, _meter_colour(canvas, gauge))
+    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.to_px(34)), None, gauge.tip))
     return left
 
 
@@ -345,14 +355,14 @@ def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> 
         Left edge of the text; if no text is drawn, the right edge of the line.
     """
     canvas, gauge = desk.canvas, _meter_content(desk, panel)
-    px = canvas.px
+    px = canvas.to_px
     x, y, width, height = box
     right = x + width - px(10)
     if gauge is None:
         return right
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
-    canvas.draw_meter(bar, gauge.share, _meter_colour(canvas, gauge))
+    canvas.draw_meter_bar(bar, gauge.share, _meter_colour(canvas, gauge))
     canvas.add_hit_region(HitRegion(f"meter_bar:{panel.key}", bar, None, gauge.tip))
     if width < px(150):
         return right
@@ -364,7 +374,7 @@ def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> 
     return left
 
 
-def expansions_and_budget(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
+def last_tick_expansions_and_budget(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
     """Return the number of expansions in the last tick, and the budget of that tick.
 
     In slow motion, only the expansions that are already visible are counted.
@@ -377,7 +387,7 @@ def expansions_and_budget(desk: ViewContext, view: WalkerView) -> tuple[int, int
     return expanded, view.last_budget
 
 
-def _meter_tooltip(view: WalkerView, budget: int) -> str:
+def _budget_meter_tooltip(view: WalkerView, budget: int) -> str:
     tip = f"Cells expanded in the last tick, of a budget of {budget:,}"
     if budget != view.budget:
         tip += f"; the next tick has a budget of {view.budget:,}"

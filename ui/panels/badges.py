@@ -11,7 +11,7 @@ BADGE_INK = colour_from_hex("#FFFFFF")
 def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
     """Draw the badge A or B, in the colour of the cells that its panel's agent has visited more often."""
     canvas.fill_box(box, BADGE_COLOURS[letter], 4)
-    middle = (box[0] + box[2] // 2, box[1] + box[3] // 2 + canvas.px(1))
+    middle = (box[0] + box[2] // 2, box[1] + box[3] // 2 + canvas.to_px(1))
     size = 0.65 * box[3] / canvas.scale
     canvas.text(middle, letter, size=size, face="bold", colour=BADGE_INK, align="centre", middle=True)
 
@@ -21,7 +21,7 @@ def draw_map_badge(canvas: Canvas, box: Box, letter: str, branch: str) -> None:
 
     If the name of the branch is in that corner, the badge is below the name.
     """
-    px = canvas.px
+    px = canvas.to_px
     side = px(20)
     x, y, width, height = box
     if width < 2 * side or height < 2 * side:

@@ -8,9 +8,9 @@ import numpy as np
 import pygame
 
 from sim.files.csv_text import CsvCell, format_csv
-from sim.files.disk import write_atomically
+from sim.files.disk import write_file_atomically
 from sim.files.png import png_bytes
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.theme import SERIES
 from ui.panels import charts, panel_mark
 from ui.panels.charts import ChartLine, TimeChart
@@ -29,9 +29,9 @@ def save_charts(desk: ViewContext, path: Path) -> None:
         desk: View context.
         path: Target file; its suffix, one of SUFFIXES, determines the format.
     """
-    charts.complete_all_values(desk)
+    charts.compute_missing_chart_values(desk)
     make = {".svg": _svg_bytes, ".png": _png_bytes, ".csv": _csv_bytes}[path.suffix.lower()]
-    write_atomically(path, make(desk))
+    write_file_atomically(path, make(desk))
 
 
 def _csv_bytes(desk: ViewContext) -> bytes:
@@ -42,7 +42,7 @@ def _csv_bytes(desk: ViewContext) -> bytes:
 def _csv_rows(desk: ViewContext) -> Iterator[tuple[CsvCell, ...]]:
     for chart in charts.shown_charts(desk):
         for line in charts.chart_lines(desk, chart):
-            numbers = range(line.first, line.last + 1)
+            numbers = range(line.first, line.last_number + 1)
             for number, value in zip(numbers, line.values.tolist(), strict=True):
                 yield chart.key, line.place + 1, line.label, number, _rounded_value(value)
 
@@ -67,7 +67,7 @@ def _png_bytes(desk: ViewContext) -> bytes:
     desk.canvas = Canvas()
     desk.canvas.accepts_mouse = False
     desk.canvas.begin_frame(surface, desk.palette, PNG_SCALE, (-1, -1))
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     left = px(12)
     for index, panel in enumerate(desk.session.run.panels):
         left = panel_mark.draw_panel_mark(desk.canvas, left, px(LEGEND_HEIGHT) // 2, index) + px(6)
@@ -88,7 +88,7 @@ def _svg_bytes(desk: ViewContext) -> bytes:
     parts = [f'{head} font-family="sans-serif" font-size="12" fill="#222222">']
     left = 12
     for index, panel in enumerate(desk.session.run.panels):
-        colour, label = hex_code(SERIES[index % len(SERIES)]), escape(panel.displayed_agent.label)
+        colour, label = hex_code_of_colour(SERIES[index % len(SERIES)]), escape(panel.displayed_agent.label)
         parts.append(f'<rect x="{left}" y="8" width="12" height="12" fill="{colour}"/>')
         parts.append(f'<text x="{left + 17}" y="18">{label}</text>')
         left += 34 + 7 * len(panel.displayed_agent.label)
@@ -98,21 +98,23 @@ def _svg_bytes(desk: ViewContext) -> bytes:
 
 
 def _svg_lines_of_chart(chart: TimeChart, lines: list[ChartLine], top: int) -> list[str]:
-    scale = charts.scale_of_lines(lines, (56, top + 22, WIDTH - 68, HEIGHT - 52), 0)
+    scale = charts.chart_scale_of_lines(lines, (56, top + 22, WIDTH - 68, HEIGHT - 52), 0)
     parts = [f'<text x="12" y="{top + 14}" font-weight="bold">{escape(chart.title)}</text>']
     if scale is None:
         return parts
     x, y, width, height = scale.plot
     parts.append(f'<path d="M{x} {y}V{y + height}H{x + width}" stroke="#888888" fill="none"/>')
-    for value in charts.grid_values(scale.top):
-        at = short_decimal(scale.y(value))
+    for value in charts.grid_line_values(scale.top):
+        at = short_decimal_text(scale.y(value))
         parts.append(f'<path d="M{x} {at}H{x + width}" stroke="#dddddd"/>')
         parts.append(f'<text x="{x - 5}" y="{at}" text-anchor="end" dy="4">{chart.format_value(value)}</text>')
-    for number, anchor in ((scale.first, "start"), (scale.last, "end")):
-        at = short_decimal(scale.x(number))
+    for number, anchor in ((scale.first, "start"), (scale.last_number, "end")):
+        at = short_decimal_text(scale.x(number))
         parts.append(f'<text x="{at}" y="{y + height + 15}" text-anchor="{anchor}">{chart.unit} {number:,}</text>')
     for line in lines:
-        points = " ".join(f"{short_decimal(px)},{short_decimal(py)}" for px, py in charts.points_of_line(line, scale))
-        colour = hex_code(SERIES[line.place % len(SERIES)])
+        points = " ".join(
+            f"{short_decimal_text(px)},{short_decimal_text(py)}" for px, py in charts.points_of_line(line, scale)
+        )
+        colour = hex_code_of_colour(SERIES[line.place % len(SERIES)])
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
     return parts

@@ -51,8 +51,8 @@ class TimeChart:
 def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
     """Return, for each tick, the cost of the walk so far divided by the optimal cost; each trial begins a new walk."""
     trail = desk.session.run.trails[panel.key]
-    begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
-    return _ratio_to_optimal(trail.cost - np.maximum.accumulate(begun), panel)
+    begun = np.where(trail.marks & log.TRIAL, trail.total_costs, 0.0)
+    return _ratio_to_optimal(trail.total_costs - np.maximum.accumulate(begun), panel)
 
 
 def _trial_cost_ratios(desk: ViewContext, panel: Panel) -> Values:
@@ -68,18 +68,18 @@ def _ratio_to_optimal(cost: Values, panel: Panel) -> Values:
 def _distance_values(desk: ViewContext, panel: Panel) -> Values:
     session = desk.session
     timeline = session.run.tree[panel.key.branch].timeline
-    known, cells = desk.distances_of(panel), session.run.trails[panel.key].cells
-    return known.distances_from_cells(timeline, cells, session.generation, panel.displayed_agent.goal)
+    known, cells = desk.distances_of_panel(panel), session.run.trails[panel.key].cells
+    return known.distances_from_cells(timeline, cells, session.picture_generation, panel.displayed_agent.goal)
 
 
-def complete_all_values(desk: ViewContext) -> None:
+def compute_missing_chart_values(desk: ViewContext) -> None:
     """Compute all missing values of the charts for an export, because each frame computes only a few distances."""
     session = desk.session
     for panel in session.run.panels:
         if panel.drawn_agent is not None:
             timeline, cells = session.run.tree[panel.key.branch].timeline, session.run.trails[panel.key].cells
-            desk.distances_of(panel).compute_all_distances(
-                timeline, cells, session.generation, panel.displayed_agent.goal
+            desk.distances_of_panel(panel).compute_all_distances(
+                timeline, cells, session.picture_generation, panel.displayed_agent.goal
             )
 
 
@@ -143,12 +143,12 @@ class ChartLine:
     values: Values
 
     @property
-    def last(self) -> int:
+    def last_number(self) -> int:
         return self.first + self.values.size - 1
 
     def at(self, number: int) -> float | None:
         """Return the value at a tick or trial; None if the line has no finite value there."""
-        if not self.first <= number <= self.last:
+        if not self.first <= number <= self.last_number:
             return None
         value = float(self.values[number - self.first])
         return value if math.isfinite(value) else None
@@ -193,13 +193,17 @@ class ChartScale:
 
     plot: Box  # rectangle of the plot, in pixels
     first: int  # number of the first tick or trial on the x axis
-    last: int  # number of the last tick or trial on the x axis
+    last_number: int  # number of the last tick or trial on the x axis
     top: float  # largest value on the y axis, which begins at 0
     padding: int  # margin inside the rectangle of the plot, in pixels
 
     def x(self, number: float) -> float:
         x, _, width, _ = self.plot
-        return x + self.padding + (number - self.first) / max(1, self.last - self.first) * (width - 2 * self.padding)
+        return (
+            x
+            + self.padding
+            + (number - self.first) / max(1, self.last_number - self.first) * (width - 2 * self.padding)
+        )
 
     def y(self, value: float) -> float:
         _, y, _, height = self.plot
@@ -209,41 +213,41 @@ class ChartScale:
         """Return the tick or trial at a horizontal position, clamped to the plot."""
         left, _, width, _ = self.plot
         share = (x - left - self.padding) / max(1, width - 2 * self.padding)
-        return round(self.first + min(1.0, max(0.0, share)) * (self.last - self.first))
+        return round(self.first + min(1.0, max(0.0, share)) * (self.last_number - self.first))
 
 
 def draw_chart(desk: ViewContext, box: Box, chart: TimeChart) -> None:
     """Draw a chart: title, grid, lines of the agents, current tick, and the values at the tick under the pointer."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
-    px = canvas.px
+    px = canvas.to_px
     canvas.text((x, y), chart.title, size=13, colour=palette.dim)
     lines = chart_lines(desk, chart)
     plot = (x + px(GRID_LABEL_WIDTH), y + px(20), width - px(GRID_LABEL_WIDTH), height - px(36))
     canvas.fill_box(plot, mix_colours(palette.surface, palette.window, 0.7), 5)
     # Let the x axis of a chart by tick end at the same tick as the time line.
-    recorded = desk.session.run.end if chart.unit == "tick" else 0
-    scale = scale_of_lines(lines, plot, px(_PLOT_PADDING), recorded)
+    recorded = desk.session.run.last_reached_tick if chart.unit == "tick" else 0
+    scale = chart_scale_of_lines(lines, plot, px(_PLOT_PADDING), recorded)
     can_seek = chart.unit == "tick" and scale is not None
-    drag = partial(_seek_to_position, desk, scale) if can_seek and scale is not None else None
+    drag = partial(_seek_to_chart_position, desk, scale) if can_seek and scale is not None else None
     tip = chart.tip + (". Click or drag: go to that tick" if can_seek else "")
     canvas.add_hit_region(HitRegion(f"chart:{chart.key}", box, None, tip, drag=drag))
     if scale is None:
         return
-    _draw_grid(desk, chart, scale)
+    _draw_grid_lines(desk, chart, scale)
     for i, line in enumerate(lines):
-        _draw_line(desk, chart, scale, line, len(lines) - 1 - i)
-    if chart.unit == "tick" and scale.first <= desk.session.tick <= scale.last:
+        _draw_agent_line(desk, chart, scale, line, len(lines) - 1 - i)
+    if chart.unit == "tick" and scale.first <= desk.session.tick <= scale.last_number:
         here = round(scale.x(desk.session.tick))
         pygame.draw.line(canvas.surface, palette.text, (here, plot[1]), (here, plot[1] + plot[3] - 1))
-    end = f"{chart.unit} {scale.last:,}"
+    end = f"{chart.unit} {scale.last_number:,}"
     canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
     canvas.text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
     if canvas.is_hovered(plot):
         _draw_values_at_pointer(desk, chart, scale, lines)
 
 
-def scale_of_lines(lines: Sequence[ChartLine], plot: Box, pad: int, end: int = 0) -> ChartScale | None:
+def chart_scale_of_lines(lines: Sequence[ChartLine], plot: Box, pad: int, end: int = 0) -> ChartScale | None:
     """Return the scale of a chart, or None if no value is above 0.
 
     Args:
@@ -256,20 +260,22 @@ def scale_of_lines(lines: Sequence[ChartLine], plot: Box, pad: int, end: int = 0
     top = max((float(values.max()) for values in finite if values.size), default=0.0)
     if top <= 0:
         return None
-    return ChartScale(plot, min(line.first for line in lines), max(end, *(line.last for line in lines)), top, pad)
+    return ChartScale(
+        plot, min(line.first for line in lines), max(end, *(line.last_number for line in lines)), top, pad
+    )
 
 
-def _seek_to_position(desk: ViewContext, scale: ChartScale, position: tuple[int, int]) -> None:
+def _seek_to_chart_position(desk: ViewContext, scale: ChartScale, position: tuple[int, int]) -> None:
     desk.player.seek(scale.number(position[0]))
 
 
-def _draw_grid(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> None:
+def _draw_grid_lines(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> None:
     """Draw horizontal grid lines at round values with labels on the left, as many as the height allows."""
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = scale.plot
     ink = mix_colours(palette.surface, palette.edge, 0.8)
     most = (height - 2 * scale.padding) // px(MIN_GRID_LINE_DISTANCE)
-    for value in grid_values(scale.top, max(1, min(MAX_GRID_LINES, most))):
+    for value in grid_line_values(scale.top, max(1, min(MAX_GRID_LINES, most))):
         at = round(scale.y(value))
         pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
         canvas.text(
@@ -285,7 +291,7 @@ def _draw_grid(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> None:
     canvas.text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
 
 
-def grid_values(top: float, most: int = MAX_GRID_LINES) -> list[float]:
+def grid_line_values(top: float, most: int = MAX_GRID_LINES) -> list[float]:
     """Return round values up to `top`, for grid lines.
 
     The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least `top` / `most`,
@@ -301,16 +307,16 @@ def grid_values(top: float, most: int = MAX_GRID_LINES) -> list[float]:
     return [int(top / smaller) * smaller]
 
 
-def _draw_line(desk: ViewContext, chart: TimeChart, scale: ChartScale, line: ChartLine, below: int) -> None:
+def _draw_agent_line(desk: ViewContext, chart: TimeChart, scale: ChartScale, line: ChartLine, below: int) -> None:
     """Draw the line of an agent; lines drawn later are thinner, so that overlapping lines remain visible."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
     # Draw at most one point per two pixels of width.
     points = points_of_line(line, scale, most=max(2, (scale.plot[2] - 2 * scale.padding) // 2))
     if len(points) > 1:
-        pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.px(1.3 + 1.5 * min(3, below))))
+        pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.to_px(1.3 + 1.5 * min(3, below))))
     if chart.has_dots and len(points) <= _MAX_DOTS:
         for point in points:
-            pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.px(2.5)))
+            pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.to_px(2.5)))
 
 
 def points_of_line(line: ChartLine, scale: ChartScale, most: int | None = None) -> list[tuple[float, float]]:
@@ -329,7 +335,7 @@ def points_of_line(line: ChartLine, scale: ChartScale, most: int | None = None) 
 
 def _draw_values_at_pointer(desk: ViewContext, chart: TimeChart, scale: ChartScale, lines: Sequence[ChartLine]) -> None:
     """Draw a small box next to the pointer, with the values of all agents at the tick or trial under the pointer."""
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     number = scale.number(canvas.mouse[0])
     rows = [(line, value) for line in lines if (value := line.at(number)) is not None]
     at = round(scale.x(number))

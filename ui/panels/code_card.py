@@ -32,13 +32,13 @@ def panel_and_pseudocode(desk: ViewContext) -> tuple[Panel, ExecutedPseudocode] 
     return (panel, reading) if reading is not None else None
 
 
-def card_height(desk: ViewContext, reading: ExecutedPseudocode) -> int:
-    return desk.canvas.px(HEADING_HEIGHT + len(reading.lines) * LINE_HEIGHT + 2 * CARD_PADDING)
+def pseudocode_card_height(desk: ViewContext, reading: ExecutedPseudocode) -> int:
+    return desk.canvas.to_px(HEADING_HEIGHT + len(reading.lines) * LINE_HEIGHT + 2 * CARD_PADDING)
 
 
 def line_indentation(canvas: Canvas, line: PseudocodeLine) -> int:
     """Return the indentation of a line of pseudocode in pixels, with room for the dot that marks executed lines."""
-    return canvas.px(14) + line.depth * canvas.px(INDENT)
+    return canvas.to_px(14) + line.depth * canvas.to_px(INDENT)
 
 
 def first_visible_line(reading: ExecutedPseudocode, room: int) -> int:
@@ -48,7 +48,7 @@ def first_visible_line(reading: ExecutedPseudocode, room: int) -> int:
 
 
 def draw_pseudocode(desk: ViewContext, box: Box, panel: Panel, reading: ExecutedPseudocode) -> None:
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = box
     room = (height - px(HEADING_HEIGHT + CARD_PADDING)) // px(LINE_HEIGHT)
     first = first_visible_line(reading, room)

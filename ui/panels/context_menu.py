@@ -19,11 +19,11 @@ def draw_context_menu(desk: ViewContext) -> None:
     menu = desk.state.menu
     if menu is None:
         return
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     widths = [canvas.text_width(i.label, 13) + canvas.text_width(i.key, 11, "mono") + px(48) for i in menu.items]
     width = max(*widths, canvas.text_width(menu.title, 12, "bold") + px(28), px(180))
     height = px(TITLE_HEIGHT + ITEM_HEIGHT * len(menu.items) + 2 * MENU_PADDING)
-    x, y = _clamped_to_window(menu.position, (width, height), canvas.surface.get_size())
+    x, y = _menu_position_in_window(menu.position, (width, height), canvas.surface.get_size())
     canvas.fill_box((x, y, width, height), palette.raised, 8)
     canvas.draw_outline((x, y, width, height), palette.edge, 8)
     canvas.add_hit_region(HitRegion("menu", (x, y, width, height)))
@@ -31,7 +31,9 @@ def draw_context_menu(desk: ViewContext) -> None:
     canvas.text(head, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
     for place, item in enumerate(menu.items):
         box = (x + px(4), y + px(MENU_PADDING + TITLE_HEIGHT + ITEM_HEIGHT * place), width - px(8), px(ITEM_HEIGHT))
-        is_hovered = canvas.add_hit_region(HitRegion(f"menu:{item.label}", box, item_callback(desk, menu, item.action)))
+        is_hovered = canvas.add_hit_region(
+            HitRegion(f"menu:{item.label}", box, menu_item_callback(desk, menu, item.action))
+        )
         if is_hovered or place == menu.place:
             canvas.fill_box(box, mix_colours(palette.raised, palette.accent, 0.3) if is_hovered else palette.hover, 5)
         middle = box[1] + box[3] // 2
@@ -40,17 +42,19 @@ def draw_context_menu(desk: ViewContext) -> None:
         canvas.text((right, middle), item.key, size=11, face="mono", colour=palette.dim, align="right", middle=True)
 
 
-def item_callback(desk: ViewContext, menu: Menu, action: Action) -> Callable[[], None]:
+def menu_item_callback(desk: ViewContext, menu: Menu, action: Action) -> Callable[[], None]:
     """Return a callback that first closes the menu and then runs an action, which may open another menu."""
-    return partial(_close_and_run, desk, menu, action)
+    return partial(_close_menu_and_run_action, desk, menu, action)
 
 
-def _close_and_run(desk: ViewContext, menu: Menu, action: Action) -> None:
+def _close_menu_and_run_action(desk: ViewContext, menu: Menu, action: Action) -> None:
     if desk.state.menu is menu:
         desk.state.menu = None
     action()
 
 
-def _clamped_to_window(position: tuple[int, int], size: tuple[int, int], window: tuple[int, int]) -> tuple[int, int]:
+def _menu_position_in_window(
+    position: tuple[int, int], size: tuple[int, int], window: tuple[int, int]
+) -> tuple[int, int]:
     x, y = (max(0, min(at, whole - own)) for at, own, whole in zip(position, size, window, strict=True))
     return x, y

@@ -25,18 +25,18 @@ def draw_highlights(desk: ViewContext, highlights: tuple[StepHighlight, ...]) ->
 
 def _draw_highlight(desk: ViewContext, panel: Panel, boxes: PanelBoxes, highlight: StepHighlight) -> None:
     for cell in highlighted_cells(panel, highlight):
-        draw_ring(desk, panel, boxes, cell)
+        draw_ring_around_cell(desk, panel, boxes, cell)
     if highlight.what == "panel":
-        draw_frame(desk, boxes.whole)
+        draw_highlight_frame(desk, boxes.whole)
     elif (spot := highlighted_number_region(desk, panel, highlight)) is not None:
-        draw_frame(desk, spot.box)
+        draw_highlight_frame(desk, spot.box)
 
 
 def highlighted_number_region(desk: ViewContext, panel: Panel, highlight: StepHighlight) -> HitRegion | None:
     """Return the hit region of the number that a highlight refers to; None if no such number is on screen."""
     shown = _NAMES_BY_MEASURE.get(highlight.what)
     names = (shown.name, shown.short) if shown is not None else ()
-    spots = (desk.canvas.hit_region_named(f"hud:{panel.key}:{name}") for name in names)
+    spots = (desk.canvas.hit_region_with_id(f"hud:{panel.key}:{name}") for name in names)
     return next((spot for spot in spots if spot is not None), None)
 
 
@@ -58,23 +58,24 @@ def cell_centre_in_window(desk: ViewContext, panel: Panel, boxes: PanelBoxes, ce
 def ring_radius(desk: ViewContext, panel: Panel, boxes: PanelBoxes) -> int:
     """Return the radius of a ring around a cell of a panel's map, in pixels."""
     return max(
-        desk.canvas.px(MIN_RING_RADIUS), round(RING_RADIUS_CELLS * desk.map_view.camera_of_panel(panel.key, boxes).zoom)
+        desk.canvas.to_px(MIN_RING_RADIUS),
+        round(RING_RADIUS_CELLS * desk.map_view.camera_of_panel(panel.key, boxes).zoom),
     )
 
 
-def draw_ring(desk: ViewContext, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
+def draw_ring_around_cell(desk: ViewContext, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
     """Draw a ring around a cell of a panel's map, clipped to the map."""
     canvas, palette = desk.canvas, desk.palette
     centre = cell_centre_in_window(desk, panel, boxes, cell)
     outer = ring_radius(desk, panel, boxes)
-    with canvas.clipped_to(boxes.map):
+    with canvas.clipped_to_box(boxes.map):
         for more, colour in ((2, palette.casing_dark), (1, palette.casing_light)):
-            pygame.draw.circle(canvas.surface, colour, centre, outer + canvas.px(more), canvas.px(3 + more))
-        pygame.draw.circle(canvas.surface, palette.accent, centre, outer, canvas.px(3))
+            pygame.draw.circle(canvas.surface, colour, centre, outer + canvas.to_px(more), canvas.to_px(3 + more))
+        pygame.draw.circle(canvas.surface, palette.accent, centre, outer, canvas.to_px(3))
 
 
-def draw_frame(desk: ViewContext, box: Box) -> None:
+def draw_highlight_frame(desk: ViewContext, box: Box) -> None:
     """Draw a highlighting frame around a rectangle of the window, such as a number or a panel."""
     x, y, width, height = box
-    gap = desk.canvas.px(3)
+    gap = desk.canvas.to_px(3)
     desk.canvas.draw_outline((x - gap, y - gap, width + 2 * gap, height + 2 * gap), desk.palette.accent, 7, 2.5)

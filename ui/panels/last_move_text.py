@@ -13,7 +13,7 @@ def draw_last_move_text(desk: ViewContext, x: int, y: int, width: int, panel: Pa
     if not text:
         return y
     box = (x, y, width, desk.canvas.surface.get_height())
-    return y + desk.canvas.draw_wrapped_text(box, text, size=TEXT_SIZE) + desk.canvas.px(4)
+    return y + desk.canvas.draw_wrapped_text(box, text, size=TEXT_SIZE) + desk.canvas.to_px(4)
 
 
 def last_move_sentence(desk: ViewContext, panel: Panel) -> str:

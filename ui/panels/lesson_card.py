@@ -21,7 +21,7 @@ def _ignore_click() -> None:
 
 def draw_lesson_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     """Draw heading, text and question of the current step in a box, and return the bottom of what was drawn."""
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = box
     count = len(playing.lesson.steps)
     used = canvas.text(
@@ -29,11 +29,11 @@ def draw_lesson_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     )
     canvas.text((x, y), playing.lesson.title, size=15, face="bold", width=width - used - px(8))
     y += px(26)
-    canvas.draw_meter((x, y, width, px(4)), (playing.place + 1) / count, palette.accent)
+    canvas.draw_meter_bar((x, y, width, px(4)), (playing.place + 1) / count, palette.accent)
     y += px(14)
-    y += canvas.draw_wrapped_text((x, y, width, height), playing.step.text, size=14) + px(10)
-    if playing.step.question is not None:
-        y = _draw_question(desk, x, y, width, playing)
+    y += canvas.draw_wrapped_text((x, y, width, height), playing.current_step.text, size=14) + px(10)
+    if playing.current_step.question is not None:
+        y = _draw_lesson_question(desk, x, y, width, playing)
     if playing.is_before_step(desk.session):
         y += canvas.draw_wrapped_text(
             (x, y, width, height), f"Running to tick {playing.tick:,} ...", size=12, colour=palette.dim
@@ -41,21 +41,21 @@ def draw_lesson_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     return y + px(4)
 
 
-def buttons_height(desk: ViewContext) -> int:
+def lesson_buttons_height(desk: ViewContext) -> int:
     """Return the height in pixels of the row of buttons below a lesson's step."""
-    return desk.canvas.px(BUTTON_HEIGHT + 6)
+    return desk.canvas.to_px(BUTTON_HEIGHT + 6)
 
 
-def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> int:
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    question = playing.step.question
+def _draw_lesson_question(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> int:
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
+    question = playing.current_step.question
     assert question is not None
     for line in canvas.wrap_text(question.text, width, 14, "bold"):
         canvas.text((x, y), line, size=14, face="bold")
         y += px(20)
     y += px(6)
     for index, answer in enumerate(question.answers):
-        y = _draw_answer(desk, x, y, width, playing, index, answer) + px(6)
+        y = _draw_answer_button(desk, x, y, width, playing, index, answer) + px(6)
     if playing.chosen_answer is not None:
         word = "Yes. " if playing.chosen_answer == question.right else "No. "
         y += canvas.draw_wrapped_text(
@@ -64,13 +64,15 @@ def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: Lesso
     return y
 
 
-def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, index: int, answer: str) -> int:
+def _draw_answer_button(
+    desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, index: int, answer: str
+) -> int:
     """Draw an answer to a lesson's question as a button that is as high as its text.
 
     After the user has answered, mark the right answer and the user's answer.
     """
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    question = playing.step.question
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
+    question = playing.current_step.question
     assert question is not None
     lines = canvas.wrap_text(answer, width - px(ANSWER_SIDE_SPACE), 13)
     box = (x, y, width, len(lines) * px(19) + px(10))
@@ -80,7 +82,7 @@ def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
         box,
         partial(playing.choose_answer, index),
         "Choose this answer",
-        desk.shortcut_of(f"answer_{index + 1}"),
+        desk.shortcut_of_command(f"answer_{index + 1}"),
     )
     is_hovered = is_open and canvas.add_hit_region(spot)
     is_right = not is_open and index == question.right
@@ -99,7 +101,7 @@ def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
 
 
 def draw_lesson_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> None:
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     third = (width - px(12)) // 3
     is_running = playing.is_before_step(desk.session)
     can_go_on = is_running or not (playing.waits_for_answer or playing.is_last_step)
@@ -116,8 +118,8 @@ def draw_lesson_buttons(desk: ViewContext, x: int, y: int, width: int, playing: 
             box,
             label,
             action,
-            tip=desk.tooltip_of(command) if is_possible else _disabled_reason(playing, command),
-            key=desk.shortcut_of(command),
+            tip=desk.tooltip_of_command(command) if is_possible else _disabled_reason(playing, command),
+            key=desk.shortcut_of_command(command),
             is_on=is_main,
             colour=None if is_possible else desk.palette.dim,
         )
@@ -129,14 +131,14 @@ def _disabled_reason(playing: LessonPlayer, command: str) -> str:
     return "Choose an answer first" if playing.waits_for_answer else "This is the last step"
 
 
-def draw_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
+def draw_lesson_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
     """Draw the lesson's step as a card at the bottom of the maps, for windows without a sidebar."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     if not plan.panels:
         return
     width = min(px(WIDTH), plan.size[0] - 2 * px(MARGIN))
     inner = width - 2 * px(MARGIN)
-    height = min(_card_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
+    height = min(_lesson_card_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
     foot = plan.transport[1] or plan.size[1]
     box = ((plan.size[0] - width) // 2, max(px(MARGIN), foot - height - px(MARGIN)), width, height)
     canvas.fill_box(box, desk.palette.surface, 8)
@@ -147,10 +149,10 @@ def draw_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) 
     draw_lesson_buttons(desk, left, bottom, inner, playing)
 
 
-def _card_height(desk: ViewContext, width: int, playing: LessonPlayer) -> int:
-    canvas, px = desk.canvas, desk.canvas.px
-    lines = len(canvas.wrap_text(playing.step.text, width, 14)) * px(14 * 1.45)
-    question = playing.step.question
+def _lesson_card_height(desk: ViewContext, width: int, playing: LessonPlayer) -> int:
+    canvas, px = desk.canvas, desk.canvas.to_px
+    lines = len(canvas.wrap_text(playing.current_step.text, width, 14)) * px(14 * 1.45)
+    question = playing.current_step.question
     if question is not None:
         lines += len(canvas.wrap_text(question.text, width, 14, "bold")) * px(20) + px(6)
         for answer in question.answers:

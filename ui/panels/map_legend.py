@@ -43,14 +43,14 @@ CELL_NUMBERS_MEANING = "Numbers in cells: g at the upper left, h at the upper ri
 EXPANSION_MEANING = "Dot in a cell, in slow motion: the cell that was expanded last"
 
 
-def draw_legend(desk: ViewContext, box: Box) -> int:
+def draw_map_legend(desk: ViewContext, box: Box) -> int:
     """Draw the legend, and return its bottom edge, so that the sidebar knows how far it can scroll."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, _ = box
     canvas.draw_horizontal_line(x, y, width)
     y += px(8)
-    for key, text in visible_meanings(desk):
-        _draw_swatch(desk, (x, y + px(1), px(22), px(14)), key)
+    for key, text in visible_legend_entries(desk):
+        _draw_legend_swatch(desk, (x, y + px(1), px(22), px(14)), key)
         for line in canvas.wrap_text(text, width - px(30), 12):
             canvas.text((x + px(30), y), line, size=12, colour=desk.palette.dim)
             y += px(18)
@@ -58,7 +58,7 @@ def draw_legend(desk: ViewContext, box: Box) -> int:
     return y
 
 
-def _draw_swatch(desk: ViewContext, box: Box, key: str) -> None:
+def _draw_legend_swatch(desk: ViewContext, box: Box, key: str) -> None:
     surface, palette, scale = desk.canvas.surface, desk.palette, desk.map_view.scale
     kind, _, name = key.partition(":")
     if key == "heat":
@@ -80,11 +80,11 @@ def _draw_swatch(desk: ViewContext, box: Box, key: str) -> None:
 _MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
 
 
-def visible_meanings(desk: ViewContext) -> list[tuple[str, str]]:
+def visible_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key of a layer or mark, meaning) of everything visible on the maps that needs an explanation."""
     heat_count = heat_map_count(desk)
     is_all_heat = heat_count == len(desk.map_view.shown_panels) > 0
-    found = [("heat", _heat_meaning(desk))] if heat_count else []
+    found = [("heat", _heat_legend_text(desk))] if heat_count else []
     if any(panel.crowd is not None for panel in desk.map_view.shown_panels):
         found.append(("crowd", CROWD_MEANING))
     if _shows_cell_numbers(desk):
@@ -95,21 +95,21 @@ def visible_meanings(desk: ViewContext) -> list[tuple[str, str]]:
         if not desk.map_view.layers.is_layer_on(layer) or (is_all_heat and layer.is_replaced_by_heat):
             continue
         if layer.key == "terrain":
-            found += [] if is_all_heat else _terrain_meanings(desk)
+            found += [] if is_all_heat else _terrain_legend_entries(desk)
         elif layer.key == "groups":
-            found += _group_meanings(desk)
+            found += _group_legend_entries(desk)
         elif layer.is_explained:
             found.append((layer.key, f"{layer.name}: {layer.legend}"))
     return found
 
 
-def _terrain_meanings(desk: ViewContext) -> list[tuple[str, str]]:
+def _terrain_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key, meaning) of each kind of terrain that occurs on the map."""
     seen = terrain_flags_of(desk.map_view.run.world.grid).all_flags
     return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN_MEANINGS.items() if seen & bit]
 
 
-def _group_meanings(desk: ViewContext) -> list[tuple[str, str]]:
+def _group_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key, meaning) of each group of cells that agents on screen use, even if it is empty in this tick."""
     names = {
         name for panel in desk.map_view.shown_panels if panel.drawn_agent for name in panel.drawn_agent.agent.groups
@@ -134,12 +134,12 @@ def heat_map_count(desk: ViewContext) -> int:
     )
 
 
-def _heat_meaning(desk: ViewContext) -> str:
+def _heat_legend_text(desk: ViewContext) -> str:
     kind, scale = desk.map_view.layers.heat.kind, desk.map_view.heat_scale
     if kind == "difference":
         return "A - B: orange where A has more visits, blue where B has more"
     lines = (
         f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels it is not covered by trails, and older back-moves are hidden"
     )
-    dot = "; a dot: once" if scale.has_dots else ""
-    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest_label} to {scale.highest}{dot}; {lines}"
+    dot = "; a dot: once" if scale.has_dots_in_lowest_band else ""
+    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest_label} to {scale.highest_label}{dot}; {lines}"

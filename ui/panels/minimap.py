@@ -51,7 +51,7 @@ class _CachedPicture:
 class MinimapDrawer:
     """Minimaps of all panels, with a cache of their pictures."""
 
-    kept: dict[MinimapKey, _CachedPicture] = field(default_factory=dict)
+    cached_pictures: dict[MinimapKey, _CachedPicture] = field(default_factory=dict)
     # Whether a minimap was redrawn in this frame; at most one is, and other outdated minimaps wait for later frames
     _has_redrawn: bool = False
 
@@ -63,13 +63,13 @@ class MinimapDrawer:
             camera = desk.map_view.camera_of_panel(panel.key, boxes)
             if has_minimap(desk, boxes, camera):
                 self._draw_minimap(desk, panel, boxes, camera, go)
-        for gone in self.kept.keys() - {minimap_key(panel) for panel, _ in panels}:
-            del self.kept[gone]
+        for gone in self.cached_pictures.keys() - {minimap_cache_key(panel) for panel, _ in panels}:
+            del self.cached_pictures[gone]
 
     def _draw_minimap(
         self, desk: ViewContext, panel: Panel, boxes: PanelBoxes, camera: Camera, go: CentreOnPoint
     ) -> None:
-        canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+        canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
         picture = self._cached_picture(desk, panel)
         width, height = picture.get_size()
         left, top, room_x, room_y = boxes.map
@@ -92,24 +92,24 @@ class MinimapDrawer:
             map_width, map_height = desk.map_view.map_size
             go(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
-        tip = desk.with_shortcuts("The whole map: click or drag to move the view; {key:fit} shows the whole map")
+        tip = desk.text_with_shortcuts("The whole map: click or drag to move the view; {key:fit} shows the whole map")
         canvas.add_hit_region(
-            HitRegion(f"minimap:{panel.key}", box, _ignore_press, tip, desk.shortcut_of("minimap"), drag=drag)
+            HitRegion(f"minimap:{panel.key}", box, _ignore_press, tip, desk.shortcut_of_command("minimap"), drag=drag)
         )
 
     def _cached_picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:
-        grid, side, now = panel.snapshot.grid, desk.canvas.px(MAX_SIDE), time.monotonic()
-        look, key = (desk.palette.name, side, desk.session.generation), minimap_key(panel)
-        kept = self.kept.get(key)
+        grid, side, now = panel.snapshot.grid, desk.canvas.to_px(MAX_SIDE), time.monotonic()
+        look, key = (desk.palette.name, side, desk.session.picture_generation), minimap_cache_key(panel)
+        kept = self.cached_pictures.get(key)
         is_old = kept is not None and kept.version != grid.version and now - kept.at > MIN_REDRAW_INTERVAL_S
         if kept is None or kept.appearance_key != look or (is_old and not self._has_redrawn):
             picture = draw_thumbnail(grid, panel.view.start, panel.view.goal, (side, side), desk.palette)
-            kept = self.kept[key] = _CachedPicture(picture, look, grid.version, now)
+            kept = self.cached_pictures[key] = _CachedPicture(picture, look, grid.version, now)
             self._has_redrawn = True
         return kept.picture
 
 
-def minimap_key(panel: Panel) -> MinimapKey:
+def minimap_cache_key(panel: Panel) -> MinimapKey:
     """Return the cache key of a panel's minimap; panels with the same key share one picture."""
     return panel.key.branch, panel.view.start, panel.view.goal
 
@@ -124,7 +124,7 @@ def has_minimap(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
         return False
     width, height = boxes.map[2:]
     map_width, map_height = desk.map_view.map_size
-    has_room = min(width, height) >= desk.canvas.px(MIN_MAP_SIDE)
+    has_room = min(width, height) >= desk.canvas.to_px(MIN_MAP_SIDE)
     return has_room and (width / camera.zoom < map_width * 0.98 or height / camera.zoom < map_height * 0.98)
 
 

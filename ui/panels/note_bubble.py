@@ -3,7 +3,7 @@
 import pygame
 
 from ui.draw import marks
-from ui.model.layout import Box, PanelBoxes, box_contains
+from ui.model.layout import Box, PanelBoxes, box_contains_position
 from ui.model.notes import TutorialNote
 from ui.model.run import Panel
 from ui.panels import highlights
@@ -34,17 +34,17 @@ class NoteBubble:
         highlights.draw_highlights(desk, (note.points_at,))
         around = found[1].map
         ring = highlights.ring_radius(desk, *found)
-        is_low = self._is_at_bottom(note, around, target)
+        is_low = self._is_note_at_bottom(note, around, target)
         box = _note_box(desk, around, note.text, is_low)
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
             self._last_edge = note, around, not is_low
             box = _note_box(desk, around, note.text, not is_low)
         # Draw the line to the target only inside the map, because outside it would cross other parts of the window.
-        if box_contains(around, target) and box_contains(around, box[:2]):
-            _draw_line(desk, box, target, ring)
+        if box_contains_position(around, target) and box_contains_position(around, box[:2]):
+            _draw_line_to_target(desk, box, target, ring)
         _draw_bubble(desk, box, note)
 
-    def _is_at_bottom(self, note: TutorialNote, around: Box, target: tuple[int, int]) -> bool:
+    def _is_note_at_bottom(self, note: TutorialNote, around: Box, target: tuple[int, int]) -> bool:
         """Return whether to draw a note at the bottom of the map; a note that is already on screen keeps its edge."""
         if self._last_edge is None or self._last_edge[:2] != (note, around):
             _, top, _, height = around
@@ -52,7 +52,7 @@ class NoteBubble:
         return self._last_edge[2]
 
 
-def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) -> None:
+def _draw_line_to_target(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) -> None:
     """Draw a line from the edge of the note to the ring around the note's target."""
     x, y, width, height = box
     edge = min(max(target[0], x), x + width), min(max(target[1], y), y + height)
@@ -61,17 +61,17 @@ def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) 
         return
     end = pygame.Vector2(target) + way * (ring / way.length())
     for colour, thick in ((marks.casing_colour_for(desk.palette, desk.palette.accent), 3), (desk.palette.accent, 1)):
-        pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.px(thick))
+        pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.to_px(thick))
 
 
 def _draw_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = box
     canvas.fill_box(box, palette.surface, 8)
     canvas.draw_outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it will not appear again"
     is_hovered = canvas.add_hit_region(
-        HitRegion("note", box, lambda: desk.run("cancel"), close, desk.shortcut_of("cancel"))
+        HitRegion("note", box, lambda: desk.run("cancel"), close, desk.shortcut_of_command("cancel"))
     )
     for i, line in enumerate(_wrapped_note(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
@@ -80,7 +80,7 @@ def _draw_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
     canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
     canvas.text(
         (x + width - px(PAD), foot),
-        f"{key}: got it" if (key := desk.shortcut_of("cancel")) else "got it",
+        f"{key}: got it" if (key := desk.shortcut_of_command("cancel")) else "got it",
         size=12,
         colour=ink,
         align="right",
@@ -88,7 +88,7 @@ def _draw_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
 
 
 def _wrapped_note(desk: ViewContext, text: str, width: int) -> list[str]:
-    return desk.canvas.wrap_text(desk.with_shortcuts(text), width - 2 * desk.canvas.px(PAD), 13)
+    return desk.canvas.wrap_text(desk.text_with_shortcuts(text), width - 2 * desk.canvas.to_px(PAD), 13)
 
 
 def _note_box(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
@@ -96,7 +96,7 @@ def _note_box(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
 
     If there is no sidebar either, the rectangle is to the left or right of the map.
     """
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     left, top, room, height = around
     width = min(px(WIDTH), room - 2 * px(PAD))
     note_height = _note_height(desk, text, width)
@@ -115,13 +115,13 @@ def _note_box(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
 
 
 def _note_height(desk: ViewContext, text: str, width: int) -> int:
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     return len(_wrapped_note(desk, text, width)) * px(LINE) + px(LINE) + 2 * px(PAD)
 
 
 def _note_box_beside_map(desk: ViewContext, around: Box, text: str) -> Box:
     """Return the rectangle of a note to the right of a small map, or to its left if there is more room."""
-    px, window = desk.canvas.px, desk.canvas.surface.get_width()
+    px, window = desk.canvas.to_px, desk.canvas.surface.get_width()
     left, top, room, _ = around
     right = left + room + px(PAD)
     is_right = window - right >= left

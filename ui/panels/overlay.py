@@ -19,9 +19,9 @@ SAVED_CORNER_SIDE = (
 
 def draw_messages(desk: ViewContext, plan: Layout) -> None:
     """Draw the latest messages that have not expired over the maps, never over numbers, headers or bars."""
-    texts = desk.state.messages.current_texts(desk.session.history.action_count)
+    texts = desk.state.messages.current_message_texts(desk.session.history.action_count)
     canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
+    px = canvas.to_px
     left, top, width, height = message_area(plan)
     bottom = top + height - px(10)
     for index, text in enumerate(reversed(texts)):
@@ -41,7 +41,7 @@ def has_overlay(desk: ViewContext) -> bool:
     """Return whether an overlay, such as a message or a menu, may cover cached regions other than its own."""
     state = desk.state
     return bool(
-        state.messages.current_texts(desk.session.history.action_count)
+        state.messages.current_message_texts(desk.session.history.action_count)
         or state.menu is not None
         or state.lesson is not None
         or (state.notes is not None and state.notes.shown_note is not None)
@@ -75,7 +75,7 @@ def dim_window(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
             the last frame. None to dim the whole window.
     """
     surface = desk.canvas.surface
-    veil = _dim_layer(surface.get_size(), desk.palette.window)
+    veil = _dimming_surface(surface.get_size(), desk.palette.window)
     if boxes is None:
         surface.blit(veil, (0, 0))
         return
@@ -87,7 +87,7 @@ def dim_window(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
 
 
 @lru_cache(maxsize=1)
-def _dim_layer(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+def _dimming_surface(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     veil = pygame.Surface(size)
     veil.fill(colour)
     veil.set_alpha(150)
@@ -104,7 +104,7 @@ class SavedCorners:
     def __init__(self) -> None:
         self._saved_pixels: list[tuple[pygame.Surface, tuple[int, int]]] = []
 
-    def keep(self, surface: pygame.Surface, cards: Sequence[pygame.Rect], side: int) -> None:
+    def save_pixels(self, surface: pygame.Surface, cards: Sequence[pygame.Rect], side: int) -> None:
         """Save the pixels under the corners, before dialogs are drawn.
 
         Args:
@@ -153,19 +153,19 @@ def area_of_panels(plan: Layout) -> Box:
     return 0, top, right_bar[0] if right_bar else plan.size[0], (plan.transport[1] or plan.size[1]) - top
 
 
-def draw_no_agents(desk: ViewContext, box: Box) -> None:
+def draw_no_agents_hint(desk: ViewContext, box: Box) -> None:
     """Draw a hint and the button "Add an agent" in the area of the panels, because there is no agent."""
     canvas = desk.canvas
     canvas.fill_box(box, desk.palette.window)
     x, y = box[0] + box[2] // 2, box[1] + box[3] // 2
-    canvas.text((x, y - canvas.px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
-    width = canvas.px(220)
+    canvas.text((x, y - canvas.to_px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
+    width = canvas.to_px(220)
     canvas.draw_button(
         "empty:add_agent",
-        (x - width // 2, y, width, canvas.px(34)),
+        (x - width // 2, y, width, canvas.to_px(34)),
         "Add an agent",
         partial(desk.run, "add_agent"),
-        key=desk.shortcut_of("add_agent"),
+        key=desk.shortcut_of_command("add_agent"),
         shows_key=True,
-        tip=desk.tooltip_of("add_agent"),
+        tip=desk.tooltip_of_command("add_agent"),
     )

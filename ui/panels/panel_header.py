@@ -64,7 +64,7 @@ def draw_panel_header(desk: ViewContext, box: Box, panel: Panel, place: int) -> 
     """
     canvas = desk.canvas
     x, y, width, height = box
-    px, row = canvas.px, canvas.px(HEADER_HEIGHT)
+    px, row = canvas.to_px, canvas.to_px(HEADER_HEIGHT)
     right = x + width - px(8)
     left = panel_mark.draw_panel_mark(canvas, x + px(9), y + row // 2, place) + px(7)
     is_pointed = canvas.is_hovered(box)
@@ -87,22 +87,24 @@ def _draw_header_in_two_rows(
         row: Top and height of the first row.
         is_pointed: Whether the pointer is over the header.
     """
-    canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
+    canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.to_px, places, row[0] + row[1] // 2
     below, chips = middle + px(HEADER_ROW_HEIGHT), _header_chips(desk, panel)
     chips_width = sum(_chip_width(canvas, chip) for chip in chips if chip.is_distinguishing)
     fits_long = margin + chips_width + px(STATE_GAP) + _max_state_width(desk, panel, panel_texts.LONG_STATES) <= right
     words = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
-    end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
+    end = _draw_agent_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
     # Draw chips that distinguish the agent, but do not fit into the second row, next to the name or instead of it.
     if chips and chips[0].is_distinguishing and _shares_name_with_other_agent(desk, panel):
         chips_width = _width_for_distinguishing_chips(desk, panel, chips, right - left, right)
-        icons = _icon_capacity(desk, right - left - chips_width - px(MIN_NAME_WIDTH + NAME_GAP)) if is_pointed else 0
-        right = _draw_icons(desk, right, middle, panel, icons)
-        _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - chips_width, row), right, middle)
+        icons = (
+            _icon_button_capacity(desk, right - left - chips_width - px(MIN_NAME_WIDTH + NAME_GAP)) if is_pointed else 0
+        )
+        right = _draw_icon_buttons(desk, right, middle, panel, icons)
+        _draw_chips(canvas, chips, _draw_agent_name(desk, panel, left, right - chips_width, row), right, middle)
         return
-    icons = _icon_count(desk, panel, right - left, is_pointed)
-    _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
+    icons = _icon_button_count(desk, panel, right - left, is_pointed)
+    _draw_agent_name(desk, panel, left, _draw_icon_buttons(desk, right, middle, panel, icons), row)
 
 
 def _draw_header_in_one_row(
@@ -117,22 +119,22 @@ def _draw_header_in_one_row(
         row: Top and height of the row.
         is_pointed: Whether the pointer is over the header.
     """
-    canvas, px, middle, (left, right) = desk.canvas, desk.canvas.px, row[0] + row[1] // 2, ends
-    chips, name = _header_chips(desk, panel), _label_width(canvas, panel.view)
+    canvas, px, middle, (left, right) = desk.canvas, desk.canvas.to_px, row[0] + row[1] // 2, ends
+    chips, name = _header_chips(desk, panel), _agent_label_width(canvas, panel.view)
     short = _max_state_width(desk, panel, panel_texts.SHORT_STATES)
     free = right - left - short - px(STATE_GAP)
     chips_width = _width_for_distinguishing_chips(desk, panel, chips, free, min(name, px(MAX_LABEL_WIDTH)))
-    icons = _icon_count(desk, panel, free - chips_width, is_pointed)
-    are_icons_last = icons == _icon_count(desk, panel, free - chips_width, False)
+    icons = _icon_button_count(desk, panel, free - chips_width, is_pointed)
+    are_icons_last = icons == _icon_button_count(desk, panel, free - chips_width, False)
     free -= chips_width + icons * px(ICON_SIDE + ICON_GAP)
     if are_icons_last:
-        right = _draw_icons(desk, right, middle, panel, icons)
+        right = _draw_icon_buttons(desk, right, middle, panel, icons)
     fits_long = name + _max_state_width(desk, panel, panel_texts.LONG_STATES) - short <= free
     words = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
-    right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
+    right = _draw_agent_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
     if not are_icons_last:  # draw buttons that appear on hover in the name's place, so that the state does not move
-        right = _draw_icons(desk, right, middle, panel, icons)
-    left = _draw_name(desk, panel, left, right - chips_width, row)
+        right = _draw_icon_buttons(desk, right, middle, panel, icons)
+    left = _draw_agent_name(desk, panel, left, right - chips_width, row)
     _draw_chips(canvas, chips, left, right, middle)
 
 
@@ -155,7 +157,7 @@ def _width_for_distinguishing_chips(
     if not _shares_name_with_other_agent(desk, panel):
         return _longest_fitting_prefix_width(widths, free - name)
     return _longest_fitting_prefix_width(
-        widths, free - desk.canvas.px(MIN_LABEL_WIDTH)
+        widths, free - desk.canvas.to_px(MIN_LABEL_WIDTH)
     ) or _longest_fitting_prefix_width(widths, free)
 
 
@@ -183,70 +185,75 @@ def _chip_values(view: WalkerView) -> tuple[str, int, Mapping[str, Value]]:
     return view.spec.key, view.budget, view.params
 
 
-def _label_width(canvas: Canvas, view: WalkerView) -> int:
-    return canvas.text_width(view.label, 15, "bold") + canvas.px(NAME_GAP)
+def _agent_label_width(canvas: Canvas, view: WalkerView) -> int:
+    return canvas.text_width(view.label, 15, "bold") + canvas.to_px(NAME_GAP)
 
 
-def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
+def _draw_agent_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
     """Draw the agent's label, and return the left edge of the space to its right.
 
     A long label is shortened. If the label does not contain the name of the algorithm, and there is room, that name is
     drawn after the label.
     """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
-    room = right - left - canvas.px(NAME_GAP)
-    if room < min(canvas.px(MIN_NAME_WIDTH), canvas.text_width(view.label, 15, "bold")):
+    room = right - left - canvas.to_px(NAME_GAP)
+    if room < min(canvas.to_px(MIN_NAME_WIDTH), canvas.text_width(view.label, 15, "bold")):
         return left
     end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
     if (
         not panel_texts.has_algorithm_in_label(view)
-        and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right
+        and end + canvas.to_px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right
     ):
-        end += canvas.px(NAME_GAP)
+        end += canvas.to_px(NAME_GAP)
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
     click = "Click: list its agents" if panel.crowd else "Click: rename"
     tip = f"{panel_texts.label_with_algorithm(view)}: {view.spec.summary} {click}, wheel: change the algorithm"
     act = partial(desk.open_agent_editor if panel.crowd else desk.open_rename_dialog, panel.key)
-    key, name_box = desk.shortcut_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
+    key, name_box = (
+        desk.shortcut_of_command("crowd" if panel.crowd else "rename_agent"),
+        (left, row[0], end - left, row[1]),
+    )
     canvas.add_hit_region(
         HitRegion(f"name:{panel.key}", name_box, act, tip, key, on_wheel=partial(_change_algorithm, desk, panel))
     )
-    return end + canvas.px(NAME_GAP)
+    return end + canvas.to_px(NAME_GAP)
 
 
-def _icon_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
+def _icon_button_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
     """Return the number of icon buttons to draw in the header.
 
     Usually the buttons get the space that the name leaves. While the pointer is over the header, the name may be
     shortened to MIN_LABEL_WIDTH to make room for buttons, or replaced by a single button.
     """
-    px = desk.canvas.px
-    usual = _icon_capacity(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL_WIDTH)))
+    px = desk.canvas.to_px
+    usual = _icon_button_capacity(desk, room - min(_agent_label_width(desk.canvas, panel.view), px(MAX_LABEL_WIDTH)))
     if not is_pointed:
         return usual
-    return max(usual, _icon_capacity(desk, room - px(MIN_LABEL_WIDTH)), min(1, _icon_capacity(desk, room)))
+    return max(
+        usual, _icon_button_capacity(desk, room - px(MIN_LABEL_WIDTH)), min(1, _icon_button_capacity(desk, room))
+    )
 
 
-def _icon_capacity(desk: ViewContext, room: int) -> int:
+def _icon_button_capacity(desk: ViewContext, room: int) -> int:
     """Return the number of icon buttons that fit into a width; 0 in pictures, which have no buttons."""
-    return 0 if desk.is_picture else min(ICON_COUNT, max(0, room // desk.canvas.px(ICON_SIDE + ICON_GAP)))
+    return 0 if desk.is_picture else min(ICON_COUNT, max(0, room // desk.canvas.to_px(ICON_SIDE + ICON_GAP)))
 
 
-def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count: int) -> int:
+def _draw_icon_buttons(desk: ViewContext, right: int, middle: int, panel: Panel, count: int) -> int:
     """Draw the first `count` icon buttons right-aligned, and return the right edge of the space to their left."""
     edit = partial(desk.open_agent_editor, panel.key)
     icons = (
         ("edit", "dots", edit, _CROWD_TIP if panel.crowd else "Agent and all its parameters", "edit_agent"),
-        _last_icon_spec(desk, panel),
+        _last_icon_button_spec(desk, panel),
     )
     for name, shape, action, tip, command in reversed(icons[:count]):
         right = _draw_icon_button(
-            desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.shortcut_of(command)
+            desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.shortcut_of_command(command)
         )
     return right
 
 
-def _last_icon_spec(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
+def _last_icon_button_spec(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
     """Return the button at the right end: it removes the agent, or in a maximised panel shows all panels again.
 
     A maximised panel has no button to remove the agent, because users would click the cross to leave this view.
@@ -258,7 +265,7 @@ def _last_icon_spec(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial
 
 
 def _change_algorithm(desk: ViewContext, panel: Panel, step: int) -> None:
-    adjust.step_agent_kind(desk.session, panel.key, -step)
+    adjust.cycle_agent_algorithm(desk.session, panel.key, -step)
 
 
 def _draw_icon_button(
@@ -266,7 +273,7 @@ def _draw_icon_button(
 ) -> int:
     """Draw a small icon button whose right edge is `right`, and return the right edge for the next button."""
     canvas = desk.canvas
-    side = canvas.px(ICON_SIDE)
+    side = canvas.to_px(ICON_SIDE)
     box = (right - side, middle - side // 2, side, side)
     is_hovered = canvas.add_hit_region(HitRegion(spot_id, box, action, tip, key))
     if is_hovered:
@@ -275,9 +282,11 @@ def _draw_icon_button(
     centre_x, centre_y = box[0] + side // 2, middle
     if shape == "dots":
         for offset in (-5, 0, 5):
-            pygame.draw.circle(canvas.surface, ink, (centre_x + canvas.px(offset), centre_y), max(1, canvas.px(1.6)))
+            pygame.draw.circle(
+                canvas.surface, ink, (centre_x + canvas.to_px(offset), centre_y), max(1, canvas.to_px(1.6))
+            )
     elif shape == "restore":
-        window, shift, line = canvas.px(8), canvas.px(3), max(1, canvas.px(1.6))
+        window, shift, line = canvas.to_px(8), canvas.to_px(3), max(1, canvas.to_px(1.6))
         front = pygame.Rect(
             centre_x - window // 2 - shift // 2, centre_y - window // 2 + shift // 2 + 1, window, window
         )
@@ -297,19 +306,19 @@ def _draw_icon_button(
         )
         pygame.draw.rect(canvas.surface, ink, front, line)
     else:
-        arm = canvas.px(4)
+        arm = canvas.to_px(4)
         for sign in (-1, 1):
             pygame.draw.line(
                 canvas.surface,
                 ink,
                 (centre_x - arm, centre_y - sign * arm),
                 (centre_x + arm, centre_y + sign * arm),
-                max(1, canvas.px(1.6)),
+                max(1, canvas.to_px(1.6)),
             )
-    return box[0] - canvas.px(2)
+    return box[0] - canvas.to_px(2)
 
 
-def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
+def agent_state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     """Return the colour of an agent's state: one for arrived, one for warnings, else the accent colour."""
     palette = canvas.palette
     if view.status is Status.AT_GOAL:
@@ -317,22 +326,22 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     if (
         view.status in (Status.NO_PATH, Status.GAVE_UP)
         or view.agent.is_stale
-        or view.state_word in ("walking back", "to and fro")
+        or view.state_text in ("walking back", "to and fro")
     ):
         return palette.warning
     return palette.accent
 
 
-def _shown_state(desk: ViewContext, panel: Panel) -> str:
+def _shown_state_word(desk: ViewContext, panel: Panel) -> str:
     is_waiting = panel.view.spec.key in desk.state.preparing or (
         panel.crowd is not None and CROWD_KIND in desk.state.preparing
     )
-    return PREPARING_STATE if is_waiting else panel.view.state_word
+    return PREPARING_STATE if is_waiting else panel.view.state_text
 
 
 def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
-    state = _shown_state(desk, panel)
-    word = state if words is panel_texts.LONG_STATES else panel_texts.short_state(state)
+    state = _shown_state_word(desk, panel)
+    word = state if words is panel_texts.LONG_STATES else panel_texts.short_state_text(state)
     return word + (", stale" if panel.view.agent.is_stale else "")
 
 
@@ -340,37 +349,39 @@ def _max_state_width(desk: ViewContext, panel: Panel, words: tuple[str, ...]) ->
     """Return the width in pixels that the chip needs for the longest of the given states and the current state."""
     canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
     possible = words if crowd is None else (arrival_text(crowd.numbers.count, crowd.numbers.count),)
-    return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PADDING)
+    return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.to_px(STATE_PADDING)
 
 
-def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
+def _draw_agent_state(
+    desk: ViewContext, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]
+) -> int:
     """Draw the agent's state in a rounded chip whose right edge is `right`.
 
     Returns:
         Left edge of the width that is reserved for the longest state.
     """
     canvas, text = desk.canvas, _state_text(desk, panel, words)
-    room = min(canvas.text_width(text, 12), right - left - canvas.px(STATE_PADDING))
+    room = min(canvas.text_width(text, 12), right - left - canvas.to_px(STATE_PADDING))
     if room <= 0:
         return right
-    height, width = canvas.px(20), room + canvas.px(STATE_PADDING)
+    height, width = canvas.to_px(20), room + canvas.to_px(STATE_PADDING)
     box = (right - width, middle - height // 2, width, height)
-    colour = state_colour(canvas, panel.view)
+    colour = agent_state_colour(canvas, panel.view)
     canvas.fill_box(box, mix_colours(canvas.palette.surface, colour, 0.16), 10)
     canvas.text(
         (box[0] + width // 2, middle), text, size=12, colour=colour, align="centre", width=room + 1, middle=True
     )
-    tip = _PREPARING_TIP if _shown_state(desk, panel) == PREPARING_STATE else _state_tooltip(panel.view)
+    tip = _PREPARING_TIP if _shown_state_word(desk, panel) == PREPARING_STATE else _agent_state_tooltip(panel.view)
     canvas.add_hit_region(HitRegion(f"state:{panel.key}", box, None, tip))
     return max(left, right - _max_state_width(desk, panel, words))
 
 
-def _state_tooltip(view: WalkerView) -> str:
+def _agent_state_tooltip(view: WalkerView) -> str:
     if view.status is Status.NO_PATH:
         return "The agent has proved that no path exists on this map; it waits for a change that may open one"
     over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
     stale = " Its data was computed for another map, and is not used." if view.agent.is_stale else ""
-    return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
+    return f"What the agent did in the last tick: {view.state_text}.{over}{stale}"
 
 
 def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
@@ -383,9 +394,9 @@ def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
             f"chip:{key}:budget",
             f"k {view.budget:,}",
             partial(desk.open_agent_editor, key),
-            partial(adjust.step_agent_budget, desk.session, key),
+            partial(adjust.adjust_agent_budget, desk.session, key),
             f"Budget: {view.budget:,} expansions per tick. Wheel: change it for this agent",
-            desk.shortcut_of("raise_budget"),
+            desk.shortcut_of_command("raise_budget"),
             is_distinguishing=any(other.budget != view.budget for other in others),
         )
     ]
@@ -395,10 +406,10 @@ def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
             _HeaderChip(
                 f"chip:{key}:{param.name}",
                 panel_texts.param_text(param, value),
-                partial(_change_by_click, desk, key, param),
-                partial(_step_param, desk, key, param),
+                partial(_change_param_by_click, desk, key, param),
+                partial(_adjust_param_of_panel, desk, key, param),
                 _param_tooltip(param, value),
-                desk.shortcut_of("raise_weight") if param.name == "weight" else "",
+                desk.shortcut_of_command("raise_weight") if param.name == "weight" else "",
                 is_on=value is not False,
                 is_distinguishing=any(other.params.get(param.name) != value for other in alike),
             )
@@ -406,11 +417,11 @@ def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
     return sorted(chips, key=lambda chip: not chip.is_distinguishing)
 
 
-def _step_param(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
-    adjust.step_param(desk.session, key, param, step)
+def _adjust_param_of_panel(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
+    adjust.adjust_param(desk.session, key, param, step)
 
 
-def _change_by_click(desk: ViewContext, key: PanelKey, param: Param) -> None:
+def _change_param_by_click(desk: ViewContext, key: PanelKey, param: Param) -> None:
     """Handle a click on a parameter's chip: toggle a boolean, select the next choice, or open the agent editor."""
     if not adjust.toggle_param(desk.session, key, param):
         desk.open_agent_editor(key)
@@ -422,12 +433,12 @@ def _param_tooltip(param: Param, value: Value) -> str:
 
 
 def _chip_width(canvas: Canvas, chip: _HeaderChip) -> int:
-    return canvas.text_width(chip.label, 12, "mono") + canvas.px(14)
+    return canvas.text_width(chip.label, 12, "mono") + canvas.to_px(14)
 
 
 def _draw_chip(canvas: Canvas, chip: _HeaderChip, left: int, middle: int) -> int:
     """Draw one chip and return the left edge of the next chip."""
-    width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
+    width, height = _chip_width(canvas, chip) - canvas.to_px(4), canvas.to_px(20)
     box = (left, middle - height // 2, width, height)
     is_hovered = canvas.add_hit_region(
         HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, on_wheel=chip.wheel)
@@ -435,4 +446,4 @@ def _draw_chip(canvas: Canvas, chip: _HeaderChip, left: int, middle: int) -> int
     canvas.fill_box(box, canvas.palette.hover if is_hovered else canvas.palette.raised, 5)
     ink = canvas.palette.text if chip.is_on else mix_colours(canvas.palette.dim, canvas.palette.surface, 0.35)
     canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)
-    return left + width + canvas.px(4)
+    return left + width + canvas.to_px(4)

@@ -11,7 +11,7 @@ _MAX_DARK_LUMINANCE = 0.18  # relative luminance of a background below which whi
 
 def draw_panel_mark(canvas: Canvas, left: int, middle: int, place: int) -> int:
     """Draw the mark of the panel with index `place`, and return the right edge of the mark."""
-    px = canvas.px
+    px = canvas.to_px
     colour = SERIES[place % len(SERIES)]
     canvas.fill_box((left, middle - px(HEIGHT) // 2, px(WIDTH), px(HEIGHT)), colour, 3)
     number = f"{place + 1}"

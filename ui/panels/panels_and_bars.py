@@ -26,7 +26,7 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
     """
     scene, player = desk.map_view, desk.player
     scene.is_heat_hidden = player.is_slow_motion
-    scene.update_cells()
+    scene.update_cell_flags_and_heat()
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels_with_boxes():
         draw_header_and_numbers = partial(
@@ -39,7 +39,7 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
             desk.canvas.surface,
             panel,
             boxes,
-            glide=player.interpolation,
+            glide=player.agent_interpolation,
             hover=desk.inspected_cell(),
             hand=hand(panel),
             reveal=player.visible_expansions,
@@ -49,20 +49,20 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
         switch_names.draw_switch_names(desk, boxes, panel)
         # If only the map of the panel was redrawn in this frame, clip the following drawing to the map.
         # The border outside the map is still on screen from the last redraw of the panel.
-        with desk.canvas.clipped_to(boxes.whole if is_panel_drawn else boxes.map):
-            agent_panel.draw_over_map(desk, boxes, panel)
+        with desk.canvas.clipped_to_box(boxes.whole if is_panel_drawn else boxes.map):
+            agent_panel.draw_panel_overlays(desk, boxes, panel)
         desk.canvas.dirty_rects.append(boxes.map)
     if not scene.shown_panels:
         box = overlay.area_of_panels(scene.layout)
-        desk.canvas.draw_cached_region("no agents", box, partial(overlay.draw_no_agents, desk, box))
+        desk.canvas.draw_cached_region("no agents", box, partial(overlay.draw_no_agents_hint, desk, box))
 
 
-def draw_bars(desk: ViewContext, indicator: DrawIndicator | None = None) -> None:
+def draw_window_bars(desk: ViewContext, indicator: DrawIndicator | None = None) -> None:
     """Draw the bars around the panels: top bar, transport, sidebar."""
     plan, part = desk.map_view.layout, desk.canvas.draw_cached_region
-    part("top bar", plan.top_bar, partial(top_bar.draw, desk, plan.top_bar, indicator))
-    part("transport", plan.transport, partial(transport.draw, desk, plan.transport), NUMBERS_GROUP)
+    part("top bar", plan.top_bar, partial(top_bar.draw_top_bar, desk, plan.top_bar, indicator))
+    part("transport", plan.transport, partial(transport.draw_transport_bar, desk, plan.transport), NUMBERS_GROUP)
     if plan.sidebar:
-        part("sidebar", plan.sidebar, partial(sidebar.draw, desk, plan.sidebar))
+        part("sidebar", plan.sidebar, partial(sidebar.draw_sidebar, desk, plan.sidebar))
     if plan.sidebar_handle:
         part("sidebar handle", plan.sidebar_handle, partial(sidebar.draw_sidebar_handle, desk, plan.sidebar_handle))

@@ -34,7 +34,7 @@ MARK_NAMES = {
 }
 
 
-def mark_colour(desk: ViewContext, kind: MarkKind) -> Colour:
+def event_mark_colour(desk: ViewContext, kind: MarkKind) -> Colour:
     palette = desk.palette
     return {
         MarkKind.EDIT: palette.warning,
@@ -49,9 +49,9 @@ def draw_time_line(desk: ViewContext, box: Box) -> None:
     """Draw the time line as a bar with marks of events, and below the bar the legend of the marks."""
     session = desk.session
     canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
+    px = canvas.to_px
     x, y, width, height = box
-    end = last_tick(desk)
+    end = last_tick_of_time_line(desk)
     bar = (x + px(8), y + px(14), width - px(16), px(12))
     desk.state.time_bar = bar
     canvas.fill_box(bar, palette.raised, 4)
@@ -60,56 +60,58 @@ def draw_time_line(desk: ViewContext, box: Box) -> None:
         (bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix_colours(palette.raised, palette.accent, 0.45), 4
     )
     _draw_export_range(desk, bar, end)
-    _draw_marks(desk, session, bar, end)
+    _draw_event_marks(desk, session, bar, end)
     _draw_tick_handle(desk, here, bar)
     canvas.add_hit_region(
         HitRegion(
             "scrubber",
             (x, y, width, px(34)),
             None,
-            f"Tick {session.tick:,} of {_recorded_text(desk, end)}: drag to go to any tick",
-            desk.shortcuts_of("step_back", "step"),
+            f"Tick {session.tick:,} of {_recorded_ticks_text(desk, end)}: drag to go to any tick",
+            desk.shortcuts_of_commands("step_back", "step"),
             drag=partial(_seek_by_drag, desk, bar, end),
             on_wheel=lambda step: desk.player.seek(session.tick + step),
         )
     )
     _draw_edit_handles(desk, bar, end)
     if height >= px(MIN_HEIGHT_WITH_LEGEND):
-        _draw_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND_HEIGHT)), width - px(16), end)
+        _draw_mark_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND_HEIGHT)), width - px(16), end)
 
 
-def last_tick(desk: ViewContext) -> int:
+def last_tick_of_time_line(desk: ViewContext) -> int:
     """Return the last tick of the time line: the end of the run or the current tick, but at least 1."""
-    return max(desk.session.run.end, desk.session.tick, 1)
+    return max(desk.session.run.last_reached_tick, desk.session.tick, 1)
 
 
-def _recorded_text(desk: ViewContext, end: int) -> str:
+def _recorded_ticks_text(desk: ViewContext, end: int) -> str:
     """Return a text that says how many ticks of the time line are recorded.
 
     While a run is recomputed after an edit of its past, not all ticks are recorded.
     """
     run = desk.session.run
-    return f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.end else f"{end:,} recorded"
+    return (
+        f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.last_reached_tick else f"{end:,} recorded"
+    )
 
 
-def tick_at(desk: ViewContext, x: int) -> int:
+def tick_at_window_x(desk: ViewContext, x: int) -> int:
     """Return the tick at a horizontal position in the window, by the position of the time line in the last frame."""
     left, _, width, _ = desk.state.time_bar
-    return round(last_tick(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
+    return round(last_tick_of_time_line(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
 
 
 def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
     """Add a handle for each edit of the script; dragging it moves the edit to another tick and recomputes the run."""
-    canvas, px, session = desk.canvas, desk.canvas.px, desk.session
+    canvas, px, session = desk.canvas, desk.canvas.to_px, desk.session
     for deed in script.script_entries(session.run)[-MAX_EDIT_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
         tip = (
             f"{deed.command.describe_change(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
         )
-        drop = partial(_drop_edit, desk, deed)
+        drop = partial(_drop_edit_handle, desk, deed)
         canvas.add_hit_region(
-            HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_drag_edit, desk, deed.id), on_drop=drop)
+            HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_drag_edit_handle, desk, deed.id), on_drop=drop)
         )
     if desk.state.dragged_script_entry is not None:
         tick = desk.state.dragged_script_entry[1]
@@ -119,17 +121,17 @@ def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
         canvas.text((at, top - size - px(16)), f"{tick:,}", size=12, face="mono", align="centre")
 
 
-def _drag_edit(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> None:
-    desk.state.dragged_script_entry = (deed_id, tick_at(desk, position[0]))
+def _drag_edit_handle(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> None:
+    desk.state.dragged_script_entry = (deed_id, tick_at_window_x(desk, position[0]))
 
 
-def _drop_edit(desk: ViewContext, deed: ScriptEntry) -> None:
+def _drop_edit_handle(desk: ViewContext, deed: ScriptEntry) -> None:
     """Move a dragged edit to the tick where it was dropped; after a click without a drag, seek to the edit's tick."""
     carried, desk.state.dragged_script_entry = desk.state.dragged_script_entry, None
-    if carried is None or abs(carried[1] - deed.tick) <= last_tick(desk) * MAX_CLICK_SHARE:
+    if carried is None or abs(carried[1] - deed.tick) <= last_tick_of_time_line(desk) * MAX_CLICK_SHARE:
         desk.player.seek(deed.tick)
     else:
-        script.move_entry(desk.session, deed, carried[1] - deed.tick)
+        script.move_script_entry(desk.session, deed, carried[1] - deed.tick)
 
 
 def _seek_by_drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> None:
@@ -137,10 +139,10 @@ def _seek_by_drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, in
     desk.player.seek(round(end * min(1.0, max(0.0, share))))
 
 
-def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None:
+def _draw_event_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None:
     """Draw the marks of events: at most one of each kind per pixel column, because a long run has too many events."""
     surface = desk.canvas.surface
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     timeline = session.run.timeline
     marks = timeline.marks(0, timeline.end)
     x, y, width, height = bar
@@ -150,7 +152,7 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
         ticks = marks["tick"][marks["kind"] == kind]
         is_marked = np.zeros(width + 1, np.bool_)
         is_marked[np.minimum(np.round(ticks / end * width).astype(np.int64), width)] = True
-        ink = mark_colour(desk, kind)
+        ink = event_mark_colour(desk, kind)
         if kind in (MarkKind.RESTART, MarkKind.BACK_MOVE):
             inset, thick = 0 if kind is MarkKind.RESTART else height // 3, max(1, px(1.5))
             for first, last in _marked_column_ranges(is_marked):
@@ -179,7 +181,7 @@ def _marked_column_ranges(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, i
 
 def _draw_export_range(desk: ViewContext, bar: Box, end: int) -> None:
     """Draw the range of ticks that is marked for export: brackets at its ends, and a line below the bar."""
-    canvas, px, state = desk.canvas, desk.canvas.px, desk.state
+    canvas, px, state = desk.canvas, desk.canvas.to_px, desk.state
     if state.mark_in is None and state.mark_out is None:
         return
     first, last = state.mark_in or 0, end if state.mark_out is None else state.mark_out
@@ -193,21 +195,23 @@ def _draw_export_range(desk: ViewContext, bar: Box, end: int) -> None:
 
 def _draw_tick_handle(desk: ViewContext, here: int, bar: Box) -> None:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     ink = desk.palette.text
     pygame.draw.line(canvas.surface, ink, (here, bar[1] - px(5)), (here, bar[1] + bar[3] + px(5)), max(2, px(2)))
     pygame.draw.circle(canvas.surface, ink, (here, bar[1] - px(5)), px(5))
 
 
-def _draw_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -> None:
+def _draw_mark_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -> None:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     left = x
     for kind in MarkKind:
         needed = canvas.text_width(MARK_NAMES[kind], 12) + px(30)
         if left + needed > x + width - px(90):
             break
-        pygame.draw.circle(canvas.surface, mark_colour(desk, kind), (left + px(4), y + px(9)), px(4))
+        pygame.draw.circle(canvas.surface, event_mark_colour(desk, kind), (left + px(4), y + px(9)), px(4))
         canvas.text((left + px(13), y), MARK_NAMES[kind], size=12, colour=desk.palette.dim)
         left += needed
-    canvas.text((x + width, y), _recorded_text(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right")
+    canvas.text(
+        (x + width, y), _recorded_ticks_text(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right"
+    )

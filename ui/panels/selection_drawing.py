@@ -32,7 +32,7 @@ def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:
     for panel, boxes in desk.map_view.panels_with_boxes():
         if panel.key.branch == desk.session.run.front:
             camera = desk.map_view.camera_of_panel(panel.key, boxes)
-            with desk.canvas.clipped_to(boxes.map):
+            with desk.canvas.clipped_to_box(boxes.map):
                 if floating is not None:
                     piece, place = floating
                     _draw_cell_image(
@@ -42,7 +42,7 @@ def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:
                         _piece_image(piece, desk.palette, camera.zoom >= EDGED_FROM_PX),
                         place,
                     )
-                _draw_outline(desk, boxes.map, camera, shown)
+                _draw_selection_outline(desk, boxes.map, camera, shown)
 
 
 def _first_pixels_of_cells(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
@@ -53,13 +53,13 @@ def _first_pixels_of_cells(cell: float | npt.NDArray[np.int32], origin: float, z
 # --- outline --------------------------------------------------------------------------------------
 
 
-def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selection) -> None:
+def _draw_selection_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selection) -> None:
     """Draw the dashed outline of a selection as straight segments.
 
     Each segment is one blit from a long strip of dashes, because a blit per dash would take too long. If there are more
     than MAX_OUTLINE_SEGMENTS segments, the selected cells are tinted instead.
     """
-    px, palette, surface = desk.canvas.px, desk.palette, desk.canvas.surface
+    px, palette, surface = desk.canvas.to_px, desk.palette, desk.canvas.surface
     dash, width = max(2, px(DASH_LENGTH)), max(1, px(2))
     phase = round(time.monotonic() * DASH_SPEED * desk.canvas.scale) % (2 * dash)
     turned = Camera(camera.zoom, camera.top, camera.left)
@@ -68,7 +68,7 @@ def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selec
     if len(across) + len(down) > MAX_OUTLINE_SEGMENTS:
         _draw_cell_image(surface, area, camera, _tinted_cells_image(selection, palette), selection)
         return
-    strip = _dash_strip(dash, width, palette.casing_dark, palette.casing_light)
+    strip = _horizontal_dash_strip(dash, width, palette.casing_dark, palette.casing_light)
     upright = _vertical_dash_strip(dash, width, palette.casing_dark, palette.casing_light)
     x, y = area[:2]
     surface.blits([(strip, (x + a, y + b), ((a - phase) % (2 * dash), 0, long, width)) for b, a, long in across], False)
@@ -95,7 +95,7 @@ def _visible_segments(lines: OutlineLines, camera: Camera, size: tuple[int, int]
 
 
 @lru_cache(maxsize=8)
-def _dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
+def _horizontal_dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
     strip = pygame.Surface((_STRIP_LENGTH, width))
     strip.fill(dark)
     for x in range(0, _STRIP_LENGTH, 2 * dash):
@@ -105,7 +105,7 @@ def _dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Su
 
 @lru_cache(maxsize=8)
 def _vertical_dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
-    return pygame.transform.rotate(_dash_strip(dash, width, dark, light), -90)
+    return pygame.transform.rotate(_horizontal_dash_strip(dash, width, dark, light), -90)
 
 
 # --- floating piece -------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ def _draw_cell_image(
 ) -> None:
     """Draw the visible part of an image that has one pixel per cell, scaled to the size of the cells on screen."""
     zoom = camera.zoom
-    columns = _visible_range(area_in_cells.left - camera.left, zoom, area_in_cells.width, area[2])
-    rows = _visible_range(area_in_cells.top - camera.top, zoom, area_in_cells.height, area[3])
+    columns = _visible_cell_range(area_in_cells.left - camera.left, zoom, area_in_cells.width, area[2])
+    rows = _visible_cell_range(area_in_cells.top - camera.top, zoom, area_in_cells.height, area[3])
     if columns[0] >= columns[1] or rows[0] >= rows[1]:
         return
     x0, x1 = (int(_first_pixels_of_cells(area_in_cells.left + column, camera.left, zoom)) for column in columns)
@@ -127,7 +127,7 @@ def _draw_cell_image(
         surface.blit(pygame.transform.scale(seen, (x1 - x0, y1 - y0)), (area[0] + x0, area[1] + y0))
 
 
-def _visible_range(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:
+def _visible_cell_range(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:
     """Return the visible columns or rows of an image with one pixel per cell, as (first, end) without `end`."""
     first, end = int(np.floor(-offset)), int(np.ceil(pixels / zoom - offset))
     return max(0, first), min(count, end)

@@ -15,17 +15,17 @@ def draw_selection_buttons(desk: ViewContext, x: int, y: int, width: int) -> int
     canvas, state = desk.canvas, desk.state
     if state.tool != "select" and state.selection is None:
         return y
-    px = canvas.px
+    px = canvas.to_px
     said = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
     if state.held is not None:
-        said = desk.with_shortcuts("Click or press {key:put_down} to place the cells")
+        said = desk.text_with_shortcuts("Click or press {key:put_down} to place the cells")
     canvas.text((x, y), said, size=12, face="bold", colour=desk.palette.dim, width=width)
     y += px(22)
     third, height = (width - px(12)) // 3, px(28)
     for line in BUTTON_ROWS:
         for index, (command, label) in enumerate(line):
             box = (x + index * (third + px(6)), y, third, height)
-            tip, key = desk.tooltip_of(command), desk.shortcut_of(command)
+            tip, key = desk.tooltip_of_command(command), desk.shortcut_of_command(command)
             canvas.draw_button(command, box, label, desk.command_callback(command), tip=tip, key=key)
         y += height + px(6)
     return y + px(6)

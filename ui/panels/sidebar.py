@@ -22,13 +22,13 @@ TABS = (
 )
 
 
-def draw(desk: ViewContext, box: Box) -> None:
+def draw_sidebar(desk: ViewContext, box: Box) -> None:
     canvas, palette = desk.canvas, desk.palette
     canvas.fill_box(box, palette.surface, 8)
     canvas.draw_outline(box, palette.edge, 8)
     box = _draw_pseudocode(desk, box)
     x, y, width, height = box
-    px = canvas.px
+    px = canvas.to_px
     if desk.state.lesson is not None:
         _draw_lesson(desk, (x + px(1), y + px(4), width - px(2), height - px(6)), desk.state.lesson)
         return
@@ -38,7 +38,7 @@ def draw(desk: ViewContext, box: Box) -> None:
     left: float = x + px(6.0)
     for key, name, _ in TABS:
         tab = (round(left), y, round(canvas.text_width(name, 13, "bold") + gap) - 1, tab_height)
-        _draw_tab(desk, tab, key, name)
+        _draw_tab_button(desk, tab, key, name)
         left += canvas.text_width(name, 13, "bold") + gap
     canvas.draw_horizontal_line(x + px(1), y + tab_height, width - px(2))
     key = desk.settings.sidebar_tab
@@ -54,13 +54,13 @@ def draw_sidebar_handle(desk: ViewContext, box: Box) -> None:
     command = f"tab_{desk.settings.sidebar_tab}"
     tip = "Show the sidebar"
     is_hovered = canvas.add_hit_region(
-        HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.shortcut_of(command))
+        HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.shortcut_of_command(command))
     )
     canvas.fill_box(box, palette.hover if is_hovered else palette.surface, 5)
     canvas.draw_outline(box, palette.edge, 5)
-    x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.px(4)
+    x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.to_px(4)
     arrow = [(x + arm // 2, y - arm), (x - arm // 2, y), (x + arm // 2, y + arm)]
-    pygame.draw.lines(canvas.surface, palette.text, False, arrow, max(2, canvas.px(2)))
+    pygame.draw.lines(canvas.surface, palette.text, False, arrow, max(2, canvas.to_px(2)))
 
 
 def _draw_pseudocode(desk: ViewContext, box: Box) -> Box:
@@ -70,28 +70,28 @@ def _draw_pseudocode(desk: ViewContext, box: Box) -> Box:
         return box
     panel, reading = found
     x, y, width, height = box
-    code_height = min(code_card.card_height(desk, reading), height * 2 // 3)
+    code_height = min(code_card.pseudocode_card_height(desk, reading), height * 2 // 3)
     code_box = (x, y + height - code_height, width, code_height)
-    with desk.canvas.clipped_to(code_box):
+    with desk.canvas.clipped_to_box(code_box):
         code_card.draw_pseudocode(desk, code_box, panel, reading)
     return x, y, width, height - code_height
 
 
-def _draw_tab(desk: ViewContext, box: Box, key: str, name: str) -> None:
+def _draw_tab_button(desk: ViewContext, box: Box, key: str, name: str) -> None:
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     is_chosen = desk.settings.sidebar_tab == key
     command = f"tab_{key}"
-    tip = "Hide the sidebar" if is_chosen else desk.tooltip_of(command)
+    tip = "Hide the sidebar" if is_chosen else desk.tooltip_of_command(command)
     is_hovered = canvas.add_hit_region(
-        HitRegion(command, box, partial(desk.run, command), tip, desk.shortcut_of(command))
+        HitRegion(command, box, partial(desk.run, command), tip, desk.shortcut_of_command(command))
     )
     ink = palette.text if is_chosen or is_hovered else palette.dim
     face = "bold" if is_chosen else "sans"
     canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)
     if is_chosen:
-        bar = canvas.px(2)
-        canvas.fill_box((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
+        bar = canvas.to_px(2)
+        canvas.fill_box((x + canvas.to_px(5), y + height - bar, width - canvas.to_px(10), bar), palette.accent)
 
 
 def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
@@ -100,24 +100,24 @@ def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
     After an answer, scroll to the end of the text, where the explanation is.
     """
     x, y, width, height = box
-    foot, key = lesson_card.buttons_height(desk), f"lesson {playing.place}"
+    foot, key = lesson_card.lesson_buttons_height(desk), f"lesson {playing.place}"
     step = partial(lesson_card.draw_lesson_step, playing=playing)
     bottom = _draw_scrolling_content(desk, (x, y, width, height - foot), key, step)
     if playing.has_new_reason:
         desk.state.sidebar_scroll[key] = desk.state.sidebar_hidden
         playing.has_new_reason = False
-    gap = desk.canvas.px(11)
+    gap = desk.canvas.to_px(11)
     lesson_card.draw_lesson_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
 
 
 def _draw_scrolling_content(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:
     """Draw the chosen tab or a lesson's step in a box, scrolled if it is higher than the box, and return its bottom."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, height = box
     canvas.add_hit_region(HitRegion("sidebar", box, None, on_wheel=partial(scroll_tab, desk, key)))
     offset = desk.state.sidebar_scroll.get(key, 0)
     inner = (x + px(11), y + px(8) - offset, width - px(11 + SCROLL_BAR_SPACE), height - px(16))
-    with canvas.clipped_to(box, scrolls=True):
+    with canvas.clipped_to_box(box, scrolls=True):
         bottom = draw_tab(desk, inner)
     hidden = max(0, bottom + offset + px(8) - (y + height))
     desk.state.sidebar_hidden = hidden
@@ -129,7 +129,7 @@ def _draw_scrolling_content(desk: ViewContext, box: Box, key: str, draw_tab: Cal
 
 def _scroll_distance_to_focus(desk: ViewContext, box: Box, offset: int) -> int:
     """Return how many pixels to scroll so that a control that has just got the keyboard focus is visible."""
-    canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
+    canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.to_px(8)
     last_focus, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
     control_box = canvas.scrolled_boxes.get(canvas.focus_id or "")
     if control_box is None or canvas.focus_id == last_focus:
@@ -140,7 +140,7 @@ def _scroll_distance_to_focus(desk: ViewContext, box: Box, offset: int) -> int:
 
 def scroll_tab(desk: ViewContext, key: str, steps: int) -> None:
     """Scroll a tab by a number of wheel steps, positive to scroll up."""
-    moved = desk.state.sidebar_scroll.get(key, 0) - steps * desk.canvas.px(48)
+    moved = desk.state.sidebar_scroll.get(key, 0) - steps * desk.canvas.to_px(48)
     desk.state.sidebar_scroll[key] = max(0, min(desk.state.sidebar_hidden, moved))
 
 
@@ -149,11 +149,11 @@ def _draw_scroll_bar(desk: ViewContext, key: str, box: Box, offset: int, hidden:
     canvas = desk.canvas
     x, y, width, height = box
     bar = ScrollBar(height, height + hidden, offset)
-    right, strip = x + width - canvas.px(1), canvas.px(ScrollBar.WIDTH)
+    right, strip = x + width - canvas.to_px(1), canvas.to_px(ScrollBar.WIDTH)
 
     def drag(position: tuple[int, int]) -> None:
-        bar.centre_thumb_on(position[1] - y, canvas.px(MIN_THUMB_HEIGHT))
+        bar.centre_thumb_on(position[1] - y, canvas.to_px(MIN_THUMB_HEIGHT))
         desk.state.sidebar_scroll[key] = round(bar.position)
 
     canvas.add_hit_region(HitRegion("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))
-    bar.paint(canvas, right, y)
+    bar.paint_scroll_bar(canvas, right, y)

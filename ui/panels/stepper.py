@@ -9,7 +9,7 @@ _BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28  # widths of a button and of t
 
 
 def stepper_width(canvas: Canvas) -> int:
-    return 2 * canvas.px(_BUTTON_WIDTH) + canvas.px(_VALUE_WIDTH)
+    return 2 * canvas.to_px(_BUTTON_WIDTH) + canvas.to_px(_VALUE_WIDTH)
 
 
 def draw_stepper(
@@ -32,7 +32,7 @@ def draw_stepper(
         tip: Tooltip.
         key: Keyboard shortcut, shown in the tooltip.
     """
-    px = canvas.px
+    px = canvas.to_px
     side, middle, height = px(_BUTTON_WIDTH), px(_VALUE_WIDTH), px(_HEIGHT)
     left, y = right_top[0] - stepper_width(canvas), right_top[1]
     canvas.draw_button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)

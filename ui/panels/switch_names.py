@@ -21,17 +21,17 @@ from ui.widgets.canvas import HitRegion
 MIN_MAP_SIDE_FOR_NAMES = 240
 
 
-def flip_switch(desk: ViewContext, name: str) -> None:
+def toggle_switch_and_notify(desk: ViewContext, name: str) -> None:
     """Block a free switch of the focused branch, or free a blocked one, and show a message."""
     # Ignore a click on a name of the last frame if another run, without this switch, was opened since.
     if name in desk.session.run.world.switch_states():
         desk.show_message_until_edit(adjust.toggle_switch(desk.session, name))
 
 
-def _flip_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
+def _toggle_switch_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
     """Focus a panel, and block or free a switch in the branch that the panel shows."""
     desk.session.focus(key)
-    flip_switch(desk, name)
+    toggle_switch_and_notify(desk, name)
 
 
 def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
@@ -39,13 +39,13 @@ def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> Non
     states = panel.world.switch_states()
     if not states or desk.is_picture:
         return
-    has_names = min(boxes.map[2:]) >= desk.canvas.px(MIN_MAP_SIDE_FOR_NAMES)
+    has_names = min(boxes.map[2:]) >= desk.canvas.to_px(MIN_MAP_SIDE_FOR_NAMES)
     taken: list[Box] = []
-    with desk.canvas.clipped_to(boxes.map):
+    with desk.canvas.clipped_to_box(boxes.map):
         for name, is_blocked in states.items():
             switch_box = _switch_box(desk, boxes, panel, name)
             if name == desk.state.pointed_switch:
-                gap = desk.canvas.px(4)
+                gap = desk.canvas.to_px(4)
                 around = (switch_box[0] - gap, switch_box[1] - gap, switch_box[2] + 2 * gap, switch_box[3] + 2 * gap)
                 desk.canvas.draw_outline(around, desk.palette.accent, 4, 2)
             if has_names:
@@ -73,7 +73,7 @@ def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: S
         switch_box: Bounding box of the switch's cells.
         taken: Rectangles of the names that are already drawn.
     """
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     height, gap = px(17), px(6)
     width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
     x, y, wide, high = switch_box
@@ -98,10 +98,10 @@ def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: S
 
 
 def _draw_switch_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
-    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
+    canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
     is_hovered = canvas.add_hit_region(
-        HitRegion(f"bridge:{panel.key}:{name}", box, partial(_flip_in_branch, desk, panel.key, name), tip)
+        HitRegion(f"bridge:{panel.key}:{name}", box, partial(_toggle_switch_in_branch, desk, panel.key, name), tip)
     )
     ground = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.state.pointed_switch

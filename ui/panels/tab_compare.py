@@ -25,8 +25,8 @@ SHOWN_AGENT_TEXT_HEIGHT = (
 def draw_compare_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, height = box
-    px = desk.canvas.px
-    y = _draw_table(desk, x, y, width)
+    px = desk.canvas.to_px
+    y = _draw_comparison_table(desk, x, y, width)
     y = _draw_optimal_cost(desk, x, y, width)
     third = (width - px(12)) // 3
     buttons = (("compare_table", "All numbers"), ("export_csv", "Export CSV"), ("save_charts", "Charts ..."))
@@ -36,11 +36,11 @@ def draw_compare_tab(desk: ViewContext, box: Box) -> int:
             (x + i * (third + px(6)), y, third, px(28)),
             label,
             desk.command_callback(command),
-            tip=desk.tooltip_of(command),
-            key=desk.shortcut_of(command),
+            tip=desk.tooltip_of_command(command),
+            key=desk.shortcut_of_command(command),
         )
     y += px(38)
-    y = _draw_trials(desk, x, y, width)
+    y = _draw_trial_count_stepper(desk, x, y, width)
     y = _draw_shown_agents(desk, x, y, width)
     shown = charts.shown_charts(desk)
     room = box[1] + height - y
@@ -54,38 +54,44 @@ def draw_compare_tab(desk: ViewContext, box: Box) -> int:
 def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw one sentence per crowd that says which agent of the crowd the charts show."""
     for text in charts.shown_agent_sentences(desk.session.run.panels):
-        box = (x, y, width, desk.canvas.px(SHOWN_AGENT_TEXT_HEIGHT))
-        y += desk.canvas.draw_wrapped_text(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
+        box = (x, y, width, desk.canvas.to_px(SHOWN_AGENT_TEXT_HEIGHT))
+        y += desk.canvas.draw_wrapped_text(box, text, size=12, colour=desk.palette.dim) + desk.canvas.to_px(6)
     return y
 
 
-def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_trial_count_stepper(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the stepper for the number of trials (walks from start to goal), if any agent keeps what it learned."""
     if not any(panel.view.spec.keeps_h for panel in desk.session.run.panels):
         return y
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     canvas.text((x, y + px(14)), "Trials", size=13, colour=desk.palette.dim, middle=True)
     tip = (
         "Walks from start to goal of agents that learn. Each walk uses what the earlier walks learned; they end when "
         "nothing new is learned"
     )
-    keys = f"{desk.shortcut_of('more_trials')}, {desk.shortcut_of('fewer_trials')}"
+    keys = f"{desk.shortcut_of_command('more_trials')}, {desk.shortcut_of_command('fewer_trials')}"
     stepper.draw_stepper(
-        canvas, "trials", (x + width, y), f"{desk.session.run.world.trials:,}", partial(_change_trials, desk), tip, keys
+        canvas,
+        "trials",
+        (x + width, y),
+        f"{desk.session.run.world.trials:,}",
+        partial(_change_trial_count, desk),
+        tip,
+        keys,
     )
     return y + px(38)
 
 
-def _change_trials(desk: ViewContext, step: int) -> None:
-    desk.show_message_until_edit(adjust.step_trials(desk.session, step))
+def _change_trial_count(desk: ViewContext, step: int) -> None:
+    desk.show_message_until_edit(adjust.adjust_trial_count(desk.session, step))
 
 
-def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_comparison_table(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the table; columns are as wide as their numbers, and names get the remaining width."""
-    canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.run.panels
+    canvas, px, panels = desk.canvas, desk.canvas.to_px, desk.session.run.panels
     columns = [_MeasureColumn(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in TABLE_MEASURES]
-    rights = _right_edges([column.width for column in columns], px(COLUMN_GAP), x + width)
+    rights = _right_edges_of_columns([column.width for column in columns], px(COLUMN_GAP), x + width)
     names_end = rights[0] - columns[0].width - px(COLUMN_GAP)
     for right, column in zip(rights, columns, strict=True):
         canvas.text((right, y), column.heading, size=12, colour=desk.palette.dim, align="right")
@@ -93,18 +99,18 @@ def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
         canvas.add_hit_region(HitRegion(f"column:{column.measure.key}", head, None, column.measure.words))
     y += px(21)
     for index, panel in enumerate(panels):
-        _draw_row_start(desk, panel, index, (x, y, width, px(22)), names_end)
+        _draw_agent_of_row(desk, panel, index, (x, y, width, px(22)), names_end)
         for right, column in zip(rights, columns, strict=True):
             canvas.text((right, y), column.values[index], size=12, face="mono", align="right")
         y += px(22)
     return y + px(6)
 
 
-def _draw_row_start(desk: ViewContext, panel: Panel, index: int, row: Box, names_end: int) -> None:
+def _draw_agent_of_row(desk: ViewContext, panel: Panel, index: int, row: Box, names_end: int) -> None:
     x, y = row[:2]
-    left = panel_mark.draw_panel_mark(desk.canvas, x, y + desk.canvas.px(10), index) + desk.canvas.px(5)
+    left = panel_mark.draw_panel_mark(desk.canvas, x, y + desk.canvas.to_px(10), index) + desk.canvas.to_px(5)
     desk.canvas.text((left, y), panel.view.label, size=13, width=max(0, names_end - left))
-    tip = f"{panel_texts.label_with_algorithm(panel.view)}: {panel.view.state_word}"
+    tip = f"{panel_texts.label_with_algorithm(panel.view)}: {panel.view.state_text}"
     if panel.crowd is not None:
         tip += f"; {panel_texts.crowd_costs_text(panel.crowd, panel.view.metrics.suboptimality)}"
     desk.canvas.add_hit_region(HitRegion(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
@@ -115,7 +121,7 @@ class _MeasureColumn:
 
     def __init__(self, canvas: Canvas, measure: Measure, views: list[WalkerView]) -> None:
         self.measure, self.heading = measure, _column_heading(measure)
-        self.values = [_value_text(measure, view) for view in views]
+        self.values = [_measure_value_text(measure, view) for view in views]
         widths = (canvas.text_width(value, 12, "mono") for value in self.values)
         self.width = max([canvas.text_width(self.heading, 12), *widths])
 
@@ -124,11 +130,11 @@ def _column_heading(measure: Measure) -> str:
     return (measure.panel.short or measure.panel.name) if measure.panel else measure.title.lower()
 
 
-def _value_text(measure: Measure, view: WalkerView) -> str:
+def _measure_value_text(measure: Measure, view: WalkerView) -> str:
     return panel_texts.measure_text(measure, measure.panel.number_format if measure.panel else OPTIONAL, view.metrics)
 
 
-def _right_edges(widths: list[int], gap: int, right: int) -> list[int]:
+def _right_edges_of_columns(widths: list[int], gap: int, right: int) -> list[int]:
     """Return the right edges of the table's columns; the last column ends at `right`."""
     before = accumulate(reversed(widths[1:]), lambda end, wide: end - wide - gap, initial=right)
     return list(before)[::-1]
@@ -140,7 +146,7 @@ def _draw_optimal_cost(desk: ViewContext, x: int, y: int, width: int) -> int:
     if all(panel.view.has_own_start_or_goal for panel in desk.session.run.panels):
         text = "optimal: each agent's start to its goal"
         canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
-        return y + canvas.px(24)
+        return y + canvas.to_px(24)
     optimal = desk.session.run.world.optimal
     listed = desk.session.run.scenario.listed_optimal
     text = f"optimal {panel_texts.cost_text(optimal)}" if optimal < float("inf") else "no path from start to goal"
@@ -149,4 +155,4 @@ def _draw_optimal_cost(desk: ViewContext, x: int, y: int, width: int) -> int:
     if desk.session.run.world.grid.version:
         text += " (on the map when the goal was set)"
     canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
-    return y + canvas.px(24)
+    return y + canvas.to_px(24)

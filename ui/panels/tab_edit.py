@@ -23,19 +23,19 @@ _SELECTING_HELP = (
 def draw_edit_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
-    y = _draw_tools(desk, x, y, width)
+    y = _draw_tool_buttons(desk, x, y, width)
     y = selection_section.draw_selection_buttons(desk, x, y, width)
     y = _draw_undo_buttons(desk, x, y, width)
-    y = _draw_switches(desk, x, y, width)
-    y = _draw_random_changes(desk, x, y, width)
+    y = _draw_switch_list(desk, x, y, width)
+    y = _draw_random_change_controls(desk, x, y, width)
     y = _draw_tick_time_limit(desk, x, y, width)
-    y = _draw_movement(desk, x, y, width)
+    y = _draw_movement_controls(desk, x, y, width)
     return _draw_map_and_mouse_help(desk, x, y, width)
 
 
-def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_tool_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     height = px(28)
     label = "Edit mode: on" if desk.state.is_editing else "Edit mode: off"
     canvas.draw_button(
@@ -44,7 +44,7 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
         label,
         partial(desk.run, "edit_mode"),
         is_on=desk.state.is_editing,
-        key=desk.shortcut_of("edit_mode"),
+        key=desk.shortcut_of_command("edit_mode"),
         shows_key=True,
         tip="In edit mode, letter keys choose tools. The mouse edits in both modes",
     )
@@ -59,9 +59,9 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
             name,
             partial(desk.state.choose_tool, tool),
             is_on=desk.state.tool == tool,
-            key=desk.shortcut_of(command),
+            key=desk.shortcut_of_command(command),
             shows_key=desk.state.is_editing,
-            tip=desk.tooltip_of(command) + " (the key works in edit mode)",
+            tip=desk.tooltip_of_command(command) + " (the key works in edit mode)",
         )
     canvas.draw_button(
         "hand",
@@ -69,40 +69,40 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
         "Hand",
         partial(desk.run, "hand"),
         is_on=desk.state.has_hand,
-        key=desk.shortcut_of("hand"),
+        key=desk.shortcut_of_command("hand"),
         shows_key=True,
-        tip=desk.tooltip_of("hand"),
+        tip=desk.tooltip_of_command("hand"),
     )
     y += 4 * (height + px(6)) + px(4)
-    return y if desk.state.tool == SELECT else _draw_brush(desk, x, y, width)
+    return y if desk.state.tool == SELECT else _draw_brush_size_slider(desk, x, y, width)
 
 
-def _draw_brush(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_brush_size_slider(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     canvas.text((x, y), "Brush size", size=13, colour=desk.palette.dim)
     canvas.text((x + width, y), f"{desk.state.brush}", size=13, face="mono", align="right")
     y += px(18)
     share = (desk.state.brush - 1) / (MAX_BRUSH - 1)
 
     def drag_to(new_share: float) -> None:
-        desk.state.set_brush(1 + round(new_share * (MAX_BRUSH - 1)))
+        desk.state.set_brush_size(1 + round(new_share * (MAX_BRUSH - 1)))
 
     canvas.draw_slider(
         "brush",
         (x, y, width, px(20)),
         share**0.5,
         lambda s: drag_to(s * s),
-        lambda step: desk.state.set_brush(desk.state.brush + step),
+        lambda step: desk.state.set_brush_size(desk.state.brush + step),
         "Brush size in cells",
-        desk.shortcuts_of("smaller_brush", "larger_brush"),
+        desk.shortcuts_of_commands("smaller_brush", "larger_brush"),
     )
     return y + px(30)
 
 
 def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     third = (width - px(12)) // 3
     history = desk.session.history
     for i, (command, label, count) in enumerate(
@@ -118,28 +118,28 @@ def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
             (x + i * (third + px(6)), y, third, px(28)),
             shown,
             desk.command_callback(command),
-            tip=desk.tooltip_of(command),
-            key=desk.shortcut_of(command),
+            tip=desk.tooltip_of_command(command),
+            key=desk.shortcut_of_command(command),
         )
     return y + px(40)
 
 
-def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
     states = desk.session.run.world.switch_states()
     if not states:
         return y
     canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
+    px = canvas.to_px
     y = desk.draw_heading(x, y, "Switches")
     desk.state.pointed_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
-        key = desk.shortcut_of(f"switch_{i + 1}")
+        key = desk.shortcut_of_command(f"switch_{i + 1}")
         is_hovered = canvas.add_hit_region(
             HitRegion(
                 f"switch:{name}",
                 row,
-                partial(switch_names.flip_switch, desk, name),
+                partial(switch_names.toggle_switch_and_notify, desk, name),
                 f"{'Free' if is_blocked else 'Block'} {name}",
                 key,
             )
@@ -164,10 +164,10 @@ def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
     return y + px(6)
 
 
-def _draw_random_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_random_change_controls(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the controls of random changes of the map as in the papers: on or off, percentage of cells, interval."""
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     changes = desk.session.run.world.random_changes
     is_on = changes.rate > 0
     y = desk.draw_heading(x, y, "Random changes")
@@ -179,12 +179,12 @@ def _draw_random_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
         "on" if is_on else "off",
         partial(desk.run, "random_changes"),
         is_on=is_on,
-        tip=desk.tooltip_of("random_changes"),
-        key=desk.shortcut_of("random_changes"),
+        tip=desk.tooltip_of_command("random_changes"),
+        key=desk.shortcut_of_command("random_changes"),
     )
     rate = changes.rate if is_on else desk.state.change_rate
-    turn_rate = partial(adjust.step_change_rate, desk.session, desk.state)
-    turn_interval = partial(adjust.step_change_interval, desk.session, desk.state)
+    turn_rate = partial(adjust.adjust_change_rate, desk.session, desk.state)
+    turn_interval = partial(adjust.adjust_change_interval, desk.session, desk.state)
     right = x + wide + gap + each
     stepper.draw_stepper(
         canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Percentage of cells that each change affects"
@@ -198,13 +198,13 @@ def _draw_random_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
 def _draw_tick_time_limit(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the control for the time limit per tick in milliseconds, which all agents share as in a game."""
     canvas, limit = desk.canvas, desk.session.run.world.tick_ms
-    px = canvas.px
+    px = canvas.to_px
     y = desk.draw_heading(x, y, "Milliseconds per tick, all agents together")
     tip = (
         "Agents plan one after another until this time is spent; the others wait. The measured times are kept in the "
         "script, so this run can be replayed exactly, but a run that starts over will be different"
     )
-    turn = partial(adjust.step_tick_ms, desk.session)
+    turn = partial(adjust.adjust_tick_time_limit, desk.session)
     stepper.draw_stepper(
         canvas, "tick_ms", (x + stepper.stepper_width(canvas), y), f"{limit:g}" if limit else "off", turn, tip
     )
@@ -229,20 +229,20 @@ RULE_TIPS = {
 }
 
 
-def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_movement_controls(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the controls for the movement rule and the cost of a diagonal move; a change of either restarts the run."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
-    px = canvas.px
+    px = canvas.to_px
     canvas.text((x + width, y), "starts over at tick 0", size=12, colour=desk.palette.dim, align="right")
     y = desk.draw_heading(x, y, "Movement")
     options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
-    y = canvas.draw_segments(
+    y = canvas.draw_segmented_control(
         "rule", (x, y, width, px(28)), options, movement.rule, partial(adjust.set_movement_rule, desk.session)
     )
     if movement.has_diagonal_moves:
         y += px(6)
         tip = "Cost of a diagonal move; a straight move costs 1"
-        turn = partial(adjust.step_diagonal_cost, desk.session)
+        turn = partial(adjust.adjust_diagonal_cost, desk.session)
         stepper.draw_stepper(
             canvas, "diagonal", (x + stepper.stepper_width(canvas), y), f"{movement.diagonal:.4g}", turn, tip
         )
@@ -258,11 +258,11 @@ def _draw_map_and_mouse_help(desk: ViewContext, x: int, y: int, width: int) -> i
     canvas = desk.canvas
     canvas.draw_horizontal_line(x, y, width)
     text = (
-        f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.words}.\n"
+        f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.description}.\n"
         f"{_SELECTING_HELP if desk.state.tool == SELECT else _PAINTING_HELP} "
         "Alt+click or {key:pin_cell}: pin a cell in the inspector. Drag the start or the goal to move it."
     )
-    y += canvas.px(8)
+    y += canvas.to_px(8)
     return y + canvas.draw_wrapped_text(
-        (x, y, width, canvas.px(400)), desk.with_shortcuts(text), size=12, colour=desk.palette.dim
+        (x, y, width, canvas.to_px(400)), desk.text_with_shortcuts(text), size=12, colour=desk.palette.dim
     )

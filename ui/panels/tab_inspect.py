@@ -37,16 +37,16 @@ def draw_inspect_tab(desk: ViewContext, box: Box) -> int:
     if cell is None:
         hint = canvas.draw_wrapped_text(
             box,
-            desk.with_shortcuts(
+            desk.text_with_shortcuts(
                 "Point at a cell of the map to see what every agent knows about it. {key:pin_cell} or Alt+click pins "
                 "the cell; {key:cursor_right} shows and moves the cell cursor."
             ),
             size=13,
             colour=palette.dim,
         )
-        y += hint + canvas.px(6)
+        y += hint + canvas.to_px(6)
     else:
-        y = _draw_cell(desk, x, y, width, cell)
+        y = _draw_inspected_cell(desk, x, y, width, cell)
     level = desk.map_view.layers.region_level
     for index, panel in enumerate(desk.session.run.panels):
         facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
@@ -54,21 +54,21 @@ def draw_inspect_tab(desk: ViewContext, box: Box) -> int:
     return y
 
 
-def _have_own_goals(desk: ViewContext) -> bool:
+def _do_agents_have_own_goals(desk: ViewContext) -> bool:
     return any(panel.displayed_agent.goal != panel.world.goal for panel in desk.session.run.panels)
 
 
 def _distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
     """Return [(name, value)] with the true distance to the agent's goal; [] if all agents have the same goal."""
-    if not _have_own_goals(desk) or panel.drawn_agent is None:
+    if not _do_agents_have_own_goals(desk) or panel.drawn_agent is None:
         return []
     distance = desk.true_distance(panel, cell)
     return [("true distance", PENDING_VALUE if distance is None else _number_text(distance))]
 
 
-def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
+def _draw_inspected_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
     canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
+    px = canvas.to_px
     grid = desk.session.run.world.grid
     cx, cy = grid.xy(cell)
     canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
@@ -87,8 +87,8 @@ def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
         "legal moves",
         f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonal_moves else 4}",
     )
-    if not _have_own_goals(desk):
-        distance = desk.session.run.timeline.poll_distance(cell) if grid.is_free(cell) else math.inf
+    if not _do_agents_have_own_goals(desk):
+        distance = desk.session.run.timeline.poll_true_distance(cell) if grid.is_free(cell) else math.inf
         y = _draw_name_and_value(
             desk, x, y, width, "true distance to goal", PENDING_VALUE if distance is None else _number_text(distance)
         )
@@ -97,14 +97,16 @@ def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
 
 def _cell_source_text(desk: ViewContext) -> str:
     if desk.state.pinned is not None:
-        return "pinned" if desk.is_picture else desk.with_shortcuts("pinned; {key:cancel} unpins")
-    return desk.with_shortcuts(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")
+        return "pinned" if desk.is_picture else desk.text_with_shortcuts("pinned; {key:cancel} unpins")
+    return desk.text_with_shortcuts(
+        f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins"
+    )
 
 
 def _draw_name_and_value(desk: ViewContext, x: int, y: int, width: int, name: str, value: str) -> int:
     desk.canvas.text((x, y), name, size=13, colour=desk.palette.dim)
     desk.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
-    return y + desk.canvas.px(20)
+    return y + desk.canvas.to_px(20)
 
 
 def _number_text(value: float) -> str:
@@ -189,11 +191,14 @@ def _coverage_sentences(agent: AgentView) -> list[str]:
 
 def _prepared_data_sentence(data: PreparedData) -> str:
     took = "" if data.build_ms is None else f", {data.build_ms:,.0f} ms"
-    kept = f"; {_size_text(data.disk_bytes)} on disk" if data.disk_bytes else ""
-    return f"{data.kind}: {_size_text(data.size_in_bytes)}, built with {data.build_expansions:,} expansions{took}{kept}"
+    kept = f"; {_memory_size_text(data.disk_bytes)} on disk" if data.disk_bytes else ""
+    return (
+        f"{data.kind}: {_memory_size_text(data.size_in_bytes)}, built with {data.build_expansions:,} expansions{took}"
+        f"{kept}"
+    )
 
 
-def _size_text(count: int) -> str:
+def _memory_size_text(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
 
 
@@ -210,7 +215,7 @@ def _draw_agent_section(
         facts: What the agent knows about the inspected cell, as (name, value).
     """
     canvas, palette, (x, y, width) = desk.canvas, desk.palette, row
-    px = canvas.px
+    px = canvas.to_px
     canvas.draw_horizontal_line(x, y, width)
     y += px(6)
     left = panel_mark.draw_panel_mark(canvas, x, y + px(9), index) + px(6)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sim.abstraction import ABSTRACTION, top_level_of
+from sim.abstraction import ABSTRACTION, top_level_number
 from ui.draw import legend
 from ui.draw.layers import LAYERS, Layer
 from ui.draw.theme import HEAT_MAPS
@@ -48,29 +48,29 @@ CROWD_HEAT_REASON = "Crowds show only visits; click an agent"
 def draw_layers_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, height = box
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     heat_height = px(150)
     shown = desk.map_view.agent_layers
     row = min(px(24), max(px(19), (height - heat_height) // (len(shown) + 1)))
     y = _draw_layer_rows(desk, (x, y, width, row), shown) + px(6)
     desk.canvas.draw_horizontal_line(x, y, width)
-    y = _draw_heat(desk, (x, y + px(8), width, heat_height))
+    y = _draw_heat_map_options(desk, (x, y + px(8), width, heat_height))
     if not desk.is_default_view():
-        y = _draw_keep_view_button(desk, (x, y, width, px(25)))
-    y = map_legend.draw_legend(desk, (x, y, width, box[1] + height - y))
+        y = _draw_save_default_view_button(desk, (x, y, width, px(25)))
+    y = map_legend.draw_map_legend(desk, (x, y, width, box[1] + height - y))
     return _draw_unused_layers(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
 
 
-def _draw_keep_view_button(desk: ViewContext, box: Box) -> int:
+def _draw_save_default_view_button(desk: ViewContext, box: Box) -> int:
     """Draw the button that stores the present view as the user's default, and return the top of the next section."""
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     desk.canvas.draw_button(
         "keep_view",
         box,
         KEEP_VIEW_LABEL,
         partial(desk.run, "keep_view"),
-        tip=desk.tooltip_of("keep_view"),
-        key=desk.shortcut_of("keep_view"),
+        tip=desk.tooltip_of_command("keep_view"),
+        key=desk.shortcut_of_command("keep_view"),
         size=12,
     )
     return box[1] + box[3] + px(8)
@@ -80,7 +80,7 @@ def _draw_unused_layers(desk: ViewContext, box: Box, layers: Sequence[Layer]) ->
     """Draw the layers that do not apply to any agent on screen, and return the bottom of their list."""
     if not layers:
         return box[1]
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, row = box
     canvas.draw_horizontal_line(x, y, width)
     canvas.text((x, y + px(8)), UNUSED_LAYERS_HEADING, size=12, face="bold", colour=desk.palette.dim, width=width)
@@ -89,13 +89,17 @@ def _draw_unused_layers(desk: ViewContext, box: Box, layers: Sequence[Layer]) ->
 
 def _draw_layer_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> int:
     """Draw one row per layer and return the bottom of the last row."""
-    px = desk.canvas.px
+    px = desk.canvas.to_px
     x, y, width, row = first
     for layer in layers:
         _draw_layer_row(desk, (x, y, width, row), layer)
         y += row
-        if layer.key == "regions" and desk.map_view.layers.is_layer_on(layer) and (top := highest_level(desk)):
-            _draw_level_slider(desk, (x + px(56), y, width - px(56), row), top)
+        if (
+            layer.key == "regions"
+            and desk.map_view.layers.is_layer_on(layer)
+            and (top := highest_abstraction_level(desk))
+        ):
+            _draw_abstraction_level_slider(desk, (x + px(56), y, width - px(56), row), top)
             y += row
     return y
 
@@ -103,9 +107,9 @@ def _draw_layer_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> 
 def _draw_layer_row(desk: ViewContext, box: Box, layer: Layer) -> None:
     canvas = desk.canvas
     x, y, width, height = box
-    px, middle = canvas.px, y + height // 2
+    px, middle = canvas.to_px, y + height // 2
     is_on, command = desk.map_view.layers.is_layer_on(layer), f"layer_{layer.key}"
-    key = desk.shortcut_of(command)
+    key = desk.shortcut_of_command(command)
     canvas.draw_check_box(f"layer:{layer.key}", box, is_on, partial(desk.run, command), tip=layer.legend, key=key)
     swatch = (x + px(24), middle - px(7), px(22), px(14))
     legend.draw_layer_swatch(canvas.surface, swatch, layer, desk.palette, desk.map_view.scale)
@@ -113,15 +117,15 @@ def _draw_layer_row(desk: ViewContext, box: Box, layer: Layer) -> None:
     canvas.text((x + width, middle), key, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True)
 
 
-def highest_level(desk: ViewContext) -> int:
+def highest_abstraction_level(desk: ViewContext) -> int:
     """Return the highest abstraction level of all agents on screen; 0 if no agent has an abstraction."""
     prepared = (data for panel in desk.map_view.shown_panels for data in panel.view.agent.prepared)
-    return max((top_level_of(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
+    return max((top_level_number(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
 
 
-def _draw_level_slider(desk: ViewContext, box: Box, top: int) -> None:
+def _draw_abstraction_level_slider(desk: ViewContext, box: Box, top: int) -> None:
     """Draw the slider for the abstraction level whose regions are drawn: each agent's own level, or one for all."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, height = box
     level = min(desk.map_view.layers.region_level, top)
 
@@ -141,17 +145,17 @@ def _draw_level_slider(desk: ViewContext, box: Box, top: int) -> None:
     )
 
 
-def _draw_heat(desk: ViewContext, box: Box) -> int:
+def _draw_heat_map_options(desk: ViewContext, box: Box) -> int:
     """Draw the choice of heat maps, their options and the colour bar, and return the top of the next section."""
     canvas = desk.canvas
     x, y, width, _ = box
-    px = canvas.px
+    px = canvas.to_px
     heat = desk.map_view.layers.heat
     canvas.text((x, y), "Heat", size=12, face="bold", colour=desk.palette.dim)
-    _draw_heat_options(desk, x, y, width)
+    _draw_heat_scale_and_colours(desk, x, y, width)
     y += px(22)
     options = [(kind, HEAT_NAMES[kind], HEAT_TOOLTIPS[kind]) for kind in HEAT_KINDS]
-    y = canvas.draw_segments(
+    y = canvas.draw_segmented_control(
         "heat", (x, y, width, px(25)), options, heat.kind, desk.map_view.layers.set_heat_kind
     ) + px(8)
     if heat.kind == "off":
@@ -175,23 +179,27 @@ def _empty_heat_reason(desk: ViewContext, kind: str) -> str:
     return CROWD_HEAT_REASON if has_crowd else EMPTY_HEAT_REASONS[kind]
 
 
-def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
+def _draw_heat_scale_and_colours(desk: ViewContext, x: int, y: int, width: int) -> None:
     """Draw the heat map's scale (linear or log) and the name of its colours; a click on either switches to the next."""
     canvas = desk.canvas
     heat = desk.map_view.layers.heat
     right = x + width
     for command, word in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
         used = canvas.text_width(word, 12)
-        spot_box = (right - used, y - canvas.px(2), used, canvas.px(18))
+        spot_box = (right - used, y - canvas.to_px(2), used, canvas.to_px(18))
         is_hovered = canvas.add_hit_region(
             HitRegion(
-                command, spot_box, partial(desk.run, command), desk.tooltip_of(command), desk.shortcut_of(command)
+                command,
+                spot_box,
+                partial(desk.run, command),
+                desk.tooltip_of_command(command),
+                desk.shortcut_of_command(command),
             )
         )
         canvas.text(
             (right, y), word, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"
         )
-        right -= used + canvas.px(12)
+        right -= used + canvas.to_px(12)
 
 
 def _draw_heat_colour_bar(desk: ViewContext, box: Box) -> None:
@@ -200,13 +208,13 @@ def _draw_heat_colour_bar(desk: ViewContext, box: Box) -> None:
     x, y, width, height = box
     colours = scale.band_colours(desk.palette)
     count = len(colours)
-    for i, (colour, label) in enumerate(zip(colours, scale.labels, strict=True)):
+    for i, (colour, label) in enumerate(zip(colours, scale.band_labels, strict=True)):
         left, right = x + i * width // count, x + (i + 1) * width // count
         canvas.fill_box((left, y, right - left, height), colour)
         canvas.add_hit_region(HitRegion(f"band:{i}", (left, y, right - left, height), None, label))
-    below = y + height + canvas.px(4)
+    below = y + height + canvas.to_px(4)
     canvas.text((x, below), scale.lowest_label, size=12, face="mono", colour=desk.palette.dim)
-    canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=desk.palette.dim, align="right")
+    canvas.text((x + width, below), scale.highest_label, size=12, face="mono", colour=desk.palette.dim, align="right")
     canvas.text(
         (x + width // 2, below),
         map_legend.HEAT_UNITS[desk.map_view.layers.heat.kind],
@@ -221,7 +229,7 @@ def _draw_compared_names(desk: ViewContext, box: Box) -> None:
 
     If one name is short, the other name gets the remaining width.
     """
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, height = box
     names = compared_panel_names(*desk.map_view.compared_panels())
     minus = " - "

@@ -30,10 +30,10 @@ def draw_time_tab(desk: ViewContext, box: Box) -> int:
     y = desk.draw_heading(x, y, "Branches")
     for depth, branch in branches_in_tree_order(session):
         y = _draw_branch_row(desk, session, x, y, width, branch, depth)
-    y = _draw_branch_buttons(desk, x, y + desk.canvas.px(6), width)
+    y = _draw_branch_buttons(desk, x, y + desk.canvas.to_px(6), width)
     y = _draw_divergence_warning(desk, session, x, y, width)
     y = desk.draw_heading(x, y, "Script of edits")
-    return _draw_script(desk, session, x, y, width)
+    return _draw_script_section(desk, session, x, y, width)
 
 
 def branches_in_tree_order(session: Session) -> list[tuple[int, Branch]]:
@@ -60,7 +60,7 @@ def _draw_branch_row(
         Top of the next row.
     """
     canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
+    px = canvas.to_px
     row = (x, y, width, px(26))
     is_focused = branch.number == session.run.front
     is_shown = branch.number in session.run.shown
@@ -70,7 +70,7 @@ def _draw_branch_row(
             row,
             partial(branching.show_branch, session, branch.number),
             f"Show and focus {branch.name}",
-            desk.shortcut_of("next_branch"),
+            desk.shortcut_of_command("next_branch"),
         )
     )
     if is_focused or is_hovered:
@@ -84,7 +84,7 @@ def _draw_branch_row(
         is_shown,
         partial(toggle, branch.number),
         tip="Show or hide this branch",
-        key=desk.shortcut_of("hide_branch"),
+        key=desk.shortcut_of_command("hide_branch"),
     )
     at = f"at {branch.at:,}" if branch.parent is not None else ""
     at_width = canvas.text_width(at, 12, "mono") if at else 0
@@ -104,7 +104,7 @@ def _draw_branch_row(
 
 def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     third = (width - px(12)) // 3
     for i, (command, label) in enumerate(BUTTONS):
         button_box = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
@@ -113,8 +113,8 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
             button_box,
             label,
             desk.command_callback(command),
-            tip=desk.tooltip_of(command),
-            key=desk.shortcut_of(command),
+            tip=desk.tooltip_of_command(command),
+            key=desk.shortcut_of_command(command),
             size=12.5,
         )
     y += 2 * px(32)
@@ -123,8 +123,8 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
         (x, y, width, px(27)),
         "Find the worst block ...",
         partial(desk.run, "worst_block"),
-        tip=desk.tooltip_of("worst_block"),
-        key=desk.shortcut_of("worst_block"),
+        tip=desk.tooltip_of_command("worst_block"),
+        key=desk.shortcut_of_command("worst_block"),
         shows_key=True,
         size=12.5,
     )
@@ -137,10 +137,10 @@ def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int
     if tick is None:
         return y
     canvas = desk.canvas
-    box = (x, y, width, canvas.px(28))
+    box = (x, y, width, canvas.to_px(28))
     canvas.fill_box(box, mix_colours(desk.palette.surface, desk.palette.warning, 0.2), 6)
     canvas.text(
-        (x + canvas.px(8), y + canvas.px(14)),
+        (x + canvas.to_px(8), y + canvas.to_px(14)),
         f"DIVERGED at tick {tick:,}",
         size=13,
         face="bold",
@@ -155,22 +155,22 @@ def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int
             "The replay does not match the saved run from this tick on; click to go there",
         )
     )
-    return y + canvas.px(38)
+    return y + canvas.to_px(38)
 
 
 # --- the script -----------------------------------------------------------------------------------
 
 
-def _draw_script(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
+def _draw_script_section(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     deeds = script.script_entries(session.run)
     complaints = session.run.timeline.rejection_reasons()
     if not deeds:
         hint = "No edits yet. Every edit of the run is listed here. You can switch it off, move it to another tick, "
         hint += "repeat or delete it; the run is then recomputed."
-        return y + canvas.draw_wrapped_text((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
+        return y + canvas.draw_wrapped_text((x, y, width, canvas.to_px(200)), hint, size=12, colour=desk.palette.dim)
     for deed in deeds[-MAX_SCRIPT_LINES:]:
-        complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
+        complaint = next((complaints[number] for number in deed.log_entry_ids if number in complaints), "")
         y = _draw_script_line(desk, session, x, y, width, deed, complaint)
     return y
 
@@ -184,13 +184,13 @@ def _draw_script_line(
         Top of the next line.
     """
     canvas, palette = desk.canvas, desk.palette
-    px = canvas.px
+    px = canvas.to_px
     ink = palette.warning if complaint else None if deed.is_enabled else palette.dim
     canvas.draw_check_box(
         f"deed:{deed.id}",
         (x, y, px(20), px(20)),
         deed.is_enabled,
-        partial(script.toggle_entry, session, deed),
+        partial(script.toggle_script_entry, session, deed),
         tip="Switch this edit on or off",
     )
     text = deed.command.describe_change(RunNames(session.run.timeline))
@@ -211,14 +211,14 @@ def _draw_script_line(
 
 def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: int, deed: ScriptEntry) -> int:
     canvas = desk.canvas
-    px = canvas.px
+    px = canvas.to_px
     actions = (
-        ("-10", partial(script.move_entry, session, deed, -10), "Ten ticks earlier"),
-        ("-1", partial(script.move_entry, session, deed, -1), "One tick earlier"),
-        ("+1", partial(script.move_entry, session, deed, 1), "One tick later"),
-        ("+10", partial(script.move_entry, session, deed, 10), "Ten ticks later"),
-        ("repeat", partial(script.duplicate_entry, session, deed), "Repeat this edit ten ticks later"),
-        ("delete", partial(script.delete_entry, session, deed), "Delete this edit from the script"),
+        ("-10", partial(script.move_script_entry, session, deed, -10), "Ten ticks earlier"),
+        ("-1", partial(script.move_script_entry, session, deed, -1), "One tick earlier"),
+        ("+1", partial(script.move_script_entry, session, deed, 1), "One tick later"),
+        ("+10", partial(script.move_script_entry, session, deed, 10), "Ten ticks later"),
+        ("repeat", partial(script.duplicate_script_entry, session, deed), "Repeat this edit ten ticks later"),
+        ("delete", partial(script.delete_script_entry, session, deed), "Delete this edit from the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)

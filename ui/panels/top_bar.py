@@ -28,7 +28,7 @@ The keyboard shortcuts on the buttons are left out before any button; the button
 MIN_TITLE_WIDTH = 90  # minimum width that the buttons leave for the title of the file, in design units
 
 
-def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
+def draw_top_bar(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
     """Draw the bar: program name, title of the open file, buttons, and the recording indicator if there is one.
 
     Args:
@@ -39,29 +39,29 @@ def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | Non
     """
     canvas = desk.canvas
     x, y, width, height = box
-    px, middle = canvas.px, y + height // 2
+    px, middle = canvas.to_px, y + height // 2
     canvas.fill_box(box, desk.palette.surface)
     canvas.draw_horizontal_line(x, y + height - 1, width)
     left = x + px(14)
     left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
     right = _draw_top_buttons(desk, left, x + width - px(10), middle)
     right = indicator(right, middle) if indicator else right
-    _draw_title(desk, left, right - px(12), box)
+    _draw_file_title(desk, left, right - px(12), box)
 
 
-def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
+def _draw_file_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
     """Draw the title of the open file and the beginning of its description; a click shows the whole description."""
     canvas = desk.canvas
     _, y, _, height = box
-    px, middle = canvas.px, y + height // 2
+    px, middle = canvas.to_px, y + height // 2
     caption = desk.session.run.scenario.caption
     title = desk.session.run.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
     movement = desk.session.run.world.grid.movement
     kept = 0 if movement == DEFAULT_MOVEMENT else canvas.text_width(movement.rule) + px(14)
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - kept))
     about = partial(desk.run, "about") if caption else None
-    tip = f"{title}\n{desk.tooltip_of('about')}: click to read the whole text" if caption else title
-    key = desk.shortcut_of("about") if caption else ""
+    tip = f"{title}\n{desk.tooltip_of_command('about')}: click to read the whole text" if caption else title
+    key = desk.shortcut_of_command("about") if caption else ""
     canvas.add_hit_region(HitRegion("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
     left = _draw_movement_rule(desk, left, right, box)
@@ -82,17 +82,17 @@ def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> i
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == DEFAULT_MOVEMENT:
         return left
-    words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
+    words = movement.description if canvas.text_width(movement.description) <= right - left else movement.rule
     text_pos = (left, box[1] + box[3] // 2)
     used = canvas.text(text_pos, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
-    tip = f"Movement: {movement.words}. Click to change it; the run then starts over"
+    tip = f"Movement: {movement.description}. Click to change it; the run then starts over"
     canvas.add_hit_region(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
-    return left + used + canvas.px(14)
+    return left + used + canvas.to_px(14)
 
 
 def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw a warning if the open run differs from the saved run."""
-    canvas, found = desk.canvas, desk.session.run.timeline.divergence
+    canvas, found = desk.canvas, desk.session.run.timeline.first_divergence
     if found is None:
         return left
     word = f"DIVERGED at tick {found.tick:,}"
@@ -111,20 +111,22 @@ def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box)
     canvas.add_hit_region(
         HitRegion("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip)
     )
-    return left + used + canvas.px(14)
+    return left + used + canvas.to_px(14)
 
 
 def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
     """Draw the buttons of the bar that fit, right-aligned, and return the left edge of the leftmost button."""
     canvas = desk.canvas
-    height = canvas.px(28)
-    buttons, has_keys = _buttons_fitting_into(desk, right - left - canvas.px(MIN_TITLE_WIDTH))
+    height = canvas.to_px(28)
+    buttons, has_keys = _buttons_fitting_into(desk, right - left - canvas.to_px(MIN_TITLE_WIDTH))
     for command, label in buttons:
         width = _button_width(desk, command, label, has_keys)
         box = (right - width, middle - height // 2, width, height)
-        run, key = partial(desk.run, command), desk.shortcut_of(command)
-        canvas.draw_button(f"top:{command}", box, label, run, tip=desk.tooltip_of(command), key=key, shows_key=has_keys)
-        right = box[0] - canvas.px(6)
+        run, key = partial(desk.run, command), desk.shortcut_of_command(command)
+        canvas.draw_button(
+            f"top:{command}", box, label, run, tip=desk.tooltip_of_command(command), key=key, shows_key=has_keys
+        )
+        right = box[0] - canvas.to_px(6)
     return right
 
 
@@ -133,12 +135,12 @@ def _buttons_fitting_into(desk: ViewContext, room: int) -> tuple[list[tuple[str,
     shown = list(BUTTONS)
     for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROP_ORDER)):
         shown = [button for button in shown if button[0] != dropped]
-        if sum(_button_width(desk, *button, has_keys) + desk.canvas.px(6) for button in shown) <= room:
+        if sum(_button_width(desk, *button, has_keys) + desk.canvas.to_px(6) for button in shown) <= room:
             return shown, has_keys
     return shown, False
 
 
 def _button_width(desk: ViewContext, command: str, label: str, has_key: bool) -> int:
     canvas = desk.canvas
-    key = canvas.text_width(desk.shortcut_of(command), 11, "mono") + canvas.px(10) if has_key else 0
-    return canvas.text_width(label, 13) + key + canvas.px(20)
+    key = canvas.text_width(desk.shortcut_of_command(command), 11, "mono") + canvas.to_px(10) if has_key else 0
+    return canvas.text_width(label, 13) + key + canvas.to_px(20)

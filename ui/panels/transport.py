@@ -31,21 +31,21 @@ MIN_TIME_LINE_WIDTH = (
 )
 
 
-def draw(desk: ViewContext, box: Box) -> None:
+def draw_transport_bar(desk: ViewContext, box: Box) -> None:
     """Draw as many controls as fit, from left to right; controls that are left out still have keyboard shortcuts."""
     canvas = desk.canvas
     canvas.fill_box(box, desk.palette.surface, 8)
     canvas.draw_outline(box, desk.palette.edge, 8)
     x, y, width, height = box
-    px, right = canvas.px, x + width - canvas.px(12)
+    px, right = canvas.to_px, x + width - canvas.to_px(12)
     has_time_row = height > px(TRANSPORT_HEIGHT)
     if has_time_row:
         scrubber.draw_time_line(desk, (x + px(6), y + px(2), width - px(12), px(TIME_ROW_HEIGHT)))
         y, height = y + px(TIME_ROW_HEIGHT), height - px(TIME_ROW_HEIGHT)
     left = _draw_play_buttons(desk, x + px(14), y + height // 2)
-    left = _draw_tick(desk, left + px(16), y, height)
+    left = _draw_current_tick(desk, left + px(16), y, height)
     kept = px(MIN_RUN_UNTIL_WIDTH if has_time_row else MIN_TIME_LINE_WIDTH)
-    for part in (_draw_speed, _draw_budget):
+    for part in (_draw_speed_slider, _draw_budget_slider):
         if left + px(22 + SLIDER_WIDTH) + kept > right:
             break
         left = part(desk, left + px(22), y, height)
@@ -59,19 +59,19 @@ def draw(desk: ViewContext, box: Box) -> None:
 
 def _draw_play_buttons(desk: ViewContext, left: int, middle: int) -> int:
     for command, radius in (("to_start", 13), ("step_back", 13), ("play", 20), ("step", 13), ("to_end", 13)):
-        left = _draw_round_button(desk, command, left, middle, radius) + desk.canvas.px(6)
-    return left - desk.canvas.px(6)
+        left = _draw_round_button(desk, command, left, middle, radius) + desk.canvas.to_px(6)
+    return left - desk.canvas.to_px(6)
 
 
 def _draw_round_button(desk: ViewContext, command: str, left: int, middle: int, radius: float) -> int:
     """Draw a round button with an icon and return its right edge."""
     canvas, palette = desk.canvas, desk.palette
-    r = canvas.px(radius)
+    r = canvas.to_px(radius)
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     act = desk.command_callback(command)
     is_hovered = canvas.add_hit_region(
-        HitRegion(f"transport:{command}", box, act, desk.tooltip_of(command), desk.shortcut_of(command))
+        HitRegion(f"transport:{command}", box, act, desk.tooltip_of_command(command), desk.shortcut_of_command(command))
     )
     is_hovered = is_hovered and act is not None
     is_main = command == "play"
@@ -110,14 +110,14 @@ def _draw_play_icon(
         pygame.draw.rect(surface, ink, (edge - (0 if sign > 0 else bar), y - s, bar, 2 * s))
 
 
-def _draw_tick(desk: ViewContext, left: int, y: int, height: int) -> int:
+def _draw_current_tick(desk: ViewContext, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
-    _draw_label(desk, left, y, "tick")
+    _draw_control_label(desk, left, y, "tick")
     text = f"{desk.session.tick:,}"
-    used = canvas.text((left, y + canvas.px(24)), text, size=20, face="mono")
+    used = canvas.text((left, y + canvas.to_px(24)), text, size=20, face="mono")
     word = desk.activity_text()
     canvas.text(
-        (left, y + height - canvas.px(17)),
+        (left, y + height - canvas.to_px(17)),
         word,
         size=12,
         colour=desk.palette.warning if desk.state.is_editing else desk.palette.dim,
@@ -125,16 +125,20 @@ def _draw_tick(desk: ViewContext, left: int, y: int, height: int) -> int:
     return left + max(used, canvas.text_width("00,000", 20, "mono"), canvas.text_width(word, 12))
 
 
-def _draw_label(desk: ViewContext, left: int, y: int, text: str) -> None:
-    desk.canvas.text((left, y + desk.canvas.px(8)), text, size=12, colour=desk.palette.dim)
+def _draw_control_label(desk: ViewContext, left: int, y: int, text: str) -> None:
+    desk.canvas.text((left, y + desk.canvas.to_px(8)), text, size=12, colour=desk.palette.dim)
 
 
-def _draw_speed(desk: ViewContext, left: int, y: int, height: int) -> int:
+def _draw_speed_slider(desk: ViewContext, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
-    width = canvas.px(SLIDER_WIDTH)
-    _draw_label(desk, left, y, "speed")
+    width = canvas.to_px(SLIDER_WIDTH)
+    _draw_control_label(desk, left, y, "speed")
     canvas.text(
-        (left + width, y + canvas.px(7)), panel_texts.speed_text(desk.player.speed), size=13, face="mono", align="right"
+        (left + width, y + canvas.to_px(7)),
+        panel_texts.speed_text(desk.player.speed),
+        size=13,
+        face="mono",
+        align="right",
     )
     places = [*clock.SPEEDS, clock.AS_FAST_AS_POSSIBLE]
     share = places.index(desk.player.speed) / (len(places) - 1)
@@ -144,29 +148,29 @@ def _draw_speed(desk: ViewContext, left: int, y: int, height: int) -> int:
 
     canvas.draw_slider(
         "speed",
-        (left, y + canvas.px(30), width, canvas.px(20)),
+        (left, y + canvas.to_px(30), width, canvas.to_px(20)),
         share,
         drag_to,
         lambda step: desk.run("faster" if step > 0 else "slower"),
-        desk.with_shortcuts("Ticks per second; {key:full_speed}: as fast as possible"),
-        desk.shortcuts_of("slower", "faster"),
+        desk.text_with_shortcuts("Ticks per second; {key:full_speed}: as fast as possible"),
+        desk.shortcuts_of_commands("slower", "faster"),
     )
-    if height >= canvas.px(66):
-        _draw_slow_motion(desk, left, y + height - canvas.px(24), width)
+    if height >= canvas.to_px(66):
+        _draw_slow_motion_button(desk, left, y + height - canvas.to_px(24), width)
     return left + width
 
 
-def _draw_slow_motion(desk: ViewContext, left: int, y: int, width: int) -> None:
+def _draw_slow_motion_button(desk: ViewContext, left: int, y: int, width: int) -> None:
     """Draw the button for slow motion; while slow motion is on, its label is the progress within the tick."""
     canvas, is_on = desk.canvas, desk.player.is_slow_motion
     label = "slow motion" if not is_on or desk.player.slow_motion_expansions is None else _slow_motion_progress(desk)
     canvas.draw_button(
         "slow_motion",
-        (left, y, min(width, canvas.text_width(label, 12) + canvas.px(16)), canvas.px(20)),
+        (left, y, min(width, canvas.text_width(label, 12) + canvas.to_px(16)), canvas.to_px(20)),
         label,
         partial(desk.run, "slow_motion"),
-        tip=desk.tooltip_of("slow_motion"),
-        key=desk.shortcut_of("slow_motion"),
+        tip=desk.tooltip_of_command("slow_motion"),
+        key=desk.shortcut_of_command("slow_motion"),
         is_on=is_on,
         size=12,
     )
@@ -178,24 +182,24 @@ def _slow_motion_progress(desk: ViewContext) -> str:
     return f"expansion {min(desk.player.slow_motion_expansions or 0, most):,} of {most:,}"
 
 
-def _draw_budget(desk: ViewContext, left: int, y: int, height: int) -> int:
+def _draw_budget_slider(desk: ViewContext, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
-    width = canvas.px(SLIDER_WIDTH)
+    width = canvas.to_px(SLIDER_WIDTH)
     budget = desk.session.run.world.budget
-    _draw_label(desk, left, y, "budget per tick")
-    canvas.text((left + width, y + canvas.px(7)), f"{budget:,}", size=13, face="mono", align="right")
+    _draw_control_label(desk, left, y, "budget per tick")
+    canvas.text((left + width, y + canvas.to_px(7)), f"{budget:,}", size=13, face="mono", align="right")
 
     def drag_to(share: float) -> None:
         adjust.set_shared_budget(desk.session, round(MAX_SLIDER_BUDGET**share))
 
     canvas.draw_slider(
         "budget",
-        (left, y + canvas.px(30), width, canvas.px(20)),
+        (left, y + canvas.to_px(30), width, canvas.to_px(20)),
         math.log(budget) / math.log(MAX_SLIDER_BUDGET),
         drag_to,
         lambda step: desk.run("raise_budget" if step > 0 else "lower_budget"),
         _budget_tooltip(desk),
-        desk.shortcuts_of("raise_budget", "lower_budget"),
+        desk.shortcuts_of_commands("raise_budget", "lower_budget"),
         is_enabled=not desk.disabled_reason("raise_budget"),
     )
     return left + width
@@ -218,7 +222,7 @@ def _budget_tooltip(desk: ViewContext) -> str:
 
 def _draw_run_until_buttons(desk: ViewContext, left: int, right: int, y: int, rows: int) -> None:
     """Draw as many "run until" buttons as fit into `rows` rows."""
-    canvas, px = desk.canvas, desk.canvas.px
+    canvas, px = desk.canvas, desk.canvas.to_px
     x, top, size = left, y + px(6), px(22)
     x += canvas.text((x, top + size // 2), "run until", size=12, colour=desk.palette.dim, middle=True) + px(8)
     for command, label in RUN_UNTIL_BUTTONS:
@@ -232,8 +236,8 @@ def _draw_run_until_buttons(desk: ViewContext, left: int, right: int, y: int, ro
             (x, top, width, size),
             label,
             partial(desk.run, command),
-            tip=desk.tooltip_of(command),
-            key=desk.shortcut_of(command),
+            tip=desk.tooltip_of_command(command),
+            key=desk.shortcut_of_command(command),
             is_on=desk.player.is_running_until(command),
         )
         x += width + px(5)

@@ -12,7 +12,7 @@ from ui.draw.scene import MapView
 from ui.draw.theme import Palette
 from ui.model.availability import disabled_reason
 from ui.model.distances import DistanceCache
-from ui.model.key_placeholders import fill_in_keys
+from ui.model.key_placeholders import fill_in_key_placeholders
 from ui.model.layout import Layout, lay_out_window
 from ui.model.panel_keys import PanelKey
 from ui.model.player import Player
@@ -57,42 +57,42 @@ class ViewContext:
 
     def show_message(self, text: str) -> None:
         """Show a message to the user for a few seconds."""
-        self.state.messages.show_message(self.with_shortcuts(text))
+        self.state.messages.show_message(self.text_with_shortcuts(text))
 
     def show_message_until_edit(self, text: str) -> None:
         """Show a message about the current run until the user's next edit, undo or redo."""
-        self.state.messages.show_message(self.with_shortcuts(text), self.session.history.action_count)
+        self.state.messages.show_message(self.text_with_shortcuts(text), self.session.history.action_count)
 
-    def with_shortcuts(self, text: str) -> str:
+    def text_with_shortcuts(self, text: str) -> str:
         """Return a text in which each `{key:command}` is replaced by the keyboard shortcut of that command."""
-        return fill_in_keys(text, self.keys, self.tooltips)
+        return fill_in_key_placeholders(text, self.keys, self.tooltips)
 
-    def shortcuts_of(self, *command_ids: str) -> str:
+    def shortcuts_of_commands(self, *command_ids: str) -> str:
         """Return the keyboard shortcuts of several commands as one text, separated by spaces."""
-        return " ".join(key for command_id in command_ids if (key := self.shortcut_of(command_id)))
+        return " ".join(key for command_id in command_ids if (key := self.shortcut_of_command(command_id)))
 
     def draw_heading(self, x: int, y: int, text: str) -> int:
         """Draw the heading of a section of the sidebar and return the top of the section's content."""
         self.canvas.text((x, y), text, size=12, face="bold", colour=self.palette.dim)
-        return y + self.canvas.px(22)
+        return y + self.canvas.to_px(22)
 
-    def shortcut_of(self, command_id: str) -> str:
+    def shortcut_of_command(self, command_id: str) -> str:
         return self.keys.get(command_id, "")
 
-    def tooltip_of(self, command_id: str) -> str:
+    def tooltip_of_command(self, command_id: str) -> str:
         """Return the tooltip of a command; if the command is unavailable, append the reason."""
         tip, reason = self.tooltips.get(command_id, ""), self.disabled_reason(command_id)
         return f"{tip}. {reason}" if reason else tip
 
     def disabled_reason(self, command_id: str) -> str:
         """Return the reason why a command is unavailable; "" if it is available."""
-        return self.with_shortcuts(disabled_reason(command_id, self.session, self.state))
+        return self.text_with_shortcuts(disabled_reason(command_id, self.session, self.state))
 
     def command_callback(self, command_id: str) -> Callable[[], None] | None:
         """Return the callback for the button of a command; None if the command is unavailable."""
         return None if self.disabled_reason(command_id) else partial(self.run, command_id)
 
-    def distances_of(self, panel: Panel) -> DistanceCache:
+    def distances_of_panel(self, panel: Panel) -> DistanceCache:
         """Return the true distances to the goal of a panel's agent.
 
         All agents of a branch that have the goal of the world share one Distances object. An agent with a different
@@ -104,8 +104,8 @@ class ViewContext:
     def true_distance(self, panel: Panel, cell: int) -> float | None:
         """Return the true distance from a cell to the goal of a panel's agent; None while it is not known."""
         timeline = self.session.run.tree[panel.key.branch].timeline
-        return self.distances_of(panel).distance_from_cell(
-            timeline, cell, self.session.generation, panel.displayed_agent.goal
+        return self.distances_of_panel(panel).distance_from_cell(
+            timeline, cell, self.session.picture_generation, panel.displayed_agent.goal
         )
 
     def inspected_cell(self) -> int | None:
@@ -122,7 +122,7 @@ class ViewContext:
 
     def activity_text(self) -> str:
         """Return the player's activity, such as "paused"; in edit mode return "edit mode" unless the player seeks."""
-        doing = self.player.playback_state()
+        doing = self.player.playback_state_text()
         return "edit mode" if self.state.is_editing and doing != "seeking" else doing
 
 

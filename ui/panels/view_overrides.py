@@ -12,7 +12,13 @@ from typing import Any, Generic, TypeVar
 from sim.params import ConfigError
 from ui.draw.layers import LAYER_BY_KEY
 from ui.model import clock
-from ui.model.appearance import Appearance, MapPart, appearance_from_view, map_part_of_camera, view_of_appearance
+from ui.model.appearance import (
+    Appearance,
+    MapPart,
+    appearance_from_view,
+    map_part_of_camera,
+    view_mapping_of_appearance,
+)
 from ui.model.cameras import Cameras
 from ui.model.layers import LayerState
 from ui.model.panel_keys import PanelKey
@@ -22,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class _Override(Generic[T]):
+class _ViewOverride(Generic[T]):
     """View setting that a file specifies; it replaces the user's setting until another file is opened."""
 
     users_value: T  # the user's value before the file was opened
@@ -41,14 +47,14 @@ class ViewOverrides:
     """View settings of the window while a file is open.
 
     Layers, heat and cameras belong to the file: changes by the user are dropped when another file is opened, and that
-    file begins with the user's defaults, which are stored in the settings (`store_as_default`). Speed and sidebar tab
-    belong to the user; a file may replace them while it is open.
+    file begins with the user's defaults, which are stored in the settings (`store_view_as_default`). Speed and sidebar
+    tab belong to the user; a file may replace them while it is open.
     """
 
     def __init__(self, desk: ViewContext, cameras: Cameras) -> None:
         self.view, self.cameras = desk, cameras
-        self._speed_override: _Override[int] | None = None
-        self._tab_override: _Override[str] | None = None
+        self._speed_override: _ViewOverride[int] | None = None
+        self._tab_override: _ViewOverride[str] | None = None
 
     # --- the user's defaults ------------------------------------------------------------------------
 
@@ -58,13 +64,13 @@ class ViewOverrides:
         return LayerState(dict(self.view.settings.layers), self.view.settings.heat)
 
     @property
-    def is_default(self) -> bool:
+    def is_default_view(self) -> bool:
         """Return whether layers, heat map and linking of cameras have the user's default values."""
         layers, default = self.view.map_view.layers, self.default_layers
         same_links = self.cameras.is_linked == self.view.settings.linked_cameras
         return same_links and (layers.visible, layers.heat) == (default.visible, default.heat)
 
-    def store_as_default(self) -> None:
+    def store_view_as_default(self) -> None:
         """Store the current layers, heat map and linking of cameras as the user's defaults for all files."""
         settings, layers = self.view.settings, self.view.map_view.layers
         settings.layers, settings.heat = dict(layers.visible), layers.heat
@@ -111,12 +117,12 @@ class ViewOverrides:
             return
         self._apply_layers(look, view)
         if "speed" in view:
-            self._speed_override = _Override(self.view.player.speed, clock.nearest_speed(look.speed))
+            self._speed_override = _ViewOverride(self.view.player.speed, clock.nearest_speed(look.speed))
             self.view.player.set_speed(self._speed_override.files_value)
         if "camera" in view or "cameras" in view:
             self._apply_cameras(look)
         if look.tab is not None and "sidebar" in view:
-            self._tab_override = _Override(self.view.settings.sidebar_tab, look.tab)
+            self._tab_override = _ViewOverride(self.view.settings.sidebar_tab, look.tab)
             self.view.settings.sidebar_tab = look.tab
 
     def _apply_layers(self, look: Appearance, view: Mapping[str, Any]) -> None:
@@ -131,13 +137,13 @@ class ViewOverrides:
         for panel, boxes in self.view.map_view.panels_with_boxes():
             part, size = look.map_part_for_panel(panel.key), (boxes.map[2], boxes.map[3])
             if part is not None:
-                self.cameras.set_camera(panel.key, part.to_camera(size), size, self.view.map_view.map_size)
+                self.cameras.set_camera_of_panel(panel.key, part.to_camera(size), size, self.view.map_view.map_size)
             else:
                 self.cameras.fit_map(panel.key)
 
     # --- saving the view --------------------------------------------------------------------------
 
-    def current_look(self) -> Appearance:
+    def current_appearance(self) -> Appearance:
         """Return the current look of the window."""
         desk, session = self.view, self.view.session
         part, own = self._visible_map_parts()
@@ -175,4 +181,4 @@ class ViewOverrides:
 
     def current_view_section(self) -> dict[str, Any]:
         """Return the current look of the window as the `view` section of a file."""
-        return view_of_appearance(self.current_look())
+        return view_mapping_of_appearance(self.current_appearance())

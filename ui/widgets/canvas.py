@@ -25,7 +25,7 @@ import pygame
 
 from ui.draw.fonts import FontCache
 from ui.draw.theme import Colour, Palette, mix_colours
-from ui.model.layout import Box, box_contains
+from ui.model.layout import Box, box_contains_position
 
 _MAX_CACHED_BOX_AREA_PX = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
 MIN_REDRAW_INTERVAL_FRAMES = (
@@ -168,7 +168,7 @@ class Canvas:
         every = max(MIN_REDRAW_INTERVAL_FRAMES, -(-len(self._hit_regions_by_name) // _MAX_REGIONS_PER_FRAME))
         return (self._redraw_count + list(self._redraw_groups).index(group)) % every == 0
 
-    def px(self, units: float) -> int:
+    def to_px(self, units: float) -> int:
         """Convert a length in design units to pixels."""
         return round(units * self.scale)
 
@@ -191,7 +191,7 @@ class Canvas:
         return self.is_hovered(spot.box)
 
     @contextmanager
-    def clipped_to(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
+    def clipped_to_box(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
         """Clip drawing and hit regions to a box inside the `with` block.
 
         Args:
@@ -207,23 +207,25 @@ class Canvas:
 
     def is_hovered(self, box: Box) -> bool:
         """Return whether the mouse is over a box, and neither a dialog nor a drag has captured it."""
-        return self.accepts_mouse and self.held is None and box_contains(box, self.mouse)
+        return self.accepts_mouse and self.held is None and box_contains_position(box, self.mouse)
 
     def hit_test(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hit region at a position in pixels, which is the one registered last."""
-        return next((s for s in reversed(self.hit_regions) if box_contains(s.box, position)), None)
+        return next((s for s in reversed(self.hit_regions) if box_contains_position(s.box, position)), None)
 
     def wheel_region_at(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hit region at a position in pixels that reacts to the mouse wheel."""
-        return next((s for s in reversed(self.hit_regions) if s.on_wheel and box_contains(s.box, position)), None)
+        return next(
+            (s for s in reversed(self.hit_regions) if s.on_wheel and box_contains_position(s.box, position)), None
+        )
 
-    def hit_region_named(self, spot_id: str) -> HitRegion | None:
+    def hit_region_with_id(self, spot_id: str) -> HitRegion | None:
         """Return the hit region with a given id, or None if no such region is visible in this frame."""
         return next((s for s in self.hit_regions if s.id == spot_id), None)
 
     def focus_next_control(self, step: int) -> None:
         """Move the keyboard focus by `step` controls in drawing order, with wrap-around."""
-        usable = self._reachable_ids()
+        usable = self._focusable_ids()
         if not usable:
             return
         if self.focus_id in usable:
@@ -231,24 +233,24 @@ class Canvas:
         else:
             self.focus_id = usable[0 if step > 0 else -1]
 
-    def _reachable_ids(self) -> list[str]:
+    def _focusable_ids(self) -> list[str]:
         """Return the ids of all clickable controls in drawing order, including those scrolled out of view."""
         visible = [(index, spot.id) for index, spot in enumerate(self.hit_regions) if spot.action]
         return [spot_id for _, spot_id in sorted([*self._hidden_controls, *visible], key=lambda entry: entry[0])]
 
     def draw_focused_control(self) -> None:
-        spot = self.hit_region_named(self.focus_id) if self.focus_id else None
+        spot = self.hit_region_with_id(self.focus_id) if self.focus_id else None
         if spot:
             self.draw_focus_ring(self.focus_ring_rect(pygame.Rect(spot.box)))
 
     def focus_ring_rect(self, rect: pygame.Rect) -> pygame.Rect:
         """Return the rectangle of the focus ring around a control with rectangle `rect`."""
-        gap = self.px(2) + 1
+        gap = self.to_px(2) + 1
         return rect.inflate(2 * gap, 2 * gap)
 
     def draw_focus_ring(self, rect: pygame.Rect) -> None:
         """Draw the outline that marks the control with the keyboard focus."""
-        pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(7))
+        pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.to_px(2)), self.to_px(7))
 
     # --- text -------------------------------------------------------------------------------------
 
@@ -280,7 +282,7 @@ class Canvas:
             text = self.shorten_text(text, width, size, face)
         if not text:
             return 0
-        image = self.fonts.render_text(text, face, self.px(size), colour or self.palette.text)
+        image = self.fonts.render_text(text, face, self.to_px(size), colour or self.palette.text)
         x, y = position
         if align == "right":
             x -= image.get_width()
@@ -288,21 +290,21 @@ class Canvas:
             x -= image.get_width() // 2
         if middle:
             # Move bold text up, because its letters are lower in the line than letters of the other fonts.
-            y -= image.get_height() // 2 + (self.px(1.5) if face == "bold" else 0)
+            y -= image.get_height() // 2 + (self.to_px(1.5) if face == "bold" else 0)
         self.surface.blit(image, (x, y))
         return image.get_width()
 
     def text_width(self, text: str, size: float = 13, face: str = "sans") -> int:
-        return self.fonts.width(text, face, self.px(size))
+        return self.fonts.width(text, face, self.to_px(size))
 
     def shorten_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
         """Return the text, shortened with an ellipsis if it is wider than `width` pixels."""
-        return _shortened_text(self.fonts.load_font(face, self.px(size)), text, width)
+        return _shortened_text(self.fonts.load_font(face, self.to_px(size)), text, width)
 
     def draw_wrapped_text(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
         """Draw as many lines of a paragraph as fit into a box, and return the height of these lines in pixels."""
         x, y, width, height = box
-        line_height = self.px(size * 1.45)
+        line_height = self.to_px(size * 1.45)
         lines = self.wrap_text(text, width, size)
         shown = max(0, height // line_height)
         for i, line in enumerate(lines[:shown]):
@@ -314,7 +316,7 @@ class Canvas:
 
     def wrap_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
         """Return the lines of a text wrapped at `width` pixels; words are not broken, so a line may be wider."""
-        return list(_wrapped_lines(self.fonts.load_font(face, self.px(size)), text, width))
+        return list(_wrapped_lines(self.fonts.load_font(face, self.to_px(size)), text, width))
 
     # --- shapes -----------------------------------------------------------------------------------
 
@@ -326,12 +328,12 @@ class Canvas:
         if radius == 0:
             self.surface.fill(colour, box)
         elif box[2] * box[3] > _MAX_CACHED_BOX_AREA_PX:
-            pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
+            pygame.draw.rect(self.surface, colour, box, border_radius=self.to_px(radius))
         elif box[2] > 0 and box[3] > 0:
-            self.surface.blit(_rounded_box_image(box[2], box[3], colour, self.px(radius)), box[:2])
+            self.surface.blit(_rounded_box_image(box[2], box[3], colour, self.to_px(radius)), box[:2])
 
     def draw_outline(self, box: Box, colour: Colour, radius: float = 0, width: float = 1) -> None:
-        pygame.draw.rect(self.surface, colour, box, max(1, self.px(width)), self.px(radius))
+        pygame.draw.rect(self.surface, colour, box, max(1, self.to_px(width)), self.to_px(radius))
 
     def draw_horizontal_line(self, x: int, y: int, width: int) -> None:
         pygame.draw.line(self.surface, self.palette.edge, (x, y), (x + width - 1, y))
@@ -375,8 +377,8 @@ class Canvas:
         self.fill_box(box, ground, 6)
         ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
         x, y, width, height = box
-        key_width = self.text_width(key, 11, "mono") + self.px(8) if shows_key and key else 0
-        if key_width and width < key_width + self.text_width(label, size) + self.px(16):
+        key_width = self.text_width(key, 11, "mono") + self.to_px(8) if shows_key and key else 0
+        if key_width and width < key_width + self.text_width(label, size) + self.to_px(16):
             key_width = 0
         middle = y + height // 2
         self.text(
@@ -386,12 +388,12 @@ class Canvas:
             colour=ink,
             align="centre",
             middle=True,
-            width=width - key_width - self.px(6),
+            width=width - key_width - self.to_px(6),
         )
         if key_width:
             dim = mix_colours(ink, ground, 0.35)
             self.text(
-                (x + width - self.px(8), middle), key, size=11, face="mono", colour=dim, align="right", middle=True
+                (x + width - self.to_px(8), middle), key, size=11, face="mono", colour=dim, align="right", middle=True
             )
 
     def draw_check_box(
@@ -399,19 +401,19 @@ class Canvas:
     ) -> None:
         """Draw a check box at the left end of `box`; a click anywhere in `box` calls `action`."""
         is_hovered = self.add_hit_region(HitRegion(spot_id, box, action, tip, key))
-        side = self.px(15)
+        side = self.to_px(15)
         square = (box[0], box[1] + (box[3] - side) // 2, side, side)
         palette = self.palette
         if is_on:
             self.fill_box(square, palette.accent, 4)
             x, y, s, _ = square
             points = [(x + s * 0.22, y + s * 0.52), (x + s * 0.43, y + s * 0.74), (x + s * 0.80, y + s * 0.28)]
-            pygame.draw.lines(self.surface, palette.on_accent, False, points, max(2, self.px(2)))
+            pygame.draw.lines(self.surface, palette.on_accent, False, points, max(2, self.to_px(2)))
         else:
             self.fill_box(square, palette.hover if is_hovered else palette.raised, 4)
             self.draw_outline(square, palette.edge, 4)
 
-    def draw_segments(
+    def draw_segmented_control(
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
     ) -> int:
         """Draw a group of exclusive choices and return the bottom of its last row, in pixels.
@@ -439,8 +441,8 @@ class Canvas:
                     is_on=value == chosen,
                     size=12,
                 )
-            y += height + self.px(3)
-        return y - self.px(3)
+            y += height + self.to_px(3)
+        return y - self.to_px(3)
 
     def _segment_rows(self, width: int, options: list[tuple[str, str, str]]) -> list[list[tuple[str, str, str]]]:
         """Distribute the options over the fewest rows in which no label is shortened.
@@ -449,12 +451,14 @@ class Canvas:
         """
         for row_length in range(len(options), 0, -1):
             rows = [options[i : i + row_length] for i in range(0, len(options), row_length)]
-            if len(rows) * (row_length - 1) < len(options) and all(self._row_fits(width, row) for row in rows):
+            if len(rows) * (row_length - 1) < len(options) and all(
+                self._do_labels_fit_in_row(width, row) for row in rows
+            ):
                 return rows
         return [[option] for option in options]
 
-    def _row_fits(self, width: int, row: list[tuple[str, str, str]]) -> bool:
-        return sum(self.text_width(label, 12) + self.px(MIN_CHOICE_PADDING) for _, label, _ in row) <= width
+    def _do_labels_fit_in_row(self, width: int, row: list[tuple[str, str, str]]) -> bool:
+        return sum(self.text_width(label, 12) + self.to_px(MIN_CHOICE_PADDING) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
         """Return the rectangle of each choice in a row of exclusive choices.
@@ -463,19 +467,19 @@ class Canvas:
         MAX_CHOICE_PADDING, so that a few choices are not stretched over a wide row.
         """
         x, y, width, height = box
-        gap = self.px(3)
+        gap = self.to_px(3)
         widths = [self.text_width(label, 12) for label in labels]
-        spare = min(self.px(MAX_CHOICE_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
+        spare = min(self.to_px(MAX_CHOICE_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
         ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
         return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(ends)]
 
-    def draw_meter(self, box: Box, share: float, colour: Colour) -> None:
+    def draw_meter_bar(self, box: Box, share: float, colour: Colour) -> None:
         """Draw a bar filled to a share between 0 and 1."""
         self.fill_box(box, self.palette.raised, 3)
         x, y, width, height = box
         filled = round(width * max(0.0, min(1.0, share)))
         if filled:
-            self.fill_box((x, y, max(filled, self.px(3)), height), colour, 3)
+            self.fill_box((x, y, max(filled, self.to_px(3)), height), colour, 3)
 
     def draw_slider(
         self,
@@ -502,7 +506,7 @@ class Canvas:
             is_enabled: Whether the slider reacts to the mouse; a disabled one is dim.
         """
         x, y, width, height = box
-        radius = self.px(SLIDER_HANDLE_RADIUS)
+        radius = self.to_px(SLIDER_HANDLE_RADIUS)
 
         def drag(position: tuple[int, int]) -> None:
             drag_to(slider_share_at(position[0] - x, width, radius))
@@ -516,7 +520,7 @@ class Canvas:
         text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)
         middle = y + height // 2
         handle = x + radius + round((width - 2 * radius) * max(0.0, min(1.0, share)))
-        track = self.px(4)
+        track = self.to_px(4)
         self.fill_box((x, middle - track // 2, width, track), self.palette.raised, 2)
         self.fill_box((x, middle - track // 2, handle - x, track), accent, 2)
         pygame.draw.circle(
@@ -529,29 +533,29 @@ class Canvas:
     def draw_tooltip(self, spot: HitRegion) -> Box:
         """Draw the tooltip of a control near the control, and return the rectangle of the tooltip in pixels."""
         text, key = spot.tip, spot.key
-        pad = self.px(8)
-        lines = self.wrap_text(text, self.px(280), 12)
-        key_width = self.text_width(key, 12, "mono") + self.px(12) if key else 0
+        pad = self.to_px(8)
+        lines = self.wrap_text(text, self.to_px(280), 12)
+        key_width = self.text_width(key, 12, "mono") + self.to_px(12) if key else 0
         width = max(self.text_width(line, 12) for line in lines) + 2 * pad + key_width
-        height = len(lines) * self.px(18) + self.px(10)
+        height = len(lines) * self.to_px(18) + self.to_px(10)
         screen_width, screen_height = self.surface.get_size()
-        x = min(max(self.px(4), spot.box[0]), screen_width - width - self.px(4))
-        y = spot.box[1] + spot.box[3] + self.px(6)
-        max_y = screen_height - height - self.px(2)
+        x = min(max(self.to_px(4), spot.box[0]), screen_width - width - self.to_px(4))
+        y = spot.box[1] + spot.box[3] + self.to_px(6)
+        max_y = screen_height - height - self.to_px(2)
         # If there is no room below the control, draw the tooltip at the lower edge of the window.
         # If the tooltip would cover more than a quarter of the control there, draw the tooltip above the control.
         if y > max_y:
-            y = max_y if spot.box[1] + spot.box[3] - max_y <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
+            y = max_y if spot.box[1] + spot.box[3] - max_y <= spot.box[3] // 4 else spot.box[1] - height - self.to_px(6)
         # Draw the tooltip of a tall control to the left of the control, at the height of the pointer.
         # Below the control, the tooltip might be far from the pointer.
         if spot.box[3] > screen_height // 3:
-            x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], max_y)
+            x, y = spot.box[0] - width - self.to_px(6), min(self.mouse[1], max_y)
         self.fill_box((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
-            self.text((x + pad, y + self.px(4) + i * self.px(18)), line, size=12, colour=self.palette.surface)
+            self.text((x + pad, y + self.to_px(4) + i * self.to_px(18)), line, size=12, colour=self.palette.surface)
         if key:
             dim = mix_colours(self.palette.surface, self.palette.text, 0.3)
-            self.text((x + width - pad, y + self.px(4)), key, size=12, face="mono", colour=dim, align="right")
+            self.text((x + width - pad, y + self.to_px(4)), key, size=12, face="mono", colour=dim, align="right")
         return x, y, width, height
 
 

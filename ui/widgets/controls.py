@@ -52,7 +52,7 @@ class Control:
     def poll(self) -> None:
         """Detect input that pygame_gui processed since the last call, and report it to the control's callback."""
 
-    def update(self, seconds: float) -> None:
+    def update_control(self, seconds: float) -> None:
         """Advance timers and animations; called once per frame."""
 
     @property
@@ -109,7 +109,7 @@ class _PrintableTextEntry(UITextEntryLine):
 
 
 class TextField(Control):
-    """Text field of one line; the callback `changed` gets the text after every change by the user."""
+    """Text field of one line; the callback `on_change` gets the text after every change by the user."""
 
     is_text = True
     element: _PrintableTextEntry
@@ -142,7 +142,7 @@ class TextField(Control):
             finished: Callback without arguments, called when the field loses the focus.
         """
         super().__init__(dialog)
-        self.changed, self.on_focus_lost = changed, finished
+        self.on_change, self.on_focus_lost = changed, finished
         # Enlarge the field to the minimum size, because `rect` can be smaller in a tiny window.
         room = rect.union((*rect.topleft, _MIN_FIELD_SIDE_PX, _MIN_FIELD_SIDE_PX))
         shown = clean_typed_text(escape_unprintable(text))
@@ -163,7 +163,7 @@ class TextField(Control):
         return str(self.element.get_text())
 
     def set(self, text: str) -> None:
-        """Replace the text without calling `changed`."""
+        """Replace the text without calling `on_change`."""
         text = clean_typed_text(escape_unprintable(text))
         if text != self.text:
             self.element.set_text(text)
@@ -174,8 +174,8 @@ class TextField(Control):
     def poll(self) -> None:
         if self.text != self._reported_text:
             self._reported_text = self.text
-            if self.changed:
-                self.changed(self._reported_text)
+            if self.on_change:
+                self.on_change(self._reported_text)
 
     def select_all_text(self) -> None:
         """Select the whole text with the cursor at its end, so that typing replaces it and End keeps it."""
@@ -231,7 +231,7 @@ class PaintedElement(UIElement):
         pen, host = self.dialog.pen, self.dialog.host
         self.surface.fill(host.palette.surface)
         x, y = self.dialog.mouse
-        pen.begin_frame(self.surface, host.palette, host.scale, (x - self.rect.x, y - self.rect.y))
+        pen.begin_frame(self.surface, host.palette, host.ui_scale, (x - self.rect.x, y - self.rect.y))
         self._paint_callback(pen)
         self._set_image(self.surface)
 
@@ -244,12 +244,12 @@ class PaintedControl(Control):
     def __init__(
         self, dialog: DialogInterface, rect: pygame.Rect, container: IContainerLikeInterface | None = None
     ) -> None:
-        """Create the element and paint it; subclasses call this after setting the attributes that `paint` uses."""
+        """Create the element and paint it. Subclasses first set the attributes that `paint_control` uses."""
         super().__init__(dialog)
-        self.element = PaintedElement(dialog, rect, self.paint, container)
+        self.element = PaintedElement(dialog, rect, self.paint_control, container)
         self.element.repaint()
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         raise NotImplementedError
 
     def repaint(self) -> None:
@@ -287,7 +287,7 @@ class FocusRing(UIElement):
         pen, host = self.dialog.pen, self.dialog.host
         rect = pen.focus_ring_rect(pygame.Rect(element.get_relative_rect()))
         image = pygame.Surface(rect.size, pygame.SRCALPHA, 32)
-        pen.begin_frame(image, host.palette, host.scale, (-1, -1))
+        pen.begin_frame(image, host.palette, host.ui_scale, (-1, -1))
         pen.draw_focus_ring(image.get_rect())
         self.set_dimensions(rect.size)
         self.set_relative_position(rect.topleft)
@@ -318,7 +318,7 @@ class DialogCard(UIElement):
         super().__init__(whole, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
         palette = dialog.host.palette
         self._set_image(
-            _rounded_card_image(whole.size, dialog.px(self.RADIUS), dialog.px(1), palette.surface, palette.edge)
+            _rounded_card_image(whole.size, dialog.to_px(self.RADIUS), dialog.to_px(1), palette.surface, palette.edge)
         )
 
 
@@ -355,10 +355,10 @@ class DialogHeading:
     def __init__(self, dialog: DialogInterface, rect: pygame.Rect) -> None:
         self.dialog = dialog
         # Make the image smaller than `rect`, so that it does not cover the rounded corners of the card.
-        inset = dialog.px(12)
-        self.painted_title = PaintedElement(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
-        side = dialog.px(28)
-        spot = pygame.Rect(rect.right - dialog.px(20) - side, dialog.px(16), side, side)
+        inset = dialog.to_px(12)
+        self.painted_title = PaintedElement(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint_heading)
+        side = dialog.to_px(28)
+        spot = pygame.Rect(rect.right - dialog.to_px(20) - side, dialog.to_px(16), side, side)
         self.close_button = Button(dialog, spot, "\u00d7", dialog.cancel)
         self.close_button.can_focus = (
             False  # the Tab key skips this button, because the Escape key closes the dialog too
@@ -368,21 +368,21 @@ class DialogHeading:
     def repaint(self) -> None:
         self.painted_title.repaint()
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_heading(self, pen: Canvas) -> None:
         dialog = self.dialog
         box = pygame.Rect(self.painted_title.relative_rect)
-        left, middle = dialog.px(24) - box.x, dialog.px(30) - box.y
-        room = box.width - left - dialog.px(48)
+        left, middle = dialog.to_px(24) - box.x, dialog.to_px(30) - box.y
+        room = box.width - left - dialog.to_px(48)
         used = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=room)
-        hint_left = left + used + dialog.px(14)
+        hint_left = left + used + dialog.to_px(14)
         if hint := dialog.shown_hint:
             pen.text(
-                (hint_left, middle + dialog.px(2)),
+                (hint_left, middle + dialog.to_px(2)),
                 hint,
                 size=13,
                 colour=pen.palette.dim,
                 middle=True,
-                width=max(0, room - used - dialog.px(14)),
+                width=max(0, room - used - dialog.to_px(14)),
             )
 
 
@@ -423,7 +423,7 @@ class TextLabel(PaintedControl):
             self.text, self.colour_name = text, role or self.colour_name
             self.repaint()
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         colour = getattr(pen.palette, self.colour_name)
         if self.is_centred:
@@ -460,14 +460,14 @@ class ProblemNote(PaintedControl):
     def has_room_for_text(self, text: str) -> bool:
         pen = self.dialog.pen
         width, height = self.element.surface.get_size()
-        return len(wrap_breaking_words(pen, text, width, self.FONT_SIZE)) * pen.px(self.FONT_SIZE * 1.45) <= height
+        return len(wrap_breaking_words(pen, text, width, self.FONT_SIZE)) * pen.to_px(self.FONT_SIZE * 1.45) <= height
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         if not self.text:
             self._paint_without_problem(pen)
             return
         width, height = pen.surface.get_size()
-        line = pen.px(self.FONT_SIZE * 1.45)
+        line = pen.to_px(self.FONT_SIZE * 1.45)
         lines = wrap_breaking_words(pen, self.text, width, self.FONT_SIZE)
         y = max(0, (height - line * len(lines)) // 2)
         for index, text in enumerate(lines):
@@ -513,7 +513,7 @@ class Button(PaintedControl):
         if self.is_enabled and not self._is_settling:
             self.action()
 
-    def set_settling(self, is_settling: bool) -> None:
+    def set_ignoring_presses(self, is_settling: bool) -> None:
         """Set whether the button ignores presses because it has just replaced another button in the same position.
 
         While it settles, the button looks disabled but keeps the keyboard focus.
@@ -543,14 +543,14 @@ class Button(PaintedControl):
             self.is_enabled = self.can_focus = is_enabled
             self.repaint()
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         colour = pen.palette.warning if self.kind == "danger" else None
         action = _do_nothing if self.is_enabled and not self._is_settling else None
         pen.draw_button("", self.box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
 
 
 class Slider(PaintedControl):
-    """Slider with the steps 0 to `last`, moved by arrow keys, dragging, or a click on its track."""
+    """Slider with the steps 0 to `last_step`, moved by arrow keys, dragging, or a click on its track."""
 
     def __init__(
         self,
@@ -574,15 +574,15 @@ class Slider(PaintedControl):
                 whose steps differ from those of the slider. None to move the slider by its own steps.
             container: Container of the element; by default that of the dialog.
         """
-        self.last, self.changed, self.on_steps = max(1, last), changed, stepped
+        self.last_step, self.on_change, self.on_steps = max(1, last), changed, stepped
         self.value = self._clamped_step(value)
         super().__init__(dialog, rect, container)
 
     def _clamped_step(self, value: int) -> int:
-        return min(max(value, 0), self.last)
+        return min(max(value, 0), self.last_step)
 
     def set(self, value: int) -> None:
-        """Move the handle without calling `changed`."""
+        """Move the handle without calling `on_change`."""
         if self._clamped_step(value) != self.value:
             self.value = self._clamped_step(value)
             self.repaint()
@@ -590,7 +590,7 @@ class Slider(PaintedControl):
     def _change_value(self, value: int) -> None:
         if self._clamped_step(value) != self.value:
             self.set(value)
-            self.changed(self.value)
+            self.on_change(self.value)
 
     def key(self, event: pygame.event.Event) -> bool:
         steps = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_PAGEDOWN: -10, pygame.K_PAGEUP: 10}.get(event.key)
@@ -609,20 +609,20 @@ class Slider(PaintedControl):
         if self.is_pressed and event.type == pygame.MOUSEBUTTONUP and event.button == 1:
             self.is_pressed = False
         elif self.is_pressed and event.type == pygame.MOUSEMOTION:
-            self._change_value(self._value_at(position[0]))
+            self._change_value(self._step_at_x(position[0]))
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.contains_point(position):
             self.is_pressed = True
-            self._change_value(self._value_at(position[0]))
+            self._change_value(self._step_at_x(position[0]))
         else:
             return False
         return True
 
-    def _value_at(self, x: int) -> int:
+    def _step_at_x(self, x: int) -> int:
         rect = self.element.rect
-        return round(self.last * slider_share_at(x - rect.x, rect.width, self.dialog.px(SLIDER_HANDLE_RADIUS)))
+        return round(self.last_step * slider_share_at(x - rect.x, rect.width, self.dialog.to_px(SLIDER_HANDLE_RADIUS)))
 
-    def paint(self, pen: Canvas) -> None:
-        pen.draw_slider("", self.box, self.value / self.last, _ignore_position, _ignore_position, "")
+    def paint_control(self, pen: Canvas) -> None:
+        pen.draw_slider("", self.box, self.value / self.last_step, _ignore_position, _ignore_position, "")
 
 
 class CheckBox(PaintedControl):
@@ -637,34 +637,36 @@ class CheckBox(PaintedControl):
         changed: Callable[[bool], None],
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        self.label, self.is_on, self.changed = label, is_on, changed
+        self.label, self.is_on, self.on_change = label, is_on, changed
         super().__init__(dialog, rect, container)
 
     def set(self, is_on: bool) -> None:
         self.is_on = is_on
         self.repaint()
 
-    def toggle(self) -> None:
+    def toggle_checked(self) -> None:
         self.set(not self.is_on)
-        self.changed(self.is_on)
+        self.on_change(self.is_on)
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key == pygame.K_SPACE and not event.mod & _SHORTCUT_MODIFIERS:
-            self.toggle()
+            self.toggle_checked()
             return True
         return False
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.contains_point(position):
-            self.toggle()
+            self.toggle_checked()
             return True
         return False
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        left = pen.px(4)
+        left = pen.to_px(4)
         pen.draw_check_box("", (left, 0, width, height), self.is_on, _do_nothing)
-        pen.text((left + pen.px(24), height // 2), self.label, size=14, middle=True, width=width - left - pen.px(24))
+        pen.text(
+            (left + pen.to_px(24), height // 2), self.label, size=14, middle=True, width=width - left - pen.to_px(24)
+        )
 
 
 class ChoiceControl(PaintedControl):
@@ -689,7 +691,7 @@ class ChoiceControl(PaintedControl):
             changed: Callback that gets the value of a new choice.
             container: Container of the element; by default that of the dialog.
         """
-        self.options, self.chosen_value, self.changed = list(options), chosen, changed
+        self.options, self.chosen_value, self.on_change = list(options), chosen, changed
         self._hovered_index = -1  # index of the choice under the pointer; -1 for none
         super().__init__(dialog, rect, container)
 
@@ -705,7 +707,7 @@ class ChoiceControl(PaintedControl):
     def choose(self, value: str) -> None:
         if value != self.chosen_value:
             self.set(value)
-            self.changed(value)
+            self.on_change(value)
 
     def key(self, event: pygame.event.Event) -> bool:
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key, 1 if event.key == pygame.K_SPACE else None)
@@ -735,8 +737,8 @@ class ChoiceControl(PaintedControl):
         x = position[0] - self.element.rect.x
         return next((i for i, box in enumerate(self._option_boxes()) if box[0] <= x < box[0] + box[2]), -1)
 
-    def paint(self, pen: Canvas) -> None:
-        pen.draw_segments(
+    def paint_control(self, pen: Canvas) -> None:
+        pen.draw_segmented_control(
             "", self.box, [(value, label, "") for value, label in self.options], self.chosen_value, _ignore_choice
         )
 
@@ -756,7 +758,7 @@ class PaintedArea(PaintedControl):
         self._paint_callback = picture
         super().__init__(dialog, rect, container)
 
-    def paint(self, pen: Canvas) -> None:
+    def paint_control(self, pen: Canvas) -> None:
         self._paint_callback(pen)
 
 
@@ -765,7 +767,7 @@ def _do_nothing() -> None:
 
 
 def _ignore_choice(value: str) -> None:
-    """Ignore a choice, because `ChoiceControl` handles the mouse and uses `Canvas.draw_segments` only to paint."""
+    """Ignore a choice, because `ChoiceControl` handles the mouse itself and uses the canvas only to paint."""
 
 
 def _ignore_position(where: float) -> None:

@@ -18,7 +18,7 @@ class HostInterface(Protocol):
     @property
     def palette(self) -> Palette: ...
     @property
-    def scale(self) -> float: ...
+    def ui_scale(self) -> float: ...
     @property
     def window_size(self) -> tuple[int, int]: ...
 
@@ -42,7 +42,7 @@ class DialogInterface(Protocol):
     @property
     def panel(self) -> UIElement: ...
 
-    def px(self, units: float) -> int:
+    def to_px(self, units: float) -> int:
         """Convert a length in design units to pixels."""
 
     def focus(self, control: Any) -> None:

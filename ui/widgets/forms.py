@@ -51,19 +51,19 @@ class ParamForm:
         """
         self.dialog, self.rect, self.restores_values = dialog, rect, gives_back
         self.values = dict(values)
-        self.changed = changed
+        self.on_change = changed
         self.rows: list[_ParamRow] = []
         self._build_rows(params)
 
     def _build_rows(self, params: Sequence[Param]) -> None:
         dialog, rect = self.dialog, self.rect
         pen = dialog.pen
-        width = rect.width - dialog.px(ScrollBar.WIDTH + 16)
+        width = rect.width - dialog.to_px(ScrollBar.WIDTH + 16)
         heights = [_ParamRow.height(pen, param, width) for param in params]
         self.scroller = ScrollingArea(dialog, rect, sum(heights))
         y = 0
         for param, height in zip(params, heights, strict=True):
-            row = pygame.Rect(dialog.px(4), y, width, height)
+            row = pygame.Rect(dialog.to_px(4), y, width, height)
             self.rows.append(_ParamRow(self, param, row))
             y += height
 
@@ -76,12 +76,12 @@ class ParamForm:
             row.kill()
         self.scroller.kill()
 
-    def update(self, seconds: float) -> None:
+    def update_rows(self, seconds: float) -> None:
         for row in self.rows:
-            row.update(seconds)
+            row.update_row(seconds)
 
     def report_pending_changes(self) -> None:
-        """Report all pending changes to the callback `changed` now, without waiting for the pause."""
+        """Report all pending changes to the callback `on_change` now, without waiting for the pause."""
         for row in self.rows:
             row.report_pending_change()
 
@@ -191,8 +191,8 @@ class _ParamRow:
         self._debounce_s = 0.0  # seconds until the pending change is reported
         self.controls: list[Control] = []
         self._value: Value = form.values.get(param.name, param.default)
-        px = form.dialog.px
-        self.text = PaintedArea(form.dialog, rect, self._paint, form.scroller.content_container)
+        px = form.dialog.to_px
+        self.text = PaintedArea(form.dialog, rect, self._paint_row, form.scroller.content_container)
         control_rect = pygame.Rect(rect.x, rect.y + px(_NAME_HEIGHT), rect.width - px(4), px(_CONTROL_HEIGHT))
         self._build_controls(control_rect)
         for control in self.controls:
@@ -202,8 +202,8 @@ class _ParamRow:
     def height(pen: Canvas, param: Param, width: int) -> int:
         lines = max(len(pen.wrap_text(text, width, _HELP_SIZE)) for text in (param.help, _longest_problem_text(param)))
         if param.kind is bool:
-            return pen.px(_CONTROL_HEIGHT + _HELP_LINE_HEIGHT * lines + _GAP)
-        return pen.px(_NAME_HEIGHT + _CONTROL_HEIGHT + 4 + _HELP_LINE_HEIGHT * max(1, lines) + _GAP)
+            return pen.to_px(_CONTROL_HEIGHT + _HELP_LINE_HEIGHT * lines + _GAP)
+        return pen.to_px(_NAME_HEIGHT + _CONTROL_HEIGHT + 4 + _HELP_LINE_HEIGHT * max(1, lines) + _GAP)
 
     # --- controls -------------------------------------------------------------------------------------
 
@@ -232,15 +232,15 @@ class _ParamRow:
 
     def _build_number_controls(self, control_rect: pygame.Rect) -> None:
         dialog, inside = self.form.dialog, self.form.scroller.content_container
-        field_width = dialog.px(_FIELD_WIDTH)
-        self.scale = _SliderScale(self.param) if _has_range(self.param) else None
-        room = control_rect.width - field_width - dialog.px(14)
+        field_width = dialog.to_px(_FIELD_WIDTH)
+        self.scale = _SliderScale(self.param) if _has_value_range(self.param) else None
+        room = control_rect.width - field_width - dialog.to_px(14)
         if self.scale:
-            track_height = dialog.px(18)
+            track_height = dialog.to_px(18)
             track = pygame.Rect(control_rect.x, control_rect.centery - track_height // 2, room, track_height)
             first_step = self.scale.step_of_value(float(self._value))
             slider = Slider(
-                dialog, track, first_step, self.scale.last, self._on_slider_moved, self._on_slider_stepped, inside
+                dialog, track, first_step, self.scale.last_step, self._on_slider_moved, self._on_slider_stepped, inside
             )
             self.slider: Slider | None = slider
             self.controls.append(slider)
@@ -269,14 +269,14 @@ class _ParamRow:
         assert self.scale is not None
         self._value = self.scale.value_at_step(slider_step)
         self.field.set(self._number_text(self._value))
-        self._schedule_report(_DRAG_DEBOUNCE_S)
+        self._schedule_change_report(_DRAG_DEBOUNCE_S)
 
     def _on_slider_stepped(self, steps: int) -> None:
         assert self.scale is not None and self.slider is not None
         self._value = self.scale.value_after_steps(float(self._value), steps)
         self._update_slider()
         self.field.set(self._number_text(self._value))
-        self._schedule_report(_DRAG_DEBOUNCE_S)
+        self._schedule_change_report(_DRAG_DEBOUNCE_S)
 
     def parse_typed_text(self, text: str) -> None:
         """Parse the text of the field; while the text is invalid, the slider shows the parameter's current value."""
@@ -289,7 +289,7 @@ class _ParamRow:
             self.show_problem(error.problems[0], is_wrong=True)
             return
         self._update_slider()
-        self._schedule_report(_TYPING_DEBOUNCE_S)
+        self._schedule_change_report(_TYPING_DEBOUNCE_S)
 
     def _update_slider(self) -> None:
         if self.slider and self.scale:
@@ -303,18 +303,18 @@ class _ParamRow:
 
     def _on_value_entered(self, value: Value) -> None:
         self._value = value
-        self._schedule_report(0.0)
+        self._schedule_change_report(0.0)
 
     # --- reporting changes ----------------------------------------------------------------------------
 
-    def _schedule_report(self, rest_s: float) -> None:
+    def _schedule_change_report(self, rest_s: float) -> None:
         self.is_pending, self._debounce_s = True, rest_s
         if self.problem:
             self.show_problem("")
         if rest_s == 0.0:
             self.report_pending_change()
 
-    def update(self, seconds: float) -> None:
+    def update_row(self, seconds: float) -> None:
         if self.is_pending:
             self._debounce_s -= seconds
             if self._debounce_s <= 0.0:
@@ -326,13 +326,13 @@ class _ParamRow:
         self.is_pending = False
         if self._value != self.form.values.get(self.param.name):
             self.form.values[self.param.name] = self._value
-            self.form.changed(self.param.name, self._value)
+            self.form.on_change(self.param.name, self._value)
 
     def show_value(self, value: Value) -> None:
         self.form.values[self.param.name] = value
         if self.problem:
             self.show_problem("")
-        if value == self._value and not self._differs_from_text():
+        if value == self._value and not self._does_value_differ_from_text():
             return
         self._value = value
         control = self.controls[0]
@@ -344,7 +344,7 @@ class _ParamRow:
             self._update_slider()
             self.field.set(self._number_text(value))
 
-    def _differs_from_text(self) -> bool:
+    def _does_value_differ_from_text(self) -> bool:
         return hasattr(self, "field") and self.field.text != self._number_text(self._value)
 
     def replace_choices(self, choices: Sequence[str]) -> None:
@@ -360,7 +360,7 @@ class _ParamRow:
     def has_room_for_text(self, problem: str) -> bool:
         pen, (width, height) = self.form.dialog.pen, self.text.element.surface.get_size()
         lines = len(pen.wrap_text(problem, width, _HELP_SIZE))
-        return lines * pen.px(_HELP_SIZE * 1.45) <= height - pen.px(self._help_top)
+        return lines * pen.to_px(_HELP_SIZE * 1.45) <= height - pen.to_px(self._help_text_top)
 
     def kill(self) -> None:
         self.text.kill()
@@ -369,22 +369,22 @@ class _ParamRow:
 
     # --- drawing --------------------------------------------------------------------------------------
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_row(self, pen: Canvas) -> None:
         param, palette = self.param, pen.palette
         width = pen.surface.get_width()
         is_check = param.kind is bool
         if not is_check:
-            used = pen.text((0, pen.px(2)), display_name_of_param(param), size=14, width=width)
+            used = pen.text((0, pen.to_px(2)), display_name_of_param(param), size=14, width=width)
             if param.symbol:
-                pen.text((used + pen.px(8), pen.px(3)), param.symbol, size=12, face="mono", colour=palette.dim)
-        top = pen.px(self._help_top)
-        left = pen.px(28) if is_check else 0
+                pen.text((used + pen.to_px(8), pen.to_px(3)), param.symbol, size=12, face="mono", colour=palette.dim)
+        top = pen.to_px(self._help_text_top)
+        left = pen.to_px(28) if is_check else 0
         text, colour = (self.problem, palette.warning) if self.problem else (param.help, palette.dim)
         height = pen.surface.get_height() - top
         pen.draw_wrapped_text((left, top, width - left, height), text, size=_HELP_SIZE, colour=colour)
 
     @property
-    def _help_top(self) -> int:
+    def _help_text_top(self) -> int:
         return _CONTROL_HEIGHT if self.param.kind is bool else _NAME_HEIGHT + _CONTROL_HEIGHT + 4
 
 
@@ -400,26 +400,26 @@ class _SliderScale:
         self.is_log = self.high / self.base > 60 and self.high > 60
         self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
         counted = (self.high - self.low) / self.step
-        self.last = _MAX_SLIDER_STEPS if self.is_log or counted > _MAX_SLIDER_STEPS else max(1, round(counted))
+        self.last_step = _MAX_SLIDER_STEPS if self.is_log or counted > _MAX_SLIDER_STEPS else max(1, round(counted))
         # Number of steps reserved for the value 0, which has no logarithm: 0 or 1
         self._zero_steps = 1 if self.is_log and self.low <= 0 else 0
 
     def step_of_value(self, value: float) -> int:
         """Return the slider step that is closest to a value of the parameter."""
         if not self.is_log:
-            return round((value - self.low) / (self.high - self.low) * self.last)
+            return round((value - self.low) / (self.high - self.low) * self.last_step)
         if value < self.base:
             return 0
         share = math.log(value / self.base) / math.log(self.high / self.base)
-        return round(self._zero_steps + share * (self.last - self._zero_steps))
+        return round(self._zero_steps + share * (self.last_step - self._zero_steps))
 
     def value_at_step(self, place: int) -> Value:
         """Return the value at a slider step, rounded to a multiple of the parameter's step."""
         if not self.is_log:
-            return self._rounded_and_clamped(self.low + place / self.last * (self.high - self.low), self.step)
+            return self._rounded_and_clamped(self.low + place / self.last_step * (self.high - self.low), self.step)
         if place < self._zero_steps:
             return self._rounded_and_clamped(0.0, 1.0)
-        share = (place - self._zero_steps) / (self.last - self._zero_steps)
+        share = (place - self._zero_steps) / (self.last_step - self._zero_steps)
         value = self.base * (self.high / self.base) ** share
         return self._rounded_and_clamped(value, self._step_size_at(value))
 
@@ -452,7 +452,7 @@ def _longest_problem_text(param: Param) -> str:
     return "" if param.kind is bool or param.choices else f"expected {param.describe_legal_values()}, got '{'0' * 12}'"
 
 
-def _has_range(param: Param) -> bool:
+def _has_value_range(param: Param) -> bool:
     return param.low is not None and param.high is not None and param.high > param.low and param.name != "seed"
 
 

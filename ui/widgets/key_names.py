@@ -30,7 +30,7 @@ _NAME_BY_KEY = {
 _MODIFIER_NAMES = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", pygame.KMOD_ALT))
 
 
-def with_cmd_as_ctrl(mod: int, platform: str = sys.platform) -> int:
+def modifiers_with_cmd_as_ctrl(mod: int, platform: str = sys.platform) -> int:
     """Return the modifiers of a key press; on a Mac, replace Cmd by Ctrl, so that Cmd shortcuts work as with Ctrl."""
     if platform != "darwin" or not mod & pygame.KMOD_META:
         return mod

@@ -94,7 +94,7 @@ class RowList(ScrollingControl):
         )
         self._hovered_index = -1  # index of the row under the pointer; -1 for none
         self._last_click = (-1, -10_000)  # index of the row and time in milliseconds of the last click
-        self.element = PaintedElement(dialog, rect, self._paint, container)
+        self.element = PaintedElement(dialog, rect, self._paint_list, container)
         self.set(items, place, tells=False)
 
     # --- contents ---------------------------------------------------------------------------------
@@ -108,9 +108,11 @@ class RowList(ScrollingControl):
             tells: Whether to notify the caller of the selection by the callback `on_selected`.
         """
         self.items = list(items)
-        self._row_height = self.dialog.px(TALL_ROW_HEIGHT if any(item.detail for item in self.items) else ROW_HEIGHT)
-        self.head = self.dialog.px(LIST_HEADER_HEIGHT) if any(column.title for column in self.columns) else 0
-        self.scroll_bar.set_heights(self.element.surface.get_height() - self.head, len(self.items) * self._row_height)
+        self._row_height = self.dialog.to_px(TALL_ROW_HEIGHT if any(item.detail for item in self.items) else ROW_HEIGHT)
+        self.head = self.dialog.to_px(LIST_HEADER_HEIGHT) if any(column.title for column in self.columns) else 0
+        self.scroll_bar.set_viewport_and_content_heights(
+            self.element.surface.get_height() - self.head, len(self.items) * self._row_height
+        )
         self.place = -1
         self.select(place, tells=tells)
 
@@ -180,7 +182,7 @@ class RowList(ScrollingControl):
         x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
         if event.type == pygame.MOUSEMOTION:
             self._set_hovered_row(
-                self._row_index_at(y) if self.contains_point(position) and not self.is_on_bar(position) else -1
+                self._row_index_at(y) if self.contains_point(position) and not self.is_on_scroll_bar(position) else -1
             )
         if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or not self.contains_point(position):
             return False
@@ -226,23 +228,25 @@ class RowList(ScrollingControl):
         This happens only in a sortable list whose columns do not all fit. The columns keep their widths, because
         numbers in narrower columns would be shortened.
         """
-        needed = self.dialog.px(_PINNED_WIDTH) + sum(self.dialog.px(column.width) for column in self.columns)
-        return self.sort_by is not None and not self.columns[0].width and needed > self._columns_width
+        needed = self.dialog.to_px(_PINNED_WIDTH) + sum(self.dialog.to_px(column.width) for column in self.columns)
+        return self.sort_by is not None and not self.columns[0].width and needed > self._total_columns_width
 
     @property
-    def _columns_width(self) -> int:
-        px = self.dialog.px
-        return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.scroll_bar.is_needed else 0)
+    def _total_columns_width(self) -> int:
+        px = self.dialog.to_px
+        return int(self.element.surface.get_width()) - (
+            px(ScrollBar.WIDTH + 6) if self.scroll_bar.is_scrolling_needed else 0
+        )
 
     def _pinned_column_spans(self) -> list[tuple[int, int]]:
         """Return left edge and width of each column in pixels while the first column is pinned.
 
         Columns that are scrolled out of view have width 0.
         """
-        px, left = self.dialog.px, self.dialog.px(_PINNED_WIDTH)
+        px, left = self.dialog.to_px, self.dialog.to_px(_PINNED_WIDTH)
         boxes = [(0, left)]
         for index, column in enumerate(self.columns[1:], 1):
-            has_room = left + px(column.width) <= self._columns_width - px(_ARROW_WIDTH)
+            has_room = left + px(column.width) <= self._total_columns_width - px(_ARROW_WIDTH)
             is_seen = (
                 index >= self._first_scrolled_column
                 and has_room
@@ -267,10 +271,10 @@ class RowList(ScrollingControl):
         if not self._is_first_column_pinned:
             return False
         visible = [index for index, (_, width) in enumerate(self._column_spans()) if width and index]
-        if x >= self._columns_width - self.dialog.px(_ARROW_WIDTH) and visible[-1] < len(self.columns) - 1:
+        if x >= self._total_columns_width - self.dialog.to_px(_ARROW_WIDTH) and visible[-1] < len(self.columns) - 1:
             self._first_scrolled_column = min(visible[-1], self._first_scrolled_column + max(1, len(visible) - 1))
         elif (
-            self.dialog.px(_PINNED_WIDTH - _ARROW_WIDTH) <= x < self.dialog.px(_PINNED_WIDTH)
+            self.dialog.to_px(_PINNED_WIDTH - _ARROW_WIDTH) <= x < self.dialog.to_px(_PINNED_WIDTH)
             and self._first_scrolled_column > 1
         ):
             self._first_scrolled_column = max(1, self._first_scrolled_column - max(1, len(visible) - 1))
@@ -279,12 +283,12 @@ class RowList(ScrollingControl):
         self.element.repaint()
         return True
 
-    def _paint_arrows(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
+    def _paint_scroll_arrows(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
         middle, ink = self.head // 2, pen.palette.accent
         if self._first_scrolled_column > 1:
-            _draw_sideways_arrow(pen, pen.px(_PINNED_WIDTH - _ARROW_WIDTH // 2), middle, -1, ink)
+            _draw_sideways_arrow(pen, pen.to_px(_PINNED_WIDTH - _ARROW_WIDTH // 2), middle, -1, ink)
         if not boxes[-1][1]:
-            _draw_sideways_arrow(pen, self._columns_width - pen.px(_ARROW_WIDTH // 2), middle, 1, ink)
+            _draw_sideways_arrow(pen, self._total_columns_width - pen.to_px(_ARROW_WIDTH // 2), middle, 1, ink)
 
     def _row_index_at(self, y: int) -> int:
         row = int((y - self.head + self.scroll_bar.position) // self._row_height)
@@ -301,7 +305,7 @@ class RowList(ScrollingControl):
         """Return left edge and width of each column, in pixels."""
         if self._is_first_column_pinned:
             return self._pinned_column_spans()
-        px, room = self.dialog.px, self._columns_width
+        px, room = self.dialog.to_px, self._total_columns_width
         fixed = sum(px(column.width) for column in self.columns)
         shares = sum(1 for column in self.columns if not column.width)
         if shares:
@@ -317,16 +321,18 @@ class RowList(ScrollingControl):
             left += width
         return boxes
 
-    def _paint(self, pen: Canvas) -> None:
+    def _paint_list(self, pen: Canvas) -> None:
         width = self.element.surface.get_width()
         boxes = self._column_spans()
         if not self.items:
-            pen.text((pen.px(_CELL_PADDING), self.head + pen.px(14)), self.empty_text, size=14, colour=pen.palette.dim)
+            pen.text(
+                (pen.to_px(_CELL_PADDING), self.head + pen.to_px(14)), self.empty_text, size=14, colour=pen.palette.dim
+            )
         first = int(self.scroll_bar.position // self._row_height)
         last = min(len(self.items), first + self.scroll_bar.view // self._row_height + 2)
         for index in range(first, last):
             self._paint_row(pen, index, self.head + index * self._row_height - round(self.scroll_bar.position), boxes)
-        self.scroll_bar.paint(pen, width, self.head)
+        self.scroll_bar.paint_scroll_bar(pen, width, self.head)
         if self.head:
             self._paint_header(pen, boxes)
 
@@ -339,32 +345,34 @@ class RowList(ScrollingControl):
                 continue
             is_sorted = self.sort_by is not None and self.sort_by[0] == index
             colour = palette.accent if is_sorted else palette.dim
-            mark = pen.px(12) if is_sorted else 0
+            mark = pen.to_px(12) if is_sorted else 0
             title_width = self._paint_cell(
                 pen, column.title, left, room - mark, self.head // 2, column.align, 12, "sans", colour
             )
             if is_sorted and self.sort_by:
                 arrow_x = (
-                    left + room - pen.px(_CELL_PADDING) - mark + pen.px(6)
+                    left + room - pen.to_px(_CELL_PADDING) - mark + pen.to_px(6)
                     if column.align == "right"
-                    else left + pen.px(_CELL_PADDING + 5) + title_width
+                    else left + pen.to_px(_CELL_PADDING + 5) + title_width
                 )
                 _draw_sort_arrow(pen, arrow_x, self.head // 2, self.sort_by[1], colour)
         if self._is_first_column_pinned:
-            self._paint_arrows(pen, boxes)
+            self._paint_scroll_arrows(pen, boxes)
         pen.draw_horizontal_line(0, self.head - 1, width)
 
     def _paint_row(self, pen: Canvas, index: int, top: int, boxes: list[tuple[int, int]]) -> None:
         item, palette = self.items[index], pen.palette
-        width = self._columns_width if self._is_first_column_pinned else boxes[-1][0] + boxes[-1][1]
+        width = self._total_columns_width if self._is_first_column_pinned else boxes[-1][0] + boxes[-1][1]
         box = (0, top, width, self._row_height - 1)
         if index == self.place:
             pen.fill_box(box, selection_tint(pen, 0.30 if self.has_focus else 0.18), 5)
             if self.has_focus:
-                pen.fill_box((0, top + pen.px(4), pen.px(3), self._row_height - 1 - pen.px(8)), palette.accent, 1.5)
+                pen.fill_box(
+                    (0, top + pen.to_px(4), pen.to_px(3), self._row_height - 1 - pen.to_px(8)), palette.accent, 1.5
+                )
         elif index == self._hovered_index:
             pen.fill_box(box, mix_colours(palette.surface, palette.hover, 0.5), 5)
-        middle = top + (pen.px(16) if item.detail else self._row_height // 2)
+        middle = top + (pen.to_px(16) if item.detail else self._row_height // 2)
         for i, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
             if not room:
                 continue
@@ -372,16 +380,21 @@ class RowList(ScrollingControl):
             text = item.cells[i] if i < len(item.cells) else ""
             self._paint_cell(pen, text, left, room, middle, column.align, 14, column.face, getattr(palette, role))
         if item.detail:
-            position = (pen.px(_CELL_PADDING), top + pen.px(35))
+            position = (pen.to_px(_CELL_PADDING), top + pen.to_px(35))
             pen.text(
-                position, item.detail, size=12, colour=palette.dim, middle=True, width=width - pen.px(2 * _CELL_PADDING)
+                position,
+                item.detail,
+                size=12,
+                colour=palette.dim,
+                middle=True,
+                width=width - pen.to_px(2 * _CELL_PADDING),
             )
 
     @staticmethod
     def _paint_cell(
         pen: Canvas, text: str, left: int, room: int, middle: int, align: str, size: float, face: str, colour: Any
     ) -> int:
-        pad = pen.px(_CELL_PADDING)
+        pad = pen.to_px(_CELL_PADDING)
         if face == "mono":
             size -= 1  # the mono font (Fira Code) is taller than the sans font (Noto Sans) at the same font size
         if align == "right":
@@ -393,10 +406,10 @@ class RowList(ScrollingControl):
 
 
 def _draw_sideways_arrow(pen: Canvas, x: int, y: int, direction: int, colour: Any) -> None:
-    a, b = pen.px(3) * direction, pen.px(5)
+    a, b = pen.to_px(3) * direction, pen.to_px(5)
     pen.fill_polygon([(x - a, y - b), (x - a, y + b), (x + a, y)], colour)
 
 
 def _draw_sort_arrow(pen: Canvas, x: int, y: int, points_down: bool, colour: Any) -> None:
-    a, b = pen.px(4), pen.px(3) * (1 if points_down else -1)
+    a, b = pen.to_px(4), pen.to_px(3) * (1 if points_down else -1)
     pen.fill_polygon([(x - a, y - b), (x + a, y - b), (x, y + b)], colour)

@@ -26,26 +26,26 @@ class ScrollBar:
         self._grab_offset: float | None = None  # pixels from the top of the thumb to the pointer; None while released
 
     @property
-    def last(self) -> int:
+    def max_position(self) -> int:
         """Return the largest scroll position, in pixels."""
         return max(0, self.whole - self.view)
 
     @property
-    def is_needed(self) -> bool:
-        return self.last > 0
+    def is_scrolling_needed(self) -> bool:
+        return self.max_position > 0
 
     @property
-    def is_dragged(self) -> bool:
+    def is_thumb_dragged(self) -> bool:
         """Return whether the thumb is being dragged."""
         return self._grab_offset is not None
 
-    def set_heights(self, view: int, whole: int) -> None:
+    def set_viewport_and_content_heights(self, view: int, whole: int) -> None:
         """Set the heights of viewport and content, and keep the scroll position in range."""
         self.view, self.whole = max(1, view), max(1, whole)
         self.scroll_to(self.position)
 
     def scroll_to(self, position: float) -> None:
-        self.position = min(max(0.0, position), self.last)
+        self.position = min(max(0.0, position), self.max_position)
 
     def scroll_into_view(self, top: float, bottom: float) -> None:
         """Scroll just far enough to make a range of the content visible, given by its top and bottom in pixels."""
@@ -57,10 +57,10 @@ class ScrollBar:
     def thumb_span(self, least: int) -> tuple[int, int]:
         """Return top and height of the thumb within the viewport, in pixels; `least` is the minimum height."""
         height = max(least, round(self.view * self.view / self.whole))
-        top = round((self.view - height) * self.position / self.last) if self.last else 0
+        top = round((self.view - height) * self.position / self.max_position) if self.max_position else 0
         return top, min(height, self.view)
 
-    def begin_drag(self, y: float, least: int) -> None:
+    def begin_thumb_drag(self, y: float, least: int) -> None:
         """Begin to drag the thumb; if the press is outside the thumb, first centre the thumb on the press.
 
         Args:
@@ -76,21 +76,21 @@ class ScrollBar:
     def centre_thumb_on(self, y: float, least: int) -> None:
         """Scroll so that the middle of the thumb is `y` pixels below the top of the viewport."""
         _, height = self.thumb_span(least)
-        self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
+        self.scroll_to(self.max_position * (y - height / 2) / max(1, self.view - height))
 
     def drag(self, y: float, least: int) -> None:
         if self._grab_offset is not None:
             _, height = self.thumb_span(least)
-            self.scroll_to(self.last * (y - self._grab_offset) / max(1, self.view - height))
+            self.scroll_to(self.max_position * (y - self._grab_offset) / max(1, self.view - height))
 
-    def end_drag(self) -> None:
+    def end_thumb_drag(self) -> None:
         self._grab_offset = None
 
-    def paint(self, pen: Canvas, right: int, top: int) -> None:
-        if self.is_needed:
-            start, height = self.thumb_span(pen.px(MIN_THUMB_HEIGHT))
-            width = pen.px(self.WIDTH)
-            colour = mix_colours(pen.palette.raised, pen.palette.dim, 0.55 if self.is_dragged else 0.3)
+    def paint_scroll_bar(self, pen: Canvas, right: int, top: int) -> None:
+        if self.is_scrolling_needed:
+            start, height = self.thumb_span(pen.to_px(MIN_THUMB_HEIGHT))
+            width = pen.to_px(self.WIDTH)
+            colour = mix_colours(pen.palette.raised, pen.palette.dim, 0.55 if self.is_thumb_dragged else 0.3)
             pen.fill_box((right - width, top + start, width, height), colour, self.WIDTH / 2)
 
 
@@ -123,15 +123,15 @@ class ScrollingControl(Control):
         return True
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if self.scroll_bar.is_dragged:
+        if self.scroll_bar.is_thumb_dragged:
             return self._handle_drag(event, position)
         if not self.contains_point(position):
             return False
         if event.type == pygame.MOUSEWHEEL:
             self.scroll_to(self.scroll_bar.position - whole_wheel_steps(event.y) * _LINES_PER_WHEEL_STEP * self.line)
             return True
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_bar(position):
-            self.scroll_bar.begin_drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB_HEIGHT))
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_scroll_bar(position):
+            self.scroll_bar.begin_thumb_drag(self._y_in_viewport(position), self.dialog.to_px(MIN_THUMB_HEIGHT))
             self.is_pressed = True
             self.element.repaint()
             return True
@@ -140,9 +140,9 @@ class ScrollingControl(Control):
     def _handle_drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event while the thumb is dragged, also if the pointer is outside the control."""
         if event.type == pygame.MOUSEMOTION:
-            self.scroll_bar.drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB_HEIGHT))
+            self.scroll_bar.drag(self._y_in_viewport(position), self.dialog.to_px(MIN_THUMB_HEIGHT))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
-            self.scroll_bar.end_drag()
+            self.scroll_bar.end_thumb_drag()
             self.is_pressed = False
         else:
             return False
@@ -152,10 +152,10 @@ class ScrollingControl(Control):
     def _y_in_viewport(self, position: tuple[int, int]) -> int:
         return int(position[1] - self.element.rect.y - self.head)
 
-    def is_on_bar(self, position: tuple[int, int]) -> bool:
+    def is_on_scroll_bar(self, position: tuple[int, int]) -> bool:
         x = position[0] - self.element.rect.x
-        is_right = x >= self.element.surface.get_width() - self.dialog.px(ScrollBar.WIDTH + 4)
-        return self.scroll_bar.is_needed and is_right and self._y_in_viewport(position) >= 0
+        is_right = x >= self.element.surface.get_width() - self.dialog.to_px(ScrollBar.WIDTH + 4)
+        return self.scroll_bar.is_scrolling_needed and is_right and self._y_in_viewport(position) >= 0
 
 
 class ScrollingArea(ScrollingControl):
@@ -178,16 +178,16 @@ class ScrollingArea(ScrollingControl):
         self.content_container = UIContainer(
             pygame.Rect(0, 0, rect.width, max(rect.height, whole)), dialog.host.gui, container=self._clip_container
         )
-        self.scroll_bar.set_heights(rect.height, whole)
-        strip = dialog.px(ScrollBar.WIDTH + 4)
+        self.scroll_bar.set_viewport_and_content_heights(rect.height, whole)
+        strip = dialog.to_px(ScrollBar.WIDTH + 4)
         self.element = PaintedElement(
-            dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint, height=3
+            dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint_scroll_bar, height=3
         )
         self.element.repaint()
 
     @property
     def line(self) -> int:
-        return self.dialog.px(_FORM_LINE_HEIGHT)
+        return self.dialog.to_px(_FORM_LINE_HEIGHT)
 
     def scroll_to(self, position: float) -> None:
         super().scroll_to(position)
@@ -220,8 +220,8 @@ class ScrollingArea(ScrollingControl):
         super().kill()
         self._clip_container.kill()
 
-    def _paint(self, pen: Canvas) -> None:
-        self.scroll_bar.paint(pen, pen.surface.get_width(), 0)
+    def _paint_scroll_bar(self, pen: Canvas) -> None:
+        self.scroll_bar.paint_scroll_bar(pen, pen.surface.get_width(), 0)
 
 
 def whole_wheel_steps(count: float) -> int:

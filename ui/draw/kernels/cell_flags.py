@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.kernels import log
 from sim.kernels.jit import kernel
-from sim.kernels.learned import h_excess
+from sim.kernels.learned import learned_h_excess
 from sim.kernels.search import CLOSED as IS_CLOSED
 
 FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16  # flags for the terrain of a cell
@@ -97,7 +97,7 @@ def update_search_flags(words, nodes, number, s):
 
 
 @kernel
-def compute_all_flags(words, terrain, nodes, number):
+def compute_flags_of_all_cells(words, terrain, nodes, number):
     """Compute the flags of all cells from their terrain flags and the current search. Writes: words."""
     for s in range(words.size):
         word = np.int64(terrain[s])
@@ -107,7 +107,7 @@ def compute_all_flags(words, terrain, nodes, number):
 
 
 @kernel
-def recompute_flags(words, terrain, nodes, number, cells):
+def recompute_flags_of_cells(words, terrain, nodes, number, cells):
     """Compute the flags of cells whose terrain changed; their flag DETOUR is cleared. Writes: words."""
     for i in range(cells.size):
         s = np.int64(cells[i])
@@ -202,7 +202,7 @@ def restore_open_flag(words, moves, step, s, root):
 
 
 @kernel
-def heat_band(value, limits):
+def heat_band_of_value(value, limits):
     """Return the heat band of a value: how many of the eight limits it exceeds. Limits are in ascending order.
 
     The sum is unrolled so that the compiler makes it branch-free and processes many cells at once (SIMD).
@@ -217,7 +217,7 @@ def heat_band(value, limits):
 def compute_count_bands(counts, limits, bands):
     """Compute the heat bands of all cells from their counts, such as visits. Writes: bands."""
     for s in range(counts.size):
-        bands[s] = heat_band(counts[s], limits)
+        bands[s] = heat_band_of_value(counts[s], limits)
 
 
 @kernel
@@ -226,7 +226,7 @@ def update_count_bands(counts, limits, bands, cells):
     largest = np.int64(0)
     for i in range(cells.size):
         s = cells[i]
-        bands[s] = heat_band(counts[s], limits)
+        bands[s] = heat_band_of_value(counts[s], limits)
         largest = max(largest, np.int64(counts[s]))
     return largest
 
@@ -246,7 +246,7 @@ def count_scrubbing_moves(cells, marks, first, been, counts):
 
 
 @kernel
-def max_count(counts):
+def largest_count(counts):
     """Return the largest element of an array of counts."""
     largest = counts[0]
     for s in range(counts.size):
@@ -259,8 +259,8 @@ def compute_learned_bands(learned, limits, bands):
     """Compute the heat bands of all cells from h - h0 (learned minus initial h). Returns its maximum. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
-        value = h_excess(learned, s)
-        bands[s] = heat_band(value, limits)
+        value = learned_h_excess(learned, s)
+        bands[s] = heat_band_of_value(value, limits)
         largest = max(largest, value)
     return largest
 
@@ -274,14 +274,14 @@ def update_learned_bands(learned, limits, bands, first):
     largest = 0.0
     for change in range(first, learned.target[0].changes):
         s = learned.changed[change % learned.changed.size]
-        value = h_excess(learned, s)
-        bands[s] = heat_band(value, limits)
+        value = learned_h_excess(learned, s)
+        bands[s] = heat_band_of_value(value, limits)
         largest = max(largest, value)
     return largest
 
 
 @kernel
-def g_for_heat(nodes, words, s):
+def g_for_heat_map(nodes, words, s):
     """Return g of cell s for the heat map: at least MIN_G if the search knows the cell, otherwise 0 (no heat)."""
     if not words[s] & KNOWN:
         return 0.0
@@ -294,8 +294,8 @@ def compute_g_bands(nodes, words, limits, bands):
     """Compute the heat bands of all cells from their g. Returns the largest g. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
-        value = g_for_heat(nodes, words, s)
-        bands[s] = heat_band(value, limits)
+        value = g_for_heat_map(nodes, words, s)
+        bands[s] = heat_band_of_value(value, limits)
         largest = max(largest, value)
     return largest
 
@@ -314,8 +314,8 @@ def update_g_bands(nodes, words, width, limits, bands, cells):
         for near_y in range(max(0, y - 1), min(height, y + 2)):
             for near_x in range(max(0, x - 1), min(width, x + 2)):
                 s = near_y * width + near_x
-                value = g_for_heat(nodes, words, s)
-                bands[s] = heat_band(value, limits)
+                value = g_for_heat_map(nodes, words, s)
+                bands[s] = heat_band_of_value(value, limits)
                 largest = max(largest, value)
     return largest
 

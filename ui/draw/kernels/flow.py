@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.kernels.jit import kernel
 from sim.kernels.octile import NO_DIRECTION
-from ui.draw.kernels.paint import first_pixel_of, first_visible_cell, stamp_mask
+from ui.draw.kernels.paint import first_pixel_of_cells, first_visible_cell, stamp_mask
 
 
 @kernel
@@ -15,16 +15,16 @@ def stamp_flow(frame, nodes, number, masks, colour):
     """
     zoom, size = frame.zoom, masks.shape[1]
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = first_pixel_of(row, frame.top, zoom)
+        y0 = first_pixel_of_cells(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        y1 = first_pixel_of_cells(row + 1, frame.top, zoom)
         for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = first_pixel_of(column, frame.left, zoom)
+            x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             node = nodes[row * frame.map_width + column]
             if node.search == number and node.came != NO_DIRECTION:
-                x = x0 + (first_pixel_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
+                x = x0 + (first_pixel_of_cells(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
                 stamp_mask(frame, masks[np.int64(node.came)], x, y, colour)

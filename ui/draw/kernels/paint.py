@@ -29,7 +29,7 @@ class Viewport(NamedTuple):
 
 
 @kernel
-def first_pixel_of(cell, origin, zoom):
+def first_pixel_of_cells(cell, origin, zoom):
     """Return the first pixel of a column (or row) of cells, relative to the edge of the map area; may be negative."""
     return np.int64(np.ceil((cell - origin) * zoom - 0.5))
 
@@ -38,7 +38,7 @@ def first_pixel_of(cell, origin, zoom):
 def first_visible_cell(origin, zoom, cells):
     """Return the first column (or row) of cells that covers a pixel of the map area."""
     cell = max(np.int64(0), np.int64(np.floor(origin)) - 1)
-    while cell < cells and first_pixel_of(cell + 1, origin, zoom) <= 0:
+    while cell < cells and first_pixel_of_cells(cell + 1, origin, zoom) <= 0:
         cell += 1
     return cell
 
@@ -50,10 +50,10 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
     Returns the range of pixels that show the map, as (first, last + 1). Writes: out.
     """
     cell = first_visible_cell(origin, zoom, cells)
-    from_x = min(max(np.int64(0), first_pixel_of(cell, origin, zoom)), pixels)
+    from_x = min(max(np.int64(0), first_pixel_of_cells(cell, origin, zoom)), pixels)
     start = from_x
     while cell < cells and start < pixels:
-        end = min(np.int64(pixels), first_pixel_of(cell + 1, origin, zoom))
+        end = min(np.int64(pixels), first_pixel_of_cells(cell + 1, origin, zoom))
         for x in range(start, end):
             out[x] = cell
         start = max(start, end)
@@ -262,16 +262,16 @@ def paint_cell_frames(frame, words, bit, colour):
     """Paint a frame, 1 px wide, inside every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = first_pixel_of(row, frame.top, zoom)
+        y0 = first_pixel_of_cells(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        y1 = first_pixel_of_cells(row + 1, frame.top, zoom)
         for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = first_pixel_of(column, frame.left, zoom)
+            x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             if np.int64(words[row * frame.map_width + column]) & bit:
-                paint_outline(frame, x0 + 1, y0 + 1, first_pixel_of(column + 1, frame.left, zoom), y1, colour)
+                paint_outline(frame, x0 + 1, y0 + 1, first_pixel_of_cells(column + 1, frame.left, zoom), y1, colour)
 
 
 @kernel
@@ -282,11 +282,11 @@ def paint_wall_edges(frame, words, bits, px, colour):
     """
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
     for row in range(first_visible_cell(frame.top, zoom, height), height):
-        y0, y1 = first_pixel_of(row, frame.top, zoom), first_pixel_of(row + 1, frame.top, zoom)
+        y0, y1 = first_pixel_of_cells(row, frame.top, zoom), first_pixel_of_cells(row + 1, frame.top, zoom)
         if y0 >= frame.height:
             break
         for column in range(first_visible_cell(frame.left, zoom, width), width):
-            x0, x1 = first_pixel_of(column, frame.left, zoom), first_pixel_of(column + 1, frame.left, zoom)
+            x0, x1 = first_pixel_of_cells(column, frame.left, zoom), first_pixel_of_cells(column + 1, frame.left, zoom)
             if x0 >= frame.width:
                 break
             if np.int64(words[row * width + column]) & bits:
@@ -320,13 +320,13 @@ def paint_heat_dots(frame, bands, band, size, colour):
     """Paint a square of `size` pixels in the middle of every cell of one heat band. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0, y1 = first_pixel_of(row, frame.top, zoom), first_pixel_of(row + 1, frame.top, zoom)
+        y0, y1 = first_pixel_of_cells(row, frame.top, zoom), first_pixel_of_cells(row + 1, frame.top, zoom)
         if y0 >= frame.height:
             break
         for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
             if bands[row * frame.map_width + column] != band:
                 continue
-            x0, x1 = first_pixel_of(column, frame.left, zoom), first_pixel_of(column + 1, frame.left, zoom)
+            x0, x1 = first_pixel_of_cells(column, frame.left, zoom), first_pixel_of_cells(column + 1, frame.left, zoom)
             x, y = x0 + (x1 - x0 - size + 1) // 2, y0 + (y1 - y0 - size + 1) // 2
             fill_rect(frame, x, y, x + size, y + size, colour)
 
@@ -339,11 +339,11 @@ def paint_textures(frame, words, masks, colours):
     """
     zoom = frame.zoom
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = first_pixel_of(row, frame.top, zoom)
+        y0 = first_pixel_of_cells(row, frame.top, zoom)
         if y0 >= frame.height:
             break
         for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = first_pixel_of(column, frame.left, zoom)
+            x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             word = np.int64(words[row * frame.map_width + column])
@@ -357,16 +357,16 @@ def paint_cell_symbols(frame, words, bit, mask, colour):
     """Stamp an alpha mask into the middle of every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom, size = frame.zoom, mask.shape[0]
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = first_pixel_of(row, frame.top, zoom)
+        y0 = first_pixel_of_cells(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        y1 = first_pixel_of_cells(row + 1, frame.top, zoom)
         for column in range(first_visible_cell(frame.left, zoom, frame.map_width), frame.map_width):
-            x0 = first_pixel_of(column, frame.left, zoom)
+            x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             if np.int64(words[row * frame.map_width + column]) & bit:
-                x = x0 + (first_pixel_of(column + 1, frame.left, zoom) - x0 - size + 1) // 2
+                x = x0 + (first_pixel_of_cells(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
                 stamp_mask(frame, mask, x, y, colour)
 
@@ -381,16 +381,16 @@ def paint_outline(frame, x0, y0, x1, y1, colour):
 
 
 @kernel
-def paint_grid(frame, words, colour):
+def paint_grid_lines(frame, words, colour):
     """Paint grid lines, 1 px wide, between passable cells; walls have outlines instead. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
-        y0 = first_pixel_of(row, frame.top, zoom)
+        y0 = first_pixel_of_cells(row, frame.top, zoom)
         if y0 >= frame.height:
             break
-        y1 = first_pixel_of(row + 1, frame.top, zoom)
+        y1 = first_pixel_of_cells(row + 1, frame.top, zoom)
         for column in range(first_visible_cell(frame.left, zoom, width), width):
-            x0 = first_pixel_of(column, frame.left, zoom)
+            x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
             s = row * width + column
@@ -399,16 +399,22 @@ def paint_grid(frame, words, colour):
             if column > 0 and words[s - 1] & PASSABLE:
                 fill_rect(frame, x0, y0, x0 + 1, y1, colour)
             if row > 0 and words[s - width] & PASSABLE:
-                fill_rect(frame, x0, y0, first_pixel_of(column + 1, frame.left, zoom), y0 + 1, colour)
+                fill_rect(frame, x0, y0, first_pixel_of_cells(column + 1, frame.left, zoom), y0 + 1, colour)
 
 
 @kernel
-def frame_cells(frame, cells, px, colour):
+def paint_frames_of_listed_cells(frame, cells, px, colour):
     """Paint a frame, `px` wide, inside each listed cell, one pixel away from its border. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
-        x0, y0 = first_pixel_of(column, frame.left, frame.zoom) + 1, first_pixel_of(row, frame.top, frame.zoom) + 1
-        x1, y1 = first_pixel_of(column + 1, frame.left, frame.zoom), first_pixel_of(row + 1, frame.top, frame.zoom)
+        x0, y0 = (
+            first_pixel_of_cells(column, frame.left, frame.zoom) + 1,
+            first_pixel_of_cells(row, frame.top, frame.zoom) + 1,
+        )
+        x1, y1 = (
+            first_pixel_of_cells(column + 1, frame.left, frame.zoom),
+            first_pixel_of_cells(row + 1, frame.top, frame.zoom),
+        )
         for inset in range(px):
             paint_outline(frame, x0 + inset, y0 + inset, x1 - inset, y1 - inset, colour)
 
@@ -418,9 +424,9 @@ def tint_cells(frame, cells, colour, alpha):
     """Blend a colour over the listed cells, for example the cells that a brush would change. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
-        x0, y0 = first_pixel_of(column, frame.left, frame.zoom), first_pixel_of(row, frame.top, frame.zoom)
-        x1 = max(x0 + 1, first_pixel_of(column + 1, frame.left, frame.zoom))
-        y1 = max(y0 + 1, first_pixel_of(row + 1, frame.top, frame.zoom))
+        x0, y0 = first_pixel_of_cells(column, frame.left, frame.zoom), first_pixel_of_cells(row, frame.top, frame.zoom)
+        x1 = max(x0 + 1, first_pixel_of_cells(column + 1, frame.left, frame.zoom))
+        y1 = max(y0 + 1, first_pixel_of_cells(row + 1, frame.top, frame.zoom))
         for y in range(max(y0, 0) + frame.y, min(y1, frame.height) + frame.y):
             for x in range(max(x0, 0) + frame.x, min(x1, frame.width) + frame.x):
                 frame.pixels[y, x] = blend_colour(frame.pixels[y, x], colour, alpha)

@@ -10,7 +10,7 @@ from sim.kernels import log
 from sim.kernels.jit import kernel
 from sim.kernels.octile import DX, DY, NO_DIRECTION
 from ui.draw.kernels.cell_flags import KNOWN
-from ui.draw.kernels.paint import fill_rect, first_pixel_of, first_visible_cell
+from ui.draw.kernels.paint import fill_rect, first_pixel_of_cells, first_visible_cell
 
 BACK_MOVE_OFFSET = 0.28
 """Offset of a back-move from the line of the forward move, in cells."""
@@ -35,31 +35,34 @@ def stroke_line(frame, ax, ay, bx, by, width, colour):
 
 
 @kernel
-def middle_of_cells(cell, origin, zoom):
+def middle_pixel_of_cells(cell, origin, zoom):
     """Return the middle of a column (or row) of cells, in pixels of the map area; n + 0.5 is between two pixels."""
     if zoom < 1.0:
         return (cell + 0.5 - origin) * zoom - 0.5
-    return 0.5 * (first_pixel_of(cell, origin, zoom) + first_pixel_of(cell + 1, origin, zoom) - 1)
+    return 0.5 * (first_pixel_of_cells(cell, origin, zoom) + first_pixel_of_cells(cell + 1, origin, zoom) - 1)
 
 
 @kernel
 def cell_middle_x(frame, s):
     """Return the x of the middle of cell s, in pixels of the map area."""
-    return middle_of_cells(s % frame.map_width, frame.left, frame.zoom)
+    return middle_pixel_of_cells(s % frame.map_width, frame.left, frame.zoom)
 
 
 @kernel
 def cell_middle_y(frame, s):
     """Return the y of the middle of cell s, in pixels of the map area."""
-    return middle_of_cells(s // frame.map_width, frame.top, frame.zoom)
+    return middle_pixel_of_cells(s // frame.map_width, frame.top, frame.zoom)
 
 
 @kernel
 def stroke_move(frame, s, dx, dy, width, colour):
     """Draw a line from the middle of cell s to the middle of its neighbour at (dx, dy). Writes: frame.pixels."""
     column, row = s % frame.map_width, s // frame.map_width
-    ax, ay = middle_of_cells(column, frame.left, frame.zoom), middle_of_cells(row, frame.top, frame.zoom)
-    bx, by = middle_of_cells(column + dx, frame.left, frame.zoom), middle_of_cells(row + dy, frame.top, frame.zoom)
+    ax, ay = middle_pixel_of_cells(column, frame.left, frame.zoom), middle_pixel_of_cells(row, frame.top, frame.zoom)
+    bx, by = (
+        middle_pixel_of_cells(column + dx, frame.left, frame.zoom),
+        middle_pixel_of_cells(row + dy, frame.top, frame.zoom),
+    )
     stroke_line(frame, ax, ay, bx, by, width, colour)
 
 
@@ -231,10 +234,10 @@ def stroke_tree(frame, words, nodes, number, width, colour):
     """Draw a line from every cell in view that the search knows to its parent. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(max(0, first_visible_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
-        if first_pixel_of(row - 1, frame.top, zoom) >= frame.height:
+        if first_pixel_of_cells(row - 1, frame.top, zoom) >= frame.height:
             break
         for column in range(max(0, first_visible_cell(frame.left, zoom, frame.map_width) - 1), frame.map_width):
-            if first_pixel_of(column - 1, frame.left, zoom) >= frame.width:
+            if first_pixel_of_cells(column - 1, frame.left, zoom) >= frame.width:
                 break
             s = row * frame.map_width + column
             if not words[s] & KNOWN or nodes[s].search != number or nodes[s].came == NO_DIRECTION:

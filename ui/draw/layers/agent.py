@@ -13,7 +13,7 @@ from ui.draw.kernels.crowd import stamp_agents_of_kind
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import Swatch
 from ui.model.crowds import Crowd
 
@@ -27,18 +27,18 @@ def draw(picture: MapPainter) -> None:
     if picture.walker is not None:
         x, y = _map_point_of_agent(picture, picture.walker)
         picture.draw_marker("agent", x, y)
-        picture.point_to_cell(picture.walker.position, picture.palette.agent)
+        picture.draw_arrow_to_cell(picture.walker.position, picture.palette.agent)
 
 
 def _draw_crowd(picture: MapPainter, crowd: Crowd) -> None:
     """Draw a marker for each agent of a crowd. Walking agents are drawn last, on top of stopped agents."""
-    kinds, glide = states_of_crowd(crowd.numbers), float(picture.extras.glide)
+    kinds, glide = agent_states_of_crowd(crowd.numbers), float(picture.extras.glide)
     for kind, name in ((ARRIVED, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker_masks(name, picture.zoom, picture.ui_scale, picture.palette):
             stamp_agents_of_kind(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
 
 
-def states_of_crowd(numbers: CrowdCounts) -> npt.NDArray[np.uint8]:
+def agent_states_of_crowd(numbers: CrowdCounts) -> npt.NDArray[np.uint8]:
     """Return the state of each agent of a crowd: WALKING, THERE (arrived) or STUCK (stopped without arriving)."""
     kinds = np.where(numbers.arrived_mask, ARRIVED, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
     return kinds.astype(np.uint8)
@@ -65,8 +65,11 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         if not drawing.has_shown_agent:
             return
     x, y = drawing.xy(drawing.view.position)
-    fill, edge = hex_code(drawing.palette.agent), hex_code(drawing.palette.casing_dark)
-    yield f'<circle cx="{x}" cy="{y}" r="{short_decimal(drawing.marker_radius * 1.05)}" fill="{fill}" stroke="{edge}"/>'
+    fill, edge = hex_code_of_colour(drawing.palette.agent), hex_code_of_colour(drawing.palette.casing_dark)
+    yield (
+        f'<circle cx="{x}" cy="{y}" r="{short_decimal_text(drawing.marker_radius * 1.05)}" fill="{fill}" stroke="'
+        f'{edge}"/>'
+    )
 
 
 def _crowd_elements(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
@@ -74,8 +77,8 @@ def _crowd_elements(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
     there = crowd.numbers.arrived_mask
     for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):
         dots = "".join(f"M{x} {y}h0" for x, y in drawing.points_of_cells(crowd.numbers.cells[chosen]))
-        for more, ink in ((0.3, hex_code(drawing.palette.casing_dark)), (0.0, hex_code(colour))):
-            width = short_decimal(drawing.marker_radius * (1.2 + more))
+        for more, ink in ((0.3, hex_code_of_colour(drawing.palette.casing_dark)), (0.0, hex_code_of_colour(colour))):
+            width = short_decimal_text(drawing.marker_radius * (1.2 + more))
             if dots:
                 yield f'<path d="{dots}" stroke="{ink}" stroke-width="{width}" stroke-linecap="round"/>'
 

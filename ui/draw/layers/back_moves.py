@@ -10,7 +10,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import RECENT_TICKS, MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import Point, short_decimal
+from ui.draw.svg_paths import Point, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 from ui.model.trails import Trail
@@ -34,7 +34,7 @@ def draw(picture: MapPainter) -> None:
     arm = _chevron_arm_length(picture)
     for extra, colour in picture.thin_strokes_with_casing(picture.palette.back_move):
         strokes.stroke_back_moves(
-            frame, moves.cells, moves.directions, moves.count, moves.seen, width, extra, colour, arm
+            frame, moves.cells, moves.directions, moves.count, moves.listed_directions, width, extra, colour, arm
         )
         strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
 
@@ -78,13 +78,17 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         ux, uy = wx / length, wy / length
         x, y = bx + ox - ux * 0.2, by + oy - uy * 0.2
         parts.append(
-            f"M{short_decimal(ax + ox + ux * 0.2)} {short_decimal(ay + oy + uy * 0.2)}L{short_decimal(x)} "
-            f"{short_decimal(y)}"
+            f"M{short_decimal_text(ax + ox + ux * 0.2)} {short_decimal_text(ay + oy + uy * 0.2)}L"
+            f"{short_decimal_text(x)} "
+            f"{short_decimal_text(y)}"
         )
         for side in (1.0, -1.0):
             tip_x, tip_y = x - (ux - side * uy) * arm * 0.7, y - (uy + side * ux) * arm * 0.7
-            parts.append(f"M{short_decimal(x)} {short_decimal(y)}L{short_decimal(tip_x)} {short_decimal(tip_y)}")
-    return drawing.cased_line("".join(parts), drawing.palette.back_move, 1.0)
+            parts.append(
+                f"M{short_decimal_text(x)} {short_decimal_text(y)}L{short_decimal_text(tip_x)} "
+                f"{short_decimal_text(tip_y)}"
+            )
+    return drawing.line_with_casing("".join(parts), drawing.palette.back_move, 1.0)
 
 
 def straight_back_move_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import Swatch
 
 
@@ -23,16 +23,16 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         x, y = drawing.xy(drawing.agent.best)
         r, colour = drawing.marker_radius * 0.8, drawing.palette.best
         data = (
-            f"M{short_decimal(x - r)} {y}L{x} {short_decimal(y - r)}L{short_decimal(x + r)} {y}L{x} "
-            f"{short_decimal(y + r)}z"
+            f"M{short_decimal_text(x - r)} {y}L{x} {short_decimal_text(y - r)}L{short_decimal_text(x + r)} {y}L{x} "
+            f"{short_decimal_text(y + r)}z"
         )
-        yield f'<path fill="{hex_code(colour)}" stroke="{drawing.casing_colour(colour)}" d="{data}"/>'
+        yield f'<path fill="{hex_code_of_colour(colour)}" stroke="{drawing.casing_colour(colour)}" d="{data}"/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     colour = drawing.palette.best
     edge = f'stroke="{drawing.casing_colour(colour)}" stroke-width=".08"'
-    return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{hex_code(colour)}" {edge}/>'
+    return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{hex_code_of_colour(colour)}" {edge}/>'
 
 
 LAYER = Layer(

@@ -16,7 +16,7 @@ from ui.draw.layer import Layer
 from ui.draw.layers.records import cells_of_record, records_of_agent
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 
@@ -62,29 +62,34 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     for verdict, cells in tried_records(drawing.agent):
         is_taken = verdict == ACCEPTED
         colour, width = (
-            hex_code(palette.agent if is_taken else palette.tracing),
-            short_decimal(line * (1.5 if is_taken else 0.5)),
+            hex_code_of_colour(palette.agent if is_taken else palette.tracing),
+            short_decimal_text(line * (1.5 if is_taken else 0.5)),
         )
-        yield f'<path stroke="{colour}" stroke-width="{width}" d="{_line_through(drawing, cells)}"/>'
+        yield f'<path stroke="{colour}" stroke-width="{width}" d="{_svg_line_through_cells(drawing, cells)}"/>'
         if not is_taken:
             climb = ends_of_failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
-            dashes = f'stroke-dasharray="{short_decimal(line)} {short_decimal(2 * line)}"'
-            yield f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_line_through(drawing, climb)}"/>'
+            dashes = f'stroke-dasharray="{short_decimal_text(line)} {short_decimal_text(2 * line)}"'
             yield (
-                f'<path stroke="{colour}" stroke-width="{short_decimal(line)}" d="'
-                f'{_cross_path(drawing, int(climb[1]))}"/>'
+                f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_svg_line_through_cells(drawing, climb)}'
+                '"/>'
+            )
+            yield (
+                f'<path stroke="{colour}" stroke-width="{short_decimal_text(line)}" d="'
+                f'{_svg_cross_path(drawing, int(climb[1]))}"/>'
             )
 
 
-def _line_through(drawing: SvgPainter, cells: Cells) -> str:
+def _svg_line_through_cells(drawing: SvgPainter, cells: Cells) -> str:
     return "M" + "L".join(f"{x} {y}" for x, y in drawing.points_of_cells(cells))
 
 
-def _cross_path(drawing: SvgPainter, cell: int) -> str:
+def _svg_cross_path(drawing: SvgPainter, cell: int) -> str:
     (x, y), r = drawing.xy(cell), 0.6 * drawing.marker_radius
     return (
-        f"M{short_decimal(x - r)} {short_decimal(y - r)}L{short_decimal(x + r)} {short_decimal(y + r)}M"
-        f"{short_decimal(x - r)} {short_decimal(y + r)}L{short_decimal(x + r)} {short_decimal(y - r)}"
+        f"M{short_decimal_text(x - r)} {short_decimal_text(y - r)}L{short_decimal_text(x + r)} "
+        f"{short_decimal_text(y + r)}M"
+        f"{short_decimal_text(x - r)} {short_decimal_text(y + r)}L{short_decimal_text(x + r)} "
+        f"{short_decimal_text(y - r)}"
     )
 
 

@@ -14,7 +14,7 @@ from ui.draw.theme import pack_colour
 def draw(picture: MapPainter) -> None:
     if picture.has_cell_symbols and not picture.has_heat:
         edge = pack_colour(closed_edge_colour(picture.palette))
-        paint.paint_cell_frames(picture.frame, picture.cells.words, cell_flags.CLOSED, edge)
+        paint.paint_cell_frames(picture.frame, picture.cells.flags, cell_flags.CLOSED, edge)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -25,7 +25,7 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.fill_cells(drawing.words & cell_flags.CLOSED != 0, drawing.palette.closed)
+    return drawing.cell_fill_elements(drawing.flags & cell_flags.CLOSED != 0, drawing.palette.closed)
 
 
 LAYER = Layer(

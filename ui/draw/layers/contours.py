@@ -10,7 +10,7 @@ from ui.draw.layer import Layer
 from ui.draw.map_colours import contour_colour
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 
@@ -58,7 +58,7 @@ def draw(picture: MapPainter) -> None:
         picture.frame, *contour_lines(contours, grid.free, grid.width), picture.to_pixels(1), pack_colour(colour)
     )
     if picture.zoom >= NUMBERS_FROM_PX:
-        picture.write(contour_labels(contours), NUMBER_SIZE, colour)
+        picture.write_texts(contour_labels(contours), NUMBER_SIZE, colour)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -70,13 +70,13 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if contours is None:
         return
     x, y, arcs = contour_lines(contours, grid.free, grid.width)
-    colour = hex_code(contour_colour(drawing.palette))
+    colour = hex_code_of_colour(contour_colour(drawing.palette))
     data = "".join(
-        f"M{short_decimal(x[u])} {short_decimal(y[u])}L{short_decimal(x[v])} {short_decimal(y[v])}"
+        f"M{short_decimal_text(x[u])} {short_decimal_text(y[u])}L{short_decimal_text(x[v])} {short_decimal_text(y[v])}"
         for u, v in arcs.tolist()
     )
-    yield f'<path stroke="{colour}" stroke-width="{short_decimal(0.4 * drawing.line)}" d="{data}"/>'
-    size = short_decimal(1.8 * drawing.marker_radius)
+    yield f'<path stroke="{colour}" stroke-width="{short_decimal_text(0.4 * drawing.line)}" d="{data}"/>'
+    size = short_decimal_text(1.8 * drawing.marker_radius)
     for text, cell in contour_labels(contours):
         left, top = drawing.xy(cell)
         yield f'<text x="{left}" y="{top}" font-size="{size}" fill="{colour}" stroke="none">{text}</text>'

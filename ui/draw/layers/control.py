@@ -13,7 +13,7 @@ from sim.kernels import log
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
@@ -46,23 +46,26 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    r, width = 0.8 * drawing.marker_radius, short_decimal(0.6 * drawing.line)
+    r, width = 0.8 * drawing.marker_radius, short_decimal_text(0.6 * drawing.line)
     for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.CAP_HIT)):
-        look = f'fill="none" stroke="{hex_code(drawing.palette.arrived)}" stroke-width="{width}"'
+        look = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.arrived)}" stroke-width="{width}"'
         yield (
-            f'<rect x="{short_decimal(x - r)}" y="{short_decimal(y - r)}" width="{short_decimal(2 * r)}" height="'
-            f'{short_decimal(2 * r)}" {look}/>'
+            f'<rect x="{short_decimal_text(x - r)}" y="{short_decimal_text(y - r)}" width="{short_decimal_text(2 * r)}'
+            '" height="'
+            f'{short_decimal_text(2 * r)}" {look}/>'
         )
     for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.REENTERED)):
-        look = f'fill="none" stroke="{hex_code(drawing.palette.agent)}" stroke-width="{width}"'
-        yield f'<circle cx="{x}" cy="{y}" r="{short_decimal(r)}" {look}/>'
+        look = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.agent)}" stroke-width="{width}"'
+        yield f'<circle cx="{x}" cy="{y}" r="{short_decimal_text(r)}" {look}/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     if not any(cells_with_event(drawing.trail, mark).size for _, mark in _MARKS):
         return ""
-    square = f'<rect x=".2" y=".2" width=".6" height=".6" fill="none" stroke="{hex_code(drawing.palette.arrived)}"'
-    ring = f'<circle cx="1.5" cy=".5" r=".3" fill="none" stroke="{hex_code(drawing.palette.agent)}"'
+    square = (
+        f'<rect x=".2" y=".2" width=".6" height=".6" fill="none" stroke="{hex_code_of_colour(drawing.palette.arrived)}"'
+    )
+    ring = f'<circle cx="1.5" cy=".5" r=".3" fill="none" stroke="{hex_code_of_colour(drawing.palette.agent)}"'
     return f'{square} stroke-width=".12"/>{ring} stroke-width=".12"/>'
 
 

@@ -14,7 +14,7 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.fill_cells(drawing.words & cell_flags.DETOUR != 0, detour_colour(drawing.palette))
+    return drawing.cell_fill_elements(drawing.flags & cell_flags.DETOUR != 0, detour_colour(drawing.palette))
 
 
 LAYER = Layer(

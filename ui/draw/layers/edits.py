@@ -14,7 +14,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 from ui.model.run import EDIT_SHOWN_TICKS, Edits
@@ -49,9 +49,9 @@ def edit_marks_of(picture: MapPainter) -> EditMarks:
     edits, snapshot = picture.extras.edits, picture.snapshot
     spacing = 1 if picture.has_cell_symbols else ceil(picture.to_pixels(MIN_SPACING) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
-    kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.kept.get("edits")
+    kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.layer_caches.get("edits")
     if kept is None or kept[0] != key:
-        kept = picture.scratch.kept["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
+        kept = picture.scratch.layer_caches["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
     return kept[1]
 
 
@@ -87,15 +87,15 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     for cell, (_, is_blocked) in drawing.edits.items():
         x, y = drawing.xy(cell)
         if is_blocked:
-            crosses.append(f"M{short_decimal(x - 0.3)} {short_decimal(y - 0.3)}l.6 .6m-.6 0l.6-.6")
+            crosses.append(f"M{short_decimal_text(x - 0.3)} {short_decimal_text(y - 0.3)}l.6 .6m-.6 0l.6-.6")
         else:
-            squares.append(f"M{short_decimal(x - 0.3)} {short_decimal(y - 0.3)}h.6v.6h-.6z")
-    yield from drawing.cased_line("".join(crosses), drawing.palette.text, 0.8)
-    yield from drawing.cased_line("".join(squares), drawing.palette.text, 0.8)
+            squares.append(f"M{short_decimal_text(x - 0.3)} {short_decimal_text(y - 0.3)}h.6v.6h-.6z")
+    yield from drawing.line_with_casing("".join(crosses), drawing.palette.text, 0.8)
+    yield from drawing.line_with_casing("".join(squares), drawing.palette.text, 0.8)
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    ink = f'fill="none" stroke="{hex_code(drawing.palette.text)}" stroke-width=".12"'
+    ink = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.text)}" stroke-width=".12"'
     return f'<path d="M.2 .2l.6 .6m-.6 0l.6-.6M1.2 .2h.6v.6h-.6z" {ink}/>'
 
 

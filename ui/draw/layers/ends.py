@@ -7,7 +7,7 @@ import numpy as np
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, rect_attributes, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, rect_attributes, short_decimal_text
 from ui.draw.swatch import Swatch
 from ui.draw.theme import RED
 
@@ -28,7 +28,7 @@ def draw(picture: MapPainter) -> None:
     if carried is not None and carried.is_refused:
         picture.cross_out_cell(carried.cell, RED)
     if goal >= 0:
-        picture.point_to_cell(goal, picture.palette.path)
+        picture.draw_arrow_to_cell(goal, picture.palette.path)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -39,17 +39,17 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     start, goal = drawing.view.start, drawing.view.goal
     if not drawing.has_shown_agent and drawing.crowd is not None:
         start, goal = drawing.crowd.ends((start, goal))
-    ink, around = hex_code(drawing.palette.path), drawing.casing_colour(drawing.palette.path)
+    ink, around = hex_code_of_colour(drawing.palette.path), drawing.casing_colour(drawing.palette.path)
     (sx, sy), (gx, gy) = drawing.xy(start), drawing.xy(goal)
     size = drawing.marker_radius
     for colour, width in ((around, 2.4), (ink, 1.2)):
-        stroke = f'stroke="{colour}" stroke-width="{short_decimal(width * drawing.line)}"'
+        stroke = f'stroke="{colour}" stroke-width="{short_decimal_text(width * drawing.line)}"'
         if start >= 0:
             yield f"<rect {rect_attributes(sx - size, sy - size, 2 * size, 2 * size)} {stroke}/>"
         if goal >= 0:
-            yield f'<circle cx="{gx}" cy="{gy}" r="{short_decimal(size * 1.25)}" {stroke}/>'
+            yield f'<circle cx="{gx}" cy="{gy}" r="{short_decimal_text(size * 1.25)}" {stroke}/>'
     if goal >= 0:
-        yield f'<circle cx="{gx}" cy="{gy}" r="{short_decimal(size * 0.45)}" fill="{ink}" stroke="{around}"/>'
+        yield f'<circle cx="{gx}" cy="{gy}" r="{short_decimal_text(size * 0.45)}" fill="{ink}" stroke="{around}"/>'
 
 
 LAYER = Layer(

@@ -14,7 +14,7 @@ from ui.draw.kernels.flow import stamp_flow
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import Swatch
 from ui.draw.theme import pack_colour
 
@@ -59,15 +59,16 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         tail_x, tail_y = x - dx, y - dy
         left, right = (tail_x - dy * 0.62, tail_y + dx * 0.62), (tail_x + dy * 0.62, tail_y - dx * 0.62)
         parts.append(
-            f"M{short_decimal(x + dx)} {short_decimal(y + dy)}L{short_decimal(left[0])} {short_decimal(left[1])}L"
-            f"{short_decimal(right[0])} {short_decimal(right[1])}z"
+            f"M{short_decimal_text(x + dx)} {short_decimal_text(y + dy)}L{short_decimal_text(left[0])} "
+            f"{short_decimal_text(left[1])}L"
+            f"{short_decimal_text(right[0])} {short_decimal_text(right[1])}z"
         )
     if parts:
-        yield f'<path fill="{hex_code(drawing.palette.tree)}" stroke="none" d="{"".join(parts)}"/>'
+        yield f'<path fill="{hex_code_of_colour(drawing.palette.tree)}" stroke="none" d="{"".join(parts)}"/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    return f'<path d="M1.3 .5L.8 .2L.8 .8z" fill="{hex_code(drawing.palette.tree)}"/>'
+    return f'<path d="M1.3 .5L.8 .2L.8 .8z" fill="{hex_code_of_colour(drawing.palette.tree)}"/>'
 
 
 LAYER = Layer(

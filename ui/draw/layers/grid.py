@@ -10,7 +10,7 @@ from ui.draw.theme import pack_colour
 
 def draw(picture: MapPainter) -> None:
     if picture.zoom >= marks.TEXTURES_FROM_PX:
-        paint.paint_grid(picture.frame, picture.cells.words, pack_colour(picture.palette.grid_line))
+        paint.paint_grid_lines(picture.frame, picture.cells.flags, pack_colour(picture.palette.grid_line))
 
 
 def draw_swatch(swatch: Swatch) -> None:

@@ -14,7 +14,7 @@ from ui.draw.layer import Layer
 from ui.draw.map_colours import group_colours
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import TINT, SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix_colours, pack_colour
 
@@ -33,7 +33,7 @@ def draw(picture: MapPainter) -> None:
         if is_group_tinted(name, picture.has_cell_symbols, picture.has_heat):
             picture.tint_cells(cells, colours[name], GROUP_ALPHA)
         if picture.has_cell_symbols:
-            picture.frame_cells(cells, colours[name])
+            picture.draw_cell_frames(cells, colours[name])
 
 
 def is_group_tinted(name: str, has_frame: bool, has_heat: bool) -> bool:
@@ -59,16 +59,16 @@ def draw_group_sample(swatch: Swatch, name: str, left: int, right: int) -> None:
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     colours = group_colours(drawing.palette)
     for name, cells in drawing.agent.groups.items():
-        mask = np.zeros(drawing.words.size, np.bool_)
+        mask = np.zeros(drawing.flags.size, np.bool_)
         mask[cells] = True
-        yield from drawing.tint_cells(mask, colours[name])
+        yield from drawing.cell_tint_elements(mask, colours[name])
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     if not drawing.agent.groups:
         return ""
     palette = drawing.palette
-    tint = f'fill="{hex_code(palette.agent)}" fill-opacity="{short_decimal(TINT)}"'
+    tint = f'fill="{hex_code_of_colour(palette.agent)}" fill-opacity="{short_decimal_text(TINT)}"'
     return f'{drawing.box_swatch(palette.free)}<rect width="2" height="1" {tint}/>'
 
 

@@ -11,7 +11,7 @@ from ui.draw.swatch import Swatch
 from ui.draw.theme import pack_colour
 
 
-def is_filled(picture: MapPainter) -> bool:
+def are_open_cells_filled(picture: MapPainter) -> bool:
     """Return whether open cells are filled, because cells are too small for a ring or square inside."""
     return not picture.has_cell_symbols
 
@@ -20,7 +20,7 @@ def draw(picture: MapPainter) -> None:
     if picture.has_cell_symbols and not picture.has_heat:
         mask = marks.open_cell_mask(int(picture.zoom))
         paint.paint_cell_symbols(
-            picture.frame, picture.cells.words, cell_flags.OPEN, mask, pack_colour(picture.palette.open)
+            picture.frame, picture.cells.flags, cell_flags.OPEN, mask, pack_colour(picture.palette.open)
         )
 
 
@@ -32,7 +32,7 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.fill_cells(drawing.words & cell_flags.OPEN != 0, drawing.palette.open)
+    return drawing.cell_fill_elements(drawing.flags & cell_flags.OPEN != 0, drawing.palette.open)
 
 
 LAYER = Layer(
@@ -43,7 +43,7 @@ LAYER = Layer(
     legend="cells generated but not yet expanded",
     filled_flags=cell_flags.OPEN,
     is_replaced_by_heat=True,
-    is_filled=is_filled,
+    is_filled=are_open_cells_filled,
     draw=draw,
     swatch=draw_swatch,
     svg_fill=svg_fill_elements,

@@ -28,8 +28,10 @@ def draw_swatch(swatch: Swatch) -> None:
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     path, head = drawing.agent.path, drawing.agent.head
     if path.size > 1:
-        yield from drawing.cased_line(line_path(drawing.points_of_cells(path[: head + 1])), drawing.palette.path, 1.0)
-        yield from drawing.cased_line(line_path(drawing.points_of_cells(path[head:])), drawing.palette.path, 2.0)
+        yield from drawing.line_with_casing(
+            line_path(drawing.points_of_cells(path[: head + 1])), drawing.palette.path, 1.0
+        )
+        yield from drawing.line_with_casing(line_path(drawing.points_of_cells(path[head:])), drawing.palette.path, 2.0)
 
 
 LAYER = Layer(

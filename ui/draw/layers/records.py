@@ -14,7 +14,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 
@@ -62,11 +62,12 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         return
     x, y, arcs = lines_of_records(records, drawing.width)
     data = "".join(
-        f"M{short_decimal(x[u])} {short_decimal(y[u])}L{short_decimal(x[v])} {short_decimal(y[v])}"
+        f"M{short_decimal_text(x[u])} {short_decimal_text(y[u])}L{short_decimal_text(x[v])} {short_decimal_text(y[v])}"
         for u, v in arcs.tolist()
     )
     yield (
-        f'<path stroke="{hex_code(drawing.palette.dim)}" stroke-width="{short_decimal(0.4 * drawing.line)}" d="{data}'
+        f'<path stroke="{hex_code_of_colour(drawing.palette.dim)}" stroke-width="'
+        f'{short_decimal_text(0.4 * drawing.line)}" d="{data}'
         '"/>'
     )
 

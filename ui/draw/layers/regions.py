@@ -14,7 +14,7 @@ from ui.draw.layer import Layer
 from ui.draw.map_colours import region_colours
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix_colours, pack_colour
 
@@ -54,18 +54,18 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         return
     colours = region_colours(drawing.palette)
     for number, cells in enumerate(regions.cells):
-        mask = np.zeros(drawing.words.size, np.bool_)
+        mask = np.zeros(drawing.flags.size, np.bool_)
         mask[cells] = True
-        yield from drawing.tint_cells(mask, colours[number % len(colours)])
-    colour, width = hex_code(drawing.palette.dim), short_decimal(0.4 * drawing.line)
-    yield f'<path stroke="{colour}" stroke-width="{width}" d="{_arcs_path(regions)}"/>'
+        yield from drawing.cell_tint_elements(mask, colours[number % len(colours)])
+    colour, width = hex_code_of_colour(drawing.palette.dim), short_decimal_text(0.4 * drawing.line)
+    yield f'<path stroke="{colour}" stroke-width="{width}" d="{_svg_arcs_path(regions)}"/>'
 
 
-def _arcs_path(regions: RegionMap) -> str:
+def _svg_arcs_path(regions: RegionMap) -> str:
     """Return SVG path data of the lines between neighbouring regions; the origin is the middle of cell (0, 0)."""
     x, y = regions.x, regions.y
     return "".join(
-        f"M{short_decimal(x[u])} {short_decimal(y[u])}L{short_decimal(x[v])} {short_decimal(y[v])}"
+        f"M{short_decimal_text(x[u])} {short_decimal_text(y[u])}L{short_decimal_text(x[v])} {short_decimal_text(y[v])}"
         for u, v in regions.arcs.tolist()
     )
 
@@ -74,7 +74,10 @@ def svg_swatch(drawing: SvgPainter) -> str:
     if drawing.agent.regions is None:
         return ""
     colours = region_colours(drawing.palette)
-    boxes = (f'<rect x="{i}" width="1" height="1" fill="{hex_code(colours[i])}" fill-opacity=".4"/>' for i in range(2))
+    boxes = (
+        f'<rect x="{i}" width="1" height="1" fill="{hex_code_of_colour(colours[i])}" fill-opacity=".4"/>'
+        for i in range(2)
+    )
     return drawing.box_swatch(drawing.palette.free) + "".join(boxes)
 
 

@@ -17,7 +17,7 @@ def draw(picture: MapPainter) -> None:
         return
     masks = marks.texture_masks(int(picture.zoom))
     colours = tuple(pack_colour(colour) for colour in texture_colours(picture.palette))
-    paint.paint_textures(picture.frame, picture.cells.words, masks, colours)
+    paint.paint_textures(picture.frame, picture.cells.flags, masks, colours)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -28,7 +28,7 @@ def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
     palette = drawing.palette
     kinds = (cell_flags.SWAMP, palette.swamp), (cell_flags.WATER, palette.water), (cell_flags.TREES, palette.trees)
     for bit, colour in kinds:
-        yield from drawing.fill_cells(drawing.words & bit != 0, colour)
+        yield from drawing.cell_fill_elements(drawing.flags & bit != 0, colour)
 
 
 LAYER = Layer(

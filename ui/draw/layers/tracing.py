@@ -6,7 +6,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import line_path, short_decimal
+from ui.draw.svg_paths import line_path, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 
 
@@ -29,10 +29,10 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if drawing.agent.tracing.size > 1:
         line = line_path(drawing.points_of_cells(drawing.agent.tracing))
         dashes = (
-            f' stroke-dasharray="{short_decimal(4 * drawing.line)} {short_decimal(3 * drawing.line)}" '
+            f' stroke-dasharray="{short_decimal_text(4 * drawing.line)} {short_decimal_text(3 * drawing.line)}" '
             'stroke-linecap="butt"'
         )
-        yield from drawing.cased_line(line, drawing.palette.tracing, 1.5, dashes)
+        yield from drawing.line_with_casing(line, drawing.palette.tracing, 1.5, dashes)
 
 
 LAYER = Layer(

@@ -62,7 +62,7 @@ def draw_swatch(swatch: Swatch) -> None:
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     data = "".join(line_path(line) for line in walked_lines(drawing.trail, drawing.width))
-    return drawing.cased_line(data, drawing.palette.trail, 1.0)
+    return drawing.line_with_casing(data, drawing.palette.trail, 1.0)
 
 
 def walked_lines(trail: Trail, width: int) -> list[list[Point]]:

@@ -9,7 +9,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, line_command, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, line_command, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 
@@ -22,7 +22,7 @@ def draw(picture: MapPainter) -> None:
         return
     number, colour = int(search.control[0].search), pack_colour(picture.palette.tree)
     width = picture.to_pixels(1 if picture.zoom < 16 else 2)
-    strokes.stroke_tree(picture.frame, picture.cells.words, search.nodes, number, width, colour)
+    strokes.stroke_tree(picture.frame, picture.cells.flags, search.nodes, number, width, colour)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -41,7 +41,7 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         way = int(nodes[cell]["came"])
         parts.append(f"M{x} {y}{line_command(-int(DX[way]), -int(DY[way]))}")
     if parts:
-        colour, width = hex_code(drawing.palette.tree), short_decimal(0.5 * drawing.line)
+        colour, width = hex_code_of_colour(drawing.palette.tree), short_decimal_text(0.5 * drawing.line)
         yield f'<path stroke="{colour}" stroke-width="{width}" d="{"".join(parts)}"/>'
 
 

@@ -8,7 +8,7 @@ from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
-from ui.draw.svg_paths import hex_code, short_decimal
+from ui.draw.svg_paths import hex_code_of_colour, short_decimal_text
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import pack_colour
 
@@ -27,7 +27,9 @@ def draw(picture: MapPainter) -> None:
     for cell in points[1:].tolist():
         picture.draw_marker_in_cell("waypoint", cell)
     picture.draw_marker_in_cell("best", int(points[0]))
-    picture.write(((str(i + 1), cell) for i, cell in enumerate(points.tolist())), NUMBER_SIZE, picture.palette.best)
+    picture.write_texts(
+        ((str(i + 1), cell) for i, cell in enumerate(points.tolist())), NUMBER_SIZE, picture.palette.best
+    )
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -46,19 +48,19 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     points = drawing.agent.waypoints
     if not points.size:
         return
-    colour, width = hex_code(drawing.palette.best), short_decimal(0.5 * drawing.line)
+    colour, width = hex_code_of_colour(drawing.palette.best), short_decimal_text(0.5 * drawing.line)
     way = [drawing.xy(drawing.view.position), *(drawing.xy(cell) for cell in points.tolist())]
     data = "M" + "L".join(f"{x} {y}" for x, y in way)
     yield f'<path stroke="{colour}" stroke-width="{width}" stroke-dasharray="{width} {width}" d="{data}"/>'
     for number, (x, y) in enumerate(way[1:]):
-        r = short_decimal(drawing.marker_radius * (0.8 if number == 0 else 0.5))
+        r = short_decimal_text(drawing.marker_radius * (0.8 if number == 0 else 0.5))
         yield (
             f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" stroke="{drawing.casing_colour(drawing.palette.best)}'
             '"/>'
         )
-        size, aside = short_decimal(2.2 * drawing.marker_radius), short_decimal(x + drawing.marker_radius)
+        size, aside = short_decimal_text(2.2 * drawing.marker_radius), short_decimal_text(x + drawing.marker_radius)
         look = f'font-size="{size}" font-weight="bold" fill="{colour}" stroke="none"'
-        yield f'<text x="{aside}" y="{short_decimal(y - 0.5 * drawing.marker_radius)}" {look}>{number + 1}</text>'
+        yield f'<text x="{aside}" y="{short_decimal_text(y - 0.5 * drawing.marker_radius)}" {look}>{number + 1}</text>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
