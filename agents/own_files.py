@@ -1,8 +1,8 @@
 """Agents from user files. A file is run only if the user names it, never because another file mentions it.
 
-    spec = load(path)               run the file and register its agent; raises a ConfigError
-    spec = reload(spec.key)         load the saved file again as a new version of the agent
-    is_trusted(path), trust(path)   read or store the user's consent to run exactly this content
+    spec = load_agent_file(path)           run the file and register its agent; raises a ConfigError
+    spec = reload_agent_file(spec.key)     load the saved file again as a new version of the agent
+    is_trusted(path), store_trust(path)    read or store the user's consent to run exactly this content
 
 The key of an agent is the name of its file without `.py`. Every content of the file that was run is a version of the
 agent, named by the first digits of its hash, so a run computed with an old version stays reproducible. A copy of each

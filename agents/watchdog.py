@@ -1,9 +1,9 @@
 """Watchdog that interrupts calls into user code, because an endless loop must not hang the window.
 
-    with WATCHDOG.watching(1.0):
+    with WATCHDOG.watch_call(1.0):
         agent.advance(...)          a CallTimeoutError is raised inside this call after about a second
-    WATCHDOG.is_outside             whether the caller is in the main thread and outside all watched calls
-    attempt(do, 1.0)                run `do` in a watched thread, which is abandoned if it does not return
+    WATCHDOG.is_outside_watched_calls    whether the caller is in the main thread and outside all watched calls
+    run_watched_thread(do, 1.0)          run `do` in a watched thread, which is abandoned if it does not return
 
 A daemon thread counts quarters of a second; the watched calls read no clock. The error is raised between two bytecode
 instructions: a call that blocks in C, such as `time.sleep`, is interrupted only when it returns.

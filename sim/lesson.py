@@ -1,7 +1,7 @@
 """Lessons: runs that are explained in steps. Each step has a text, and claims about the run that a test can check.
 
 ticks = ticks_of_lesson_steps(lesson, specs)     the tick of each step, found by running the lesson
-find_find_broken_claims(lesson, specs)         claims and answers marked as right or wrong that the run contradicts
+find_broken_claims(lesson, specs)         claims and answers marked as right or wrong that the run contradicts
 
 A lesson is deterministic: each run of it has its steps at the same ticks. A measure is a quality measure of an agent
 (sim/measures.py). A row (log.ROW) is the record of what one agent did in one tick.

@@ -4,14 +4,14 @@ A true distance is the cost of the cheapest path from a cell to the shared goal 
 non-optimal if it costs more than it brings the agent nearer to the goal. To judge a move is to find out, by means of
 true distances, whether it is non-optimal.
 
-    optimality.judge_or_queue_moves(agent, metrics, position, rows)    judge moves on the present map, or queue them
-    optimality.judge_queue_with_limit(ticks)    judge queued moves; may use the expansions of `ticks` ticks
-    optimality.prepare_map_change()     judge or drop queued moves, before the map or the goal changes
-    optimality.invalidate_distances(goal, aim)    mark distances as outdated, after the map or goal has changed
-    optimality.has_judged_all_moves(agent)    whether all moves of an agent have been judged
-    optimality.can_judge_all_moves(agent)     whether all moves have been or can still be judged
-    optimality.true_distance(cell)           true distance from a cell to the shared goal
-    optimality.true_distance_within_limit(cell, expansions)    true distance; None: it takes more expansions
+    optimality.judge_or_queue_moves(agent, metrics, position, rows)  judge moves on the present map, or queue them
+    optimality.judge_queue_with_limit(ticks)              judge queued moves; may use the expansions of `ticks` ticks
+    optimality.judge_queue_before_map_change()            judge or drop queued moves, before the map or the goal changes
+    optimality.invalidate_distances(goal, aim)            mark distances as outdated, after the map or goal has changed
+    optimality.has_judged_all_moves(agent)                whether all moves of an agent have been judged
+    optimality.can_judge_all_moves(agent)                 whether all moves have been or can still be judged
+    optimality.true_distance(cell)                        true distance from a cell to the shared goal
+    optimality.true_distance_within_limit(cell, expansions)  true distance; None: it takes more expansions
 
 After a change of the map, the first true distance needs an A* search from the goal to the agents, which takes 60 ms
 on a map of 2048 x 2048 cells. A run without a window makes this search at once. In a window, the search may use only

@@ -1,9 +1,9 @@
 """Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
 
     referee.run_walker(walker, tick, ticks, budget) let an agent act for up to `ticks` ticks
-    referee.stop_agent(walker, what, tick)          stop an agent for the rest of the run
-    referee.verify_status(walker, tick)             stop an agent that reports a false status
-    referee.store_finished_trial(walker)            store the results of a trial that has reached the goal
+    referee.stop_agent(walker, what, tick)       stop an agent for the rest of the run
+    referee.verify_agent_status(walker, tick)    stop an agent that reports a false status
+    referee.store_finished_trial(walker)         store the results of a trial that has reached the goal
 
 A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. A
 batch is a set of agents that act in one kernel call (sim/agent_batch.py); this call also judges their moves. The

@@ -1,6 +1,9 @@
 """docs/: what it shows works, what it names is there, and nothing that files may say is left out."""
 
+import ast
+import builtins
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,58 @@ def test_architecture_table_names_existing_owners() -> None:
         text = (ROOT / path).read_text(encoding="utf-8")
         for name in re.findall(r"\w+", names):
             assert re.search(rf"^\s*(def |class )?{name}\b( =|:|\(|, )", text, re.MULTILINE), f"{path}: {name}"
+
+
+FOLDERS = ("sim", "agents", "ui", "cli", "packaging")
+IMAGINED = {"SomeDialog", "MyAgent", "prepare", "process_events"}  # names that examples give to the reader's own code
+LIBRARY_METHODS = {"draw_ui"}
+
+
+def parsed_modules() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
+        yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """Return all identifiers of a program, those of keyword arguments and imports included."""
+    found = [getattr(node, field, None) for node in ast.walk(tree) for field in ("id", "attr", "arg", "name")]
+    return {part for name in found if isinstance(name, str) for part in name.split(".")}
+
+
+def names_in_examples(docstring: str) -> Iterator[str]:
+    """Yield the functions and attributes that the indented lines of a docstring use in their first column."""
+    for line in re.findall(r"^ {4}(\S.*)$", docstring, re.MULTILINE):
+        code = re.split(r" {2,}", line)[0]
+        if re.match(r"[\w.]+\(|\w+ = \w|\w+\.[a-z_]+|(with|for|if|while) ", code):
+            code = re.sub(r'"[^"]*"', "", code)
+            yield from (
+                name for pair in re.findall(r"\.([a-z]\w+)\b|\b([A-Za-z_]\w*)\(", code) for name in pair if name
+            )
+
+
+def test_examples_in_module_docstrings_name_what_the_program_defines() -> None:
+    modules = [(path, tree, ast.get_docstring(tree) or "") for path, tree in parsed_modules()]
+    known = set.union(IMAGINED, LIBRARY_METHODS, dir(builtins), *(names_in(tree) for _, tree, _ in modules))
+    used = [(path.name, name) for path, _, docstring in modules for name in names_in_examples(docstring)]
+    assert len(used) > 150
+    assert not [(path, name) for path, name in used if name not in known]
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "glossary.md"])
+def test_pages_for_developers_name_classes_and_members_that_exist(page: str) -> None:
+    members: dict[str, set[str]] = {}
+    known: set[str] = set()
+    for _, tree in parsed_modules():
+        known |= names_in(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                members.setdefault(node.name, set()).update(names_in(node))
+    for code in re.findall(r"`([^`\n]+)`", (ROOT / "docs" / page).read_text(encoding="utf-8")):
+        if match := re.fullmatch(r"([A-Z][a-z]\w+)(?:\.(\w+))?(\(.*\))?", code):
+            assert match[1] in known, code
+            assert not match[2] or match[2] in members.get(match[1], known), code
+        elif match := re.fullmatch(r"\.?([a-z]\w*_\w+)(\(\))?", code):
+            assert match[1] in known, code
 
 
 def test_every_page_is_within_three_links_of_the_readme() -> None:

@@ -204,7 +204,7 @@ def parse_report_content(text: str, name: str) -> Specification:
     """Parse only the content of the report from a specification: titles, claims, tables and figures.
 
     Parts are not read, so the files of maps need not exist. Claims, tables and figures that this version of the program
-    does not accept are dropped; `omission_messages` lists the reasons.
+    does not accept are dropped; `left_out` of the result lists the reasons.
     """
     problems = DocumentProblems(read_yaml(text, name))
     root = DocumentField(problems, (), problems.document.data)

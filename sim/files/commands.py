@@ -40,7 +40,7 @@ Fields = Mapping[str, DocumentField]
 class CommandWriter(ABC):
     """Base class of the writers of commands: a subclass defines how one kind of file names cells and agents.
 
-    Its method `cells_data` returns a list of cells, and `agent_name` the number or label of an agent, as plain data.
+    Its method `cells` returns a list of cells, and `agent` the number or label of an agent, as plain data.
     """
 
     def __init__(self, width: int) -> None:

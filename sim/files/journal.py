@@ -1,11 +1,11 @@
 """Write journals: logs of the session, written as it happens, from which the session is restored after a crash.
 
-    journal = Journal(scenario, tree)           create a file in the user's state folder and listen to the tree
-    journal.write_progress([number, ...])       note in every frame how far the branches on screen are
-    journal.error_message                       a message if the journal cannot be written any more; the run continues
-    journal.close()                             end cleanly and delete the file
+    journal = Journal(scenario, tree)            create a file in the user's state folder and listen to the tree
+    journal.write_branch_ticks([number, ...])    note in every frame how far the branches on screen are
+    journal.problem                              a message if the journal cannot be written any more; the run continues
+    journal.close()                              end cleanly and delete the file
 
-    for crashed in find_crashed_journals(): ...          journals whose program has ended without closing them
+    for crashed in find_crashed_journals(): ...     journals whose program has ended without closing them
     saved = restore_session(crashed.path, specs)    the session at the end of the journal, see SavedSession
     delete_journal(crashed.path)
 
@@ -13,8 +13,8 @@ A journal has one JSON object per line. Each line is handed to the operating sys
 crash of the machine loses at most the last seconds. An incomplete last line is ignored.
 
     {"format": "backmove-journal", "version": 1, "scenario": "...", "original": {...}}
-    {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}      with the log of its parent
-    {"made": 0, ..., "log": [...]}                                        with another log; also for a restored branch
+    {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}        with the log of its parent
+    {"made": 0, ..., "log": [...]}                                                        with another log, or restored
     {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
     {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
     {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
@@ -154,7 +154,7 @@ class Journal(BranchListener):
             self.tree.listener = None
 
     def _stop_after_error(self, error: OSError) -> None:
-        """Stop writing after an error, and set `error_message` to a message for the user."""
+        """Stop writing after an error, and set `problem` to a message for the user."""
         self.problem = f"unsaved work will not be restored after a crash: {self._folder}: {file_error_reason(error)}"
         if self._file is not None:
             os.close(self._file)

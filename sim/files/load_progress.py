@@ -1,7 +1,7 @@
 """Report the progress of functions that read large files, without passing a callback through them.
 
     with send_progress_to(listener):
-        open_any(path)          calls listener(0.1), listener(0.2), ... while it reads
+        open_any_file(path)     calls listener(0.1), listener(0.2), ... while it reads
 
 Readers call `report_progress`, which calls the listener of the current thread, if any. A listener cancels the reading
 by raising an exception.

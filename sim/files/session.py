@@ -1,23 +1,23 @@
 """Read and write session files: a scenario and everything that the user did with it, as one small YAML file.
 
     saved = create_saved_session(scenario, tree)    collect the data of the session
-    save_session(saved, path)                   write the file atomically
-    saved = load_session(path, specs)           read a session; a ConfigError lists all problems
-    tree = saved.build_tree(specs)              create the branches, each seeking to its tick
-    saved.warnings                              warnings about a session that can be opened
+    save_session(saved, path)                       write the file atomically
+    saved = load_session(path, specs)               read a session; a ConfigError lists all problems
+    tree = saved.build_branch_tree(specs)           create the branches, each seeking to its tick
+    saved.warnings                                  warnings about a session that can be opened
 
 A session file has the keys of a scenario and the following keys:
 
-    map_sha256: ...                             hash of the terrain of the map file, to detect later changes
-    original: {cells: ..., letters: ...}        cells of tick 0 that differ from the opened map, with its letters
-    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     commands of the user, see log_entries.py
+    map_sha256: ...                                   hash of the terrain of the map file, to detect later changes
+    original: {cells: ..., letters: ...}              cells of tick 0 that differ from the opened map, with its letters
+    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]    commands of the user, see log_entries.py
     branches:
       - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
          digests: {every: 100, values: [...], last: [120, ...], agents: [[0, ...]]}}
-    linked: [[0, 1]]                            groups of branches that get the same commands
-    branch: 0                                   the focused branch
+    linked: [[0, 1]]                                  groups of branches that get the same commands
+    branch: 0                                         the focused branch
     view: {branches: [0, 1], focus: 2, panels: [[0, 2], [0, 1]]}
-                                                branches on screen, focused agent, order of the panels
+                                                      branches on screen, focused agent, order of the panels
 
 The `log` of a branch lists entry ids. Ids from 1 to the number of the scenario's `edits` refer to these edits, sorted
 by tick; the ids of the session's `log` follow. The run itself is not stored but simulated again. If its digests differ

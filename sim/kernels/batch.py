@@ -151,9 +151,9 @@ def trace_routes(ground, like, table, rules, first, beyond):
     """Trace the missing routes of the agents `first` to `beyond` - 1, if their policy is LAZY.
 
     A route is traced from its last cell to the root of the search, from parent to parent. The results are the same as
-    those of route.trace_linked(), but the agents take turns: one cell of each agent, round-robin. Tracing one agent at
-    a time would wait for main memory at every cell. Here the next cell of an agent is prefetched while the other agents
-    are processed. With 500 agents, this reduces the time of the first map change to 40 %.
+    those of route.trace_changed_route(), but the agents take turns: one cell of each agent, round-robin. Tracing one
+    agent at a time would wait for main memory at every cell. Here the next cell of an agent is prefetched while the
+    other agents are processed. With 500 agents, this reduces the time of the first map change to 40 %.
     Writes: rules, all arrays at the addresses in `table`.
     """
     for i in range(first, beyond):

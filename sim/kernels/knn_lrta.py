@@ -105,7 +105,8 @@ def drop_chosen_record(control):
 def run_ticks(ground, records, choice, targets, state, control, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
-    Stops early if the agent has finished, or if the caller must enlarge the tables of h (targets.must_grow()).
+    Stops early if the agent has finished, or if the caller must enlarge the tables of h
+    (targets.must_hash_table_grow()).
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):

@@ -29,7 +29,7 @@ class ProblemRecords(NamedTuple):
     offsets: np.ndarray  # int32[records + 1] index in `cells` at which each record begins; last: len(cells)
     cells: np.ndarray  # int32[total length of all records] cells of the records, one record after the other
     ends: np.ndarray  # int32[records, AXIS_COUNT] x and y of the first cell, x and y of the last cell of each record
-    order: np.ndarray  # int32[records] search tree: record indices in the order of tree_order() in sim/records.py
+    order: np.ndarray  # int32[records] search tree: record indices in the order of kd_tree_order() in sim/records.py
 
 
 class SimilarRecords(NamedTuple):

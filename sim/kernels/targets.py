@@ -6,10 +6,10 @@ of the whole map, as in every agent that learns. The tables of all other targets
 and cell, which contains only values that differ from h0. (A dense table for each of a hundred targets would cost memory
 pages and room in keyframes.)
 
-    targets = new_target_heuristics(ground, goal)           aimed at the goal
-    set_target(ground, targets, cell)                 sets the target of the next three functions
-    step_toward_target(ground, targets, st)              one move of LRTA* with one expansion; st: learner.STATE
-    if must_hash_table_grow(targets): targets = grown(targets)    in Python, because kernels cannot allocate
+    targets = new_target_heuristics(ground, goal)                aimed at the goal
+    set_target(ground, targets, cell)                            sets the target of the next three functions
+    step_toward_target(ground, targets, st)                      one move of LRTA* with one expansion; st: learner.STATE
+    if must_hash_table_grow(targets): targets = with_larger_hash_table(targets)    in Python code
 
 Reaching a target other than the goal does not end the walk. If h toward the goal exceeds the cost of the longest path,
 there is no path; if h toward another target exceeds it, only that target should be dropped.

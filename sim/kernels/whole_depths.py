@@ -7,7 +7,8 @@ tried.
 
 The lookahead of depth d + 1 is grown from the lookahead of depth d: its frontier is expanded too, and of the other
 cells only those whose g falls are expanded again. A region then costs about as many expansions as its last lookahead
-has cells, while a lookahead from scratch for every depth (subgoals.find_far_depths) costs the sum of all of them.
+has cells, while a lookahead from scratch for every depth (subgoals.find_depths_to_representative) costs the sum of all
+of them.
 Nothing is learned and h0 is consistent, so path-max changes no f, and both kinds of lookahead choose the same moves.
 """
 

@@ -1,15 +1,15 @@
 """Branches: alternative futures of one run. Each branch is a timeline; branches share their common past in memory.
 
-    tree = BranchTree(setup)                the first branch is number 0
-    tree.branches                           branches by number, in order of creation
-    tree[number].timeline                   Branch: number, name, parent, timeline
-    tree.create_branch(number, tick, name)  create another future from a tick on (default: the present one)
+    tree = BranchTree(setup)                          the first branch is number 0
+    tree.branches                                     branches by number, in order of creation
+    tree[number].timeline                             Branch: number, name, parent, timeline
+    tree.branch(number, tick, name)                   create another future from a tick on (default: the present one)
     tree.create_variants(number, agent, [{"restart": "lazy"}, {"restart": "eager"}])
-    tree.apply_command(number, command, stroke)    apply a command to a branch and to all branches linked with it
-    tree.link_branches(numbers), .unlink_branch(number)    let later commands go to all linked branches
-    tree.rename_branch(number, name), .delete_branch(number)
+    tree.do(number, command, stroke)                  apply a command to a branch and to all branches linked with it
+    tree.link_branches(numbers), .unlink_branch(number)  let later commands go to all linked branches
+    tree.rename_branch(number, name), .delete(number)
     tree.branch_states(), BranchTree.from_states()    save all branches as plain values and restore them, for files
-    tree.restore_branch(state)              restore a branch to an earlier state, or create it again, for undo
+    tree.restore_branch(state)                        restore a branch to an earlier state, or create it again, for undo
 
 A command at a past tick never destroys a future that no other branch has: that future is kept as a new branch.
 """

@@ -23,7 +23,7 @@ class StateError(Exception):
 
     def __init__(self, code: str, why: str, *, is_loading: bool, is_final: bool = False) -> None:
         super().__init__(why)
-        self.code = code  # name of the user's agent code (UserAgent.code_name)
+        self.code = code  # name of the user's agent code (UserAgent.user_code_label)
         self.is_loading = is_loading  # True: loading failed; False: storing failed
         self.is_final = is_final  # whether the attempt took too long, so that it must not be repeated
 

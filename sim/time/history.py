@@ -1,14 +1,14 @@
 """History of a timeline: the records, marks, messages and digests of its past ticks, which are stored only here.
 
-history.records[agent]              AgentRecord: where an agent was after every tick (recorded.py)
-history.record_of_agent(agent)      the record of one agent, without updating all other records
-history.cells_of_agents(agents, first, last)    the cells of many agents at each of these ticks
-history.recorded_end                the last recorded tick
-history.record_new_agents(world)    record new agents and messages, after commands were applied at the last tick
-history.record_steps(world, begin, before, now)    record what agents did in new ticks
-history.advance_end(world)          advance the recorded end to the tick of the world
-history.check_digest(world)         compare a replay with the recorded digest of its tick
-history.truncate(tick, keeps_now)   discard what was recorded from a tick on, after an edit of the past
+    history.records[agent]                      AgentRecord: where an agent was after every tick (recorded.py)
+    history.record(agent)                       the record of one agent, without updating all other records
+    history.cells(agents, first, last)          the cells of many agents at each of these ticks
+    history.end                                 the last recorded tick
+    history.record_new_agents(world)            record new agents and messages, after commands at the last tick
+    history.record_steps(world, begin, before, now)    record what agents did in new ticks
+    history.advance_recorded_end(world)         advance the recorded end to the tick of the world
+    history.check_replay_digest(world)          compare a replay with the recorded digest of its tick
+    history.discard_after_tick(tick, keeps_now)    discard what was recorded from a tick on, after an edit of the past
 
 A batch is a group of agents that one kernel advances together. Its BatchSteps hold the rows (log.ROW) of its agents for
 some ticks; they are merged into the records when a record is read, because merging at each tick would be slow.

@@ -7,12 +7,12 @@ A new keyframe shares unchanged memory with an earlier one, so it only takes roo
     world = restore_world(frame)                build an equal world with memory of its own
     restoring = PendingRestore(frame)           restore in slices: restoring.copy_slice(bytes) until it returns True
 
-    taking = PendingSnapshot(world, work)       save a world in two steps: first, quickly, the objects and small arrays,
-    frame = taking.copy_arrays(pool, like)      then the large arrays, in any thread, while the world must not change
+    taking = PendingSnapshot(world, work)     save a world in two steps: first, quickly, the objects and small arrays,
+    frame = taking.copy_arrays(pool, like)    then the large arrays, in any thread, while the world must not change
 
-    store = KeyframeStore(budget)               the keyframes of all timelines, within `budget` bytes
-    track = store.new_track()                   the keyframes of one timeline, ordered by tick
-    track.add_keyframe(frame), .keyframe_at_or_before(tick), .remove_after(tick), .fork(tick), .close()
+    store = KeyframeStore(budget)    the keyframes of all timelines, within `budget` bytes
+    track = store.new_track()        the keyframes of one timeline, ordered by tick
+    track.add(frame), .keyframe_at_or_before(tick), .remove_keyframes_after(tick), .fork(tick), .close()
 
 The object graph of a world is small and goes through pickle; its arrays are large and do not. The memory of the arrays
 is divided into chunks of fixed size, called parts; a part that is equal in successive keyframes is stored once

@@ -3,10 +3,10 @@
 The pool stores each part in a slot. A block is PARTS_PER_BLOCK successive parts of a buffer; a table of the pool lists
 the slots of its parts, so a keyframe stores one table number for each block. Slot 0 and table 0 represent zeros.
 
-    pool = PartPool(most_bytes)                 reserve address space; unused space takes no memory
+    pool = PartPool(most_bytes)                     reserve address space; unused space takes no memory
     content = pool.store_buffers(memories, like)    store the present contents of buffers; None if the pool is full
-    content.copy_into(memories)                 copy the contents into zeroed buffers, in slices
-    pool.used_bytes                             bytes in use
+    content.copy_into(memories)                     copy the contents into zeroed buffers, in slices
+    pool.held                                       bytes in use
 
 Stored contents free their parts when they are garbage-collected. Storing is slow because it reads all the memory; it
 may run in another thread, as long as no other thread writes to the buffers or stores anything in the pool.

@@ -2,31 +2,31 @@
 
 The setup, the log of commands and a tick determine the state of a run; all other data are caches.
 
-    timeline = Timeline(setup)          setup() builds the world of tick 0 with its scripted commands queued
-    timeline.world                      the world at the present tick; a different object after a seek backwards
-    timeline.advance(n)                 run up to n ticks; returns the number of ticks run
-    timeline.apply_command(command)     apply a command now, between two ticks, and log it
-    timeline.seek(tick)                 move the present to another tick; returns the tick that was reached
-    timeline.begin_seek(tick)           start a seek in time slices, for a window:
-    timeline.continue_seek(work)        run a slice of about `work` microseconds; True once the seek is finished
-    timeline.is_seeking                 while True, `world` is not yet at the target of the seek
-    timeline.generation                 generation counter: incremented when `world` is replaced or the past edited
-    timeline.tick, .recorded_end        the present tick; the last recorded tick
-    timeline.horizon                    the old end: the last tick that was recorded before the past was edited
-    timeline.end                        the later of `recorded_end` and `horizon`
-    timeline.continue_recomputing(work)    recompute ticks up to `horizon` in the background; False at the end
-    timeline.fork(tick)                 another timeline with the same setup, commands and past
+    timeline = Timeline(setup)               setup() builds the world of tick 0 with its scripted commands queued
+    timeline.world                           the world at the present tick; a different object after a seek backwards
+    timeline.advance(n)                      run up to n ticks; returns the number of ticks run
+    timeline.do(command)                     apply a command now, between two ticks, and log it
+    timeline.seek(tick)                      move the present to another tick; returns the tick that was reached
+    timeline.begin_seek(tick)                start a seek in time slices, for a window:
+    timeline.continue_seek(work)             run a slice of about `work` microseconds; True once the seek is finished
+    timeline.is_seeking                      while True, `world` is not yet at the target of the seek
+    timeline.generation                      generation counter: incremented when `world` is replaced or the past edited
+    timeline.tick, .recorded_end             the present tick; the last recorded tick
+    timeline.horizon                         the old end: the last tick that was recorded before the past was edited
+    timeline.end                             the later of `recorded_end` and `horizon`
+    timeline.continue_recomputation(work)    recompute ticks up to `horizon` in the background; False at the end
+    timeline.fork(tick)                      another timeline with the same setup, commands and past
 
-    timeline.records[agent]             AgentRecord: where an agent was after every tick, once per run
-    timeline.marks(first, last)         edits, restarts, back-moves, proofs of no path, arrivals; sorted by tick
-    timeline.next_mark(tick), .previous_mark(tick)
-    timeline.diverged                   the first tick whose digest is not the expected one, or None
-    timeline.notes()                    the messages of the world, each once for the whole run
+    timeline.records[agent]        AgentRecord: where an agent was after every tick, once per run
+    timeline.marks(first, last)    edits, restarts, back-moves, proofs of no path, arrivals; sorted by tick
+    timeline.next_mark_tick(tick), .previous_mark_tick(tick)
+    timeline.divergence_tick       the first tick whose digest is not the expected one, or None
+    timeline.notes()               the messages of the world, each once for the whole run
 
-    timeline.log_entries()              all commands, from the scenario and from the user
-    timeline.set_enabled(id, yes), and .move_command, .delete_command, .duplicate_command, .change_command by id
-    timeline.insert_command(tick, command)    add a command at any tick: past, present or future
-    timeline.rejection_reasons()        why some commands did not apply, by entry id
+    timeline.entries()                all commands, from the scenario and from the user
+    timeline.set_enabled(id, yes), and .move, .delete, .duplicate_command, .change by id
+    timeline.insert(tick, command)    add a command at any tick: past, present or future
+    timeline.rejection_reasons()      why some commands did not apply, by entry id
 
 An edit of the past starts a seek to the present tick through the new past, which the caller finishes. Methods that move
 the present first finish a seek in progress; reading `world` does not.

@@ -1,11 +1,11 @@
 """Search for the worst block: which cell or switch, blocked at which tick, costs an agent most.
 
-    tasks = switch_block_tasks(timeline, ticks)       every switch at each of these ticks
+    tasks = switch_block_tasks(timeline, ticks)    every switch at each of these ticks
     tasks = path_block_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
     search = WorstBlockSearch(timeline, agent, tasks)
-    while not search.step(work): ...            search in time slices, or in a thread (no mutable data is shared)
-    search.done, search.total                   progress; to cancel the search, stop calling step()
-    search.results()                            the results so far, most expensive first
+    while not search.simulate_slice(work): ...     search in time slices or in a thread (it shares no mutable data)
+    search.done, search.total                      progress; to cancel the search, stop calling simulate_slice()
+    search.ranked_results()                        the results so far, most expensive first
     branch = open_result_as_branch(tree, number, result) open a result as a branch
 
 Every candidate is simulated from its tick to the end with everything else unchanged: commands, agents and random

@@ -1,20 +1,21 @@
 """Base class of all dialogs: a card with heading, controls, keyboard focus and event handling.
 
-The host of a dialog is the window as dialogs see it (class Host).
+The host of a dialog is the window as dialogs see it (class DialogHost).
 
 Lifecycle of a dialog, from the app's point of view:
 
-    dialog = SomeDialog(host, ...)      creates its widgets in host.gui; host.show(dialog) opens it
-    dialog.handle(event) -> bool        receives every event before the window. True: the event was consumed.
+    dialog = SomeDialog(host, ...)      creates its widgets in host.gui; host.open_dialog(dialog) opens it
+    dialog.handle_event(event) -> bool  receives every event before the window. True: the event was consumed.
                                         False: the window may handle it. Modal dialogs consume all key and mouse events.
                                         Calls host.gui.process_events itself, so the app must not call it as well.
-    gui.update(s); dialog.update(s)     once per frame while it is open
-    if dialog.veils: darken the window, then gui.draw_ui(window)
-    dialog.rebuild()                    after host.gui, scale, palette or window size have changed
+    gui.update(s); dialog.update_dialog(s)   once per frame while it is open
+    if dialog.is_modal: darken the window, then gui.draw_ui(window)
+    dialog.rebuild_widgets()            after host.gui, scale, palette or window size have changed
     dialog.close()                      removes its widgets; host.close_dialog calls it, not the dialog
 
-A dialog keeps all user input in plain attributes and creates its widgets from them in `build_controls`, so rebuild()
-loses nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which gets events through it.
+A dialog keeps all user input in plain attributes and creates its widgets from them in `build_controls`, so
+`rebuild_widgets` loses nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which gets
+events through it.
 """
 
 import os

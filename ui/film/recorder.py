@@ -1,10 +1,10 @@
 """Recorder of videos, single pictures, or folders of pictures; the recorded frames survive a crash of the program.
 
-    recorder = Recorder("talk.mp4", (1280, 720), fps=30)       .mp4 .webm .mkv .gif .png, or a folder of pictures
-    recorder.add(surface)        add one picture; blocks while the queue is full, so no picture is dropped
-    recorder.repeat(15)          repeat the last picture 15 times, for example while a caption is read
-    recorder.status              frames, seconds of video, bytes, and the problem that stopped the recording, if any
-    recorder.finish()            write the requested file and return its path
+    recorder = Recorder("talk.mp4", (1280, 720), fps=30)  .mp4 .webm .mkv .gif .png, or a folder of pictures
+    recorder.add(surface)            add one picture; blocks while the queue is full, so no picture is dropped
+    recorder.repeat_frame(15)        repeat the last picture 15 times, for example while a caption is read
+    recorder.status                  frames, seconds of video, bytes, and the problem that stopped the recording, if any
+    recorder.finish_file()           write the requested file and return its path
 
 A worker thread encodes. Until it is finished, a video is written to `talk.mp4.part.mkv` in the folder of its target. If
 the program is killed, this part file has all but the last quarter of a second, and the next start offers to finish it.

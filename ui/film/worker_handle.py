@@ -4,11 +4,11 @@ The window sends the scenario of the run, then its commands and its current tick
 it and encodes it. Recording therefore costs the window almost nothing, and if the window is killed the worker still
 finishes the file. If the worker is more than 300 frames behind the window, the simulation waits for it.
 
-    studio = Studio.film(path, session, options, look)
-    studio.follow(session, look)         call once for every frame of the window
-    studio.must_wait                     whether the next tick has to wait for the worker
-    studio.stop()                        the worker finishes the file; `report.is_done` is True after that
-    studio = Studio.export(path, replay, (0, 200), options, look)
+    handle = WorkerHandle.start_recording(path, session, options, look)
+    handle.send_window_changes(session, look)    call once for every frame of the window
+    handle.must_simulation_wait                  whether the next tick has to wait for the worker
+    handle.stop_recording()                      the worker finishes the file; `report.is_done` is True after that
+    handle = WorkerHandle.start_export(path, replay, (0, 200), options, look)
 
 The code of the worker process is in ui/film/worker.py.
 """

@@ -1,8 +1,8 @@
 """Experiment in the background: another process performs the runs, and the window reads their results from a folder.
 
-    study = begin(sketch, jobs)         write the experiment and start it, at the lowest priority
-    study.poll()                        read new results: study.done, study.whole, study.points
-    study.cancel()                      stop it; finished runs remain in its folder
+    study = begin_experiment(sketch, jobs)    write the experiment and start it, at the lowest priority
+    study.poll()                              read new results: study.done, study.whole, study.points
+    study.cancel()                            stop it; finished runs remain in its folder
 
 This module does not use pygame.
 """

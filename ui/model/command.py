@@ -1,6 +1,6 @@
 """Commands: actions of the user with their keys, their description and the function that performs them.
 
-    command = Topic("Time")
+    command = CommandTopic("Time")
 
     @command("Space P", "Run or pause")
     def play(app): ...

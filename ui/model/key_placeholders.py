@@ -1,6 +1,6 @@
 """Texts that mention keyboard keys: `{key:play}` in a text is replaced by the key of the command `play`.
 
-    worded("No lesson is open. {key:lessons} lists the lessons.", keys, names)
+    fill_in_key_placeholders("No lesson is open. {key:lessons} lists the lessons.", keys, names)
 
 The key is the one assigned by the user. A command without a key is named by its description, in quotes, so that the
 sentence remains complete. This module does not use pygame.

@@ -1,11 +1,11 @@
 """Lesson in progress: its current step, the answers given, and the tick that the run has to reach.
 
     playing = LessonPlayer(lesson, lesson.ticks)
-    playing.begin(session, player)          seek to the first step
-    playing.go_on(session, player)          run to the next step, or seek there if the run is on its way already
-    playing.go_back(session, player)        seek to the previous step
-    playing.answer(place)                   answer the question of this step
-    playing.look(session, player)           once a frame: pause a run that has reached its step
+    playing.begin_lesson(session, player)           seek to the first step
+    playing.go_to_next_step(session, player)        run to the next step; if it is already running there, seek
+    playing.go_to_previous_step(session, player)    seek to the previous step
+    playing.choose_answer(place)                    answer the question of this step
+    playing.pause_at_step(session, player)          once a frame: pause a run that has reached its step
 
 This module does not use pygame.
 """

@@ -1,6 +1,6 @@
 """Explanation of an agent's last move in a sentence, derived from the row of the tick in its log and from its state.
 
-    why(snapshot, view, before)     `cell_before`: the cell on which the agent was when that tick began
+    explain_move(snapshot, view, before)    `cell_before`: the cell on which the agent was when that tick began
 
 Nothing is stored between ticks; the cell that was best before is the first cell that the tick expanded. Facts that an
 agent does not show are left out, so that every sentence is true. Algorithms without a function of their own here get a

@@ -1,8 +1,8 @@
 """Notes that explain the first example, shown one after the other.
 
-    notes = Notes(settings.closed_notes)    closed notes are not shown again
-    notes.look(session)                     once a frame: show the next note when its event happens
-    notes.close()                           close the shown note
+    notes = TutorialNotes(settings.closed_notes)    closed notes are not shown again
+    notes.update_shown_note(session)                once a frame: show the next note when its event happens
+    notes.close()                                   close the shown note
 
 A note stays until it is closed, or as long as its subject can be seen. This module does not use pygame.
 """

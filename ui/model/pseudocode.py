@@ -1,7 +1,9 @@
 """Lines of pseudocode that an agent executed in a tick, for slow motion. The pseudocode itself is in algorithms.py.
 
-    read(view, before, shown)       Reading: all lines, the executed lines, and the current line; None for an agent
-                                    without pseudocode. `shown`: number of expansions shown so far, None: all
+    executed_pseudocode(view, before, shown)    ExecutedPseudocode: all lines, the executed lines and the current line;
+                                                None for an agent without pseudocode
+
+`shown` is the number of expansions shown so far; None stands for all.
 
 The executed lines are derived from the row of the tick in the agent's log and from the state that the agent shows.
 """

@@ -1,11 +1,11 @@
 """Simulation of one scenario as a tree of branches, some of which are shown side by side on screen.
 
-    run = begin(scenario)                   a run at tick 0
-    run = planted(scenario, tree, front, shown)     a run over a tree from a file, seeking to its tick
-    run = again(state)                      a run restored from a RunState
-    run.advance(7), .seek(40)               act on all branches on screen together
-    run.panels, .trails, .shown_edits(key)  data for drawing
-    run.state()                             the whole run as plain values
+    run = begin_run(scenario)                            a run at tick 0
+    run = run_from_tree(scenario, tree, front, shown)    a run over a tree from a file, seeking to its tick
+    run = run_from_state(state)                          a run restored from a RunState
+    run.advance(7), .seek(40)                            act on all branches on screen together
+    run.panels, .trails, .recent_edits_of_branch(key)    data for drawing
+    run.state()                                          the whole run as plain values
 
 A picture, a film and the window each show a Run. Focus, editing and undo belong to a Session (session.py). A panel is
 identified by its branch and its agent (panel_keys.py) and shows the world of its own branch. This module does not

@@ -28,7 +28,7 @@ class ShownMessage:
     until: float  # value of `time.monotonic()` at which the message disappears, in seconds
     action_count: (
         int | None
-    )  # `History.deeds` when the message was shown, if the next edit makes it outdated; else None
+    )  # `UndoHistory.action_count` when the message was shown, if the next edit makes it outdated; else None
 
 
 @dataclass
@@ -42,7 +42,7 @@ class MessageQueue:
 
         Args:
             text: Text of the message.
-            deed: Value of `History.deeds`, for a message about the run that the next edit makes outdated.
+            deed: Value of `UndoHistory.action_count`, for a message about the run that the next edit makes outdated.
         """
         seconds = min(MAX_MESSAGE_S, MIN_MESSAGE_S + len(text) / LETTERS_A_SECOND)
         self.waiting = [told for told in self.waiting if told.text != text]
@@ -52,7 +52,8 @@ class MessageQueue:
         """Return the texts of the latest messages that are still shown, the newest last.
 
         Args:
-            deeds: Current value of `History.deeds`; messages about the run from before the last edit are dropped.
+            deeds: Current value of `UndoHistory.action_count`; messages about the run from before the last edit are
+                dropped.
         """
         now = time.monotonic()
         standing = [told for told in self.waiting if told.until > now and told.action_count in (None, deeds)]

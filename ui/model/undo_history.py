@@ -1,9 +1,9 @@
 """Undo history: all actions of the user in order, each as an entry that can be undone and redone.
 
-    with history.doing("agents swapped"): ...       everything done inside becomes one entry
-    history.begin("stroke"), .end(), .cancel()      an entry that stays open over many frames
+    with history.combine_actions("agents swapped"): ...                everything done inside becomes one entry
+    history.open_entry("stroke"), .close_entry(), .cancel()            an entry that stays open over many frames
     history.set("range begins", put, before, after) set a value of the window that undo should restore
-    history.undo(), .redo(), .go_to(place)          go_to_history_entry undoes or redoes until `place` entries are done
+    history.undo(), .redo_last_entry(), .go_to_history_entry(place)    undo or redo until `place` entries are done
 
 A change of a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
 parents of branches, groups, the order of the panels. Undo restores the logs, and the run is then recomputed without the

@@ -46,7 +46,7 @@ def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:
 
 
 def _first_pixels_of_cells(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
-    """Return the first pixel of each column (or row) of cells, as `left_of` in ui/draw/kernels/paint.py does."""
+    """Return the first pixel of each column (or row) of cells, as `first_pixel_of_cells` in paint.py does."""
     return np.ceil((np.asarray(cell) - origin) * zoom - 0.5).astype(np.int64)
 
 
