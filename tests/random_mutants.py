@@ -159,22 +159,31 @@ class Kept:
 
 
 def tests_of(site: Site, tests: Sequence[RecordedTest]) -> list[RecordedTest]:
-    """Return the tests that execute a line of the mutated node, the fastest first, as far as the time allows."""
-    lines = sum(1 << line for line in range(site.first_line, site.last_line + 1))
+    """Return the tests that execute a line of the mutated node, the fastest first, as far as the time allows.
+
+    Lines that are executed when a module is imported are not recorded for any test. Mutants of such lines are tried
+    with the tests that execute any other line of the module.
+    """
+    executing = [test for test in tests if executes(test, site)]
     asked, left = list[RecordedTest](), MAX_TESTS_S
-    for test in sorted(tests, key=lambda test: (test.seconds, test.id)):
-        if test.lines.get(site.path, 0) & lines and test.seconds <= MAX_TEST_S:
-            left -= test.seconds
-            if left < 0:
-                break
-            asked.append(test)
+    for test in sorted(
+        executing or [test for test in tests if site.path in test.lines], key=lambda t: (t.seconds, t.id)
+    ):
+        left -= test.seconds
+        if test.seconds > MAX_TEST_S or left < 0:
+            break
+        asked.append(test)
     return asked
+
+
+def executes(test: RecordedTest, site: Site) -> bool:
+    return bool(test.lines.get(site.path, 0) & sum(1 << line for line in range(site.first_line, site.last_line + 1)))
 
 
 def _try(root: Path, number: int, site: Site, tests: Sequence[RecordedTest]) -> Verdict:
     asked, began = tests_of(site, tests), time.monotonic()
     if not asked:
-        return Verdict(number, False, 0.0, "no test executes it")
+        return Verdict(number, False, 0.0, "no test executes its module")
     file = root / site.path
     source, times = file.read_bytes(), file.stat()
     wanted = root / "wanted.json"
@@ -190,8 +199,10 @@ def _try(root: Path, number: int, site: Site, tests: Sequence[RecordedTest]) -> 
     seconds = round(time.monotonic() - began, 1)
     if done is not None and done.returncode == 5:
         raise RuntimeError(f"none of the recorded tests was found:\n{done.stdout}\n{done.stderr}")
-    is_noticed = done is None or done.returncode != 0
-    return Verdict(number, is_noticed, seconds, _first_failure(done) if is_noticed else f"{len(asked)} tests pass")
+    if done is None or done.returncode != 0:
+        return Verdict(number, True, seconds, _first_failure(done))
+    missed = "" if executes(asked[0], site) else ", none of which executes it"
+    return Verdict(number, False, seconds, f"{len(asked)} tests pass{missed}")
 
 
 def _first_failure(done: CompletedProcess[str] | None) -> str:

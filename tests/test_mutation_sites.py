@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import program_copy, random_mutants
-from tests.mutation_sites import all_sites, changes_program, pick, sites_of
+from tests.mutation_sites import Site, all_sites, changes_program, pick, sites_of
 from tests.program_copy import ROOT
 from tests.random_mutants import Kept, RecordedTest, Verdict
 
@@ -183,6 +183,17 @@ def test_chosen_tests_run_in_order_until_the_first_failure(tmp_path: Path) -> No
     done = run_plugin(root, BACKMOVE_RUN_TESTS=str(wanted))
     assert done.returncode == 1 and "test_small" not in done.stdout
     assert done.stdout.index("test_large") < done.stdout.index("test_wrong")
+
+
+def test_mutants_of_lines_executed_at_import_are_tried_with_the_tests_of_the_module() -> None:
+    executed, imported = (Site("sim/walk.py", 0, 1, "", "dropped", line, line) for line in (5, 2))
+    tests = [
+        RecordedTest("test_slow", 3.0, {"sim/walk.py": 1 << 5}),
+        RecordedTest("test_fast", 1.0, {"sim/walk.py": 1 << 7}),
+    ]
+    other = RecordedTest("test_other", 0.1, {"sim/run.py": 1 << 2})
+    assert [test.id for test in random_mutants.tests_of(executed, [*tests, other])] == ["test_slow"]
+    assert [test.id for test in random_mutants.tests_of(imported, [*tests, other])] == ["test_fast", "test_slow"]
 
 
 def test_endless_test_is_counted_as_a_failed_run(tmp_path: Path) -> None:
