@@ -304,6 +304,14 @@ def test_uninstrumented_agent_allocates_no_view_arrays(spec: AgentSpec) -> None:
 
 
 @every_agent
+def test_agent_that_has_not_planned_yet_shows_no_path(spec: AgentSpec) -> None:
+    """Of RIBS, the cell of the agent itself is shown: the path on its stack."""
+    world = world_of(drawn(TRAP), spec, {})
+    view: AgentView = world.walkers[0].agent.view()
+    assert view.path.tolist() == ([world.start] if spec.key == "ribs" else []) and not view.tracing.size
+
+
+@every_agent
 def test_agent_spec_parameters_are_valid_and_unique(spec: AgentSpec) -> None:
     names = [param.name for param in spec.params]
     assert len(set(names)) == len(names)

@@ -188,6 +188,14 @@ def test_unbatched_crowd_agents_are_timed() -> None:
         _ = session.run.panels
     (_, crowd), *_ = crowds_of(session.run)
     assert len(crowd.tick_ms) == 5 and crowd.median_tick_ms > 0.0
+    assert LONGEST_TICK_NAME in [field.name for field in crowd_panel_numbers(crowd)]
+
+
+def test_replayed_crowd_panel_has_no_tick_times() -> None:
+    film = ReplaySpec(make_crowd_scenario()).start_rerun()
+    film.seek_to_tick(5)
+    (_, crowd), *_ = crowds_of(film.run)
+    assert not crowd.tick_ms and LONGEST_TICK_NAME not in [field.name for field in crowd_panel_numbers(crowd)]
 
 
 def test_stopped_units_are_counted_and_drawn_as_crosses() -> None:

@@ -682,6 +682,13 @@ def test_depth_tree_features_and_labels_match_naive_version(
         slow.walk(4)
 
 
+def test_depth_tree_features_are_the_same_for_goal_cell_0() -> None:
+    """On a corridor, the walk to its first cell mirrors the walk to its last."""
+    grid = Grid.from_text_rows(["." * 5])
+    to_last, to_first = (depth_tree._label_states_of_problem(grid, *ends, 1, 60, 4) for ends in ((0, 4), (4, 0)))
+    assert to_first[0].tolist() == to_last[0].tolist() and to_first[1].tolist() == to_last[1].tolist()
+
+
 def make_leaf_tree(depth: int) -> depth_control.DecisionTree:
     none = np.full(1, -1, np.int32)
     return depth_control.DecisionTree(none, np.zeros(1), none, none, np.full(1, depth, np.int32))
@@ -943,6 +950,19 @@ def test_goal_moved_while_stale_gets_its_column_after_the_revert() -> None:
     assert agent.column is fetch_data(databases.database_column_recipe(3, region, 10, "near depths"), world.grid)
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
+
+
+@pytest.mark.parametrize("key, count", [("d-lrta", 1), ("pr-lrta", 0)])
+def test_moved_goal_resets_the_visit_counts(key: str, count: int) -> None:
+    """Else cells of the way to the old goal would count as visited again, and the agent would drop its subgoals."""
+    world, walker = solo(*drawn(M1["map"]), key, 1)
+    agent: Any = walker.agent
+    world.advance(12)
+    assert agent.visits.sum() > count
+    agent.control[0].is_for_good = 1
+    world.submit(MoveGoal(0))
+    world.apply_due_changes()
+    assert (agent.visits.sum(), agent.visits[walker.position], agent.control[0].is_for_good) == (count, count, 0)
 
 
 COLUMN_PARAMS = [("level", 1), ("cap", 3), ("goal_control", "global"), ("depth_control", "fixed")]

@@ -246,6 +246,15 @@ def test_sliced_and_instant_modes_differ_only_in_ticks() -> None:
     assert (changed.expansions, changed.restarts, changed.waits) == (runs["sliced"].expansions, 0, 4)
 
 
+def test_only_a_sliced_dstar_lite_plans_in_batches() -> None:
+    """A batch keeps to the budget, which an instant agent must not."""
+    world, walker = make_dstar_world(drawn(ROOM))
+    assert walker.agent.batch_kernel is not None
+    world.submit(SetParam(0, "mode", "instant"))
+    world.apply_due_changes()
+    assert walker.agent.batch_kernel is None
+
+
 def test_moved_goal_restarts_the_search() -> None:
     world, walker = make_dstar_world(drawn(ROOM))
     world.advance(3)

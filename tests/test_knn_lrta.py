@@ -137,6 +137,16 @@ def test_knn_lrta_solves_tiny_maps(rows: list[str]) -> None:
     assert walker.agent.status is (Status.NO_PATH if "@" in rows[0] else Status.AT_GOAL)
 
 
+def test_target_text_is_empty_while_any_record_is_followed() -> None:
+    """The first record has the number 0, which is a record like every other."""
+    world, walker = solo(["." * 9] * 9, 0, 80, "knn-lrta", 1, records=1, direct=False)
+    assert walker.agent.view().numbers["record"] == -1
+    world.advance(1)
+    view = walker.agent.view()
+    assert view.numbers["record"] == 0 and view.notes >= {"take"}
+    assert not view.notes & {"choosing", "direct", "no record"}
+
+
 def make_edited_world_with_rebuilt_records(problem: Problem, seed: int, cap: int) -> tuple[World, Walker]:
     """Return a run in which some cells are blocked and the records of the new map are ready a tick later."""
     rows, start, goal = problem

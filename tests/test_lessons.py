@@ -417,6 +417,12 @@ def test_lesson_step_sets_the_camera_in_both_directions(app: App) -> None:
     assert playing.place == 0 and cells() >= 64
 
 
+def test_lesson_step_without_heat_key_keeps_the_heat_map() -> None:
+    text = SMALL.replace("  - text: Two.\n", "  - text: Two.\n    heat: visits\n")
+    lesson = parse_lesson(text, "x.yaml", SPECS_BY_KEY, heats=("off", "visits"))
+    assert [lesson.heat_map_kind_at_step(place) for place in range(3)] == ["off", "visits", "visits"]
+
+
 def test_lesson_without_camera_key_keeps_the_camera() -> None:
     lesson = parse_lesson(SMALL, "x.yaml", SPECS_BY_KEY)
     assert {lesson.camera_at_step(place) for place in range(3)} == {None}

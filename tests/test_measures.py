@@ -88,6 +88,13 @@ def test_game_time_is_measured_per_trial() -> None:
     assert times == [trial.ticks / 18 for trial in walker.trials] and times[-1] == line["game_time"]
 
 
+def test_result_line_gives_times_in_milliseconds() -> None:
+    world, walker = run_agent("lrta")
+    world.referee.planning_seconds[walker.id], world.map_change_seconds[walker.id] = 1.5, 0.25
+    line = agent_result_line(world, walker, "reached", "m1")
+    assert (line["planning_ms"], line["changes_ms"]) == (1500.0, 250.0)
+
+
 def test_every_measure_is_a_comparison_column() -> None:
     keys = [column.key for column in COLUMNS]
     assert len(set(keys)) == len(keys) and set(MEASURE_BY_KEY) <= set(keys)

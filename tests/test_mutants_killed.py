@@ -1,5 +1,6 @@
 """Faults that no other test noticed, see mutants.py. Each test says what would go wrong."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -61,6 +62,18 @@ def test_shortcut_search_is_skipped_if_its_roots_exceed_the_time_limit() -> None
     assert used > 0 and steps == 11
 
 
+def test_tick_that_searches_for_a_shortcut_says_so() -> None:
+    rows = ["." * 9, ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", "." * 9]
+    world, walker = solo(rows, 27, 35, "tba", budget=12, shortcut=True)
+    agent: Any = walker.agent
+    begun = [int(agent.detour.control[0].search)]
+    said = []
+    for _ in ticks_of(world, 40):
+        begun.append(int(agent.detour.control[0].search))
+        said.append("shortcut" in agent.view().notes)
+    assert said == [before != now for before, now in pairwise(begun)] and any(said)
+
+
 def test_path_of_equal_length_is_accepted() -> None:
     """The agent sets out north, into a dead end; a path south of the same length is found, and it turns at once."""
     rows = [
@@ -76,6 +89,24 @@ def test_path_of_equal_length_is_accepted() -> None:
         if walker.position == 8:
             break
     assert walked == [3, 6, 9, 10, 11, 8]
+
+
+# --- Delayed A* -----------------------------------------------------------------------------------
+
+
+def test_delayed_astar_takes_another_neighbour_if_the_first_is_blocked_at_once() -> None:
+    """The agent drew one of two neighbours to walk to and fro, which is blocked before it has planned at all."""
+    drawn_first = set()
+    for seed in range(8):
+        world = make_world([".....", ".@@@.", "....."], 1, 14, ("delayed-astar", {}), budget=4, seed=seed)
+        walker = world.walkers[0]
+        agent: Any = walker.agent
+        chosen = int(agent.state[0].aside)
+        drawn_first.add(chosen)
+        world.submit(EditCells(blocked=(chosen,)))
+        world.advance(1)
+        assert walker.violation is None and walker.position == 2 - chosen
+    assert drawn_first == {0, 2}
 
 
 # --- timelines ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -676,6 +677,17 @@ def test_broken_saved_agent_file_is_reported_until_fixed(tmp_path: Path) -> None
     save_again(app, path, WALKS + "# mended\n")
     mended = app.session.run.walker(app.session.focused_key)
     assert mended.violation is None and app.session.tick == 4 and len(app.session.run.shown) == 2
+
+
+def test_only_an_own_agent_without_a_version_is_given_the_current_one(tmp_path: Path) -> None:
+    spec = own_files.load_agent_file(copy_example_agent(tmp_path))
+    now = spec.param(VERSION_PARAM)
+    assert now is not None and now.default
+    config = AgentConfig("mine", "my own", budget=7)
+    pinned = own_files.with_pinned_version(config)
+    assert pinned == replace(config, params={VERSION_PARAM: now.default})
+    for other in (replace(config, params={VERSION_PARAM: "0" * 12}), AgentConfig("lrta"), AgentConfig("nothing")):
+        assert own_files.with_pinned_version(other) == other
 
 
 def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path) -> None:

@@ -87,6 +87,20 @@ def test_kd_tree_finds_the_records_of_exhaustive_search(count: int, seed: int, a
         assert similar.records[:found].tolist() == expected
 
 
+@pytest.mark.parametrize("count", [0, 8, 9, 200, 333])
+def test_kd_tree_splits_each_part_along_the_axes_in_turn(count: int) -> None:
+    ends = np.random.default_rng(count).integers(0, 50, (count, 4)).astype(np.int32)
+    order = records.kd_tree_order(ends)
+    assert sorted(order.tolist()) == list(range(count))
+    parts = [(0, count, 0)]
+    while parts:
+        low, high, axis = parts.pop()
+        if high - low > kernels.LEAF_SIZE:
+            middle, places = (low + high) // 2, ends[order, axis]
+            assert (places[low:middle] <= places[middle]).all() and (places[middle:high] >= places[middle]).all()
+            parts += [(low, middle, (axis + 1) % 4), (middle + 1, high, (axis + 1) % 4)]
+
+
 def test_records_depend_on_the_seed_but_not_on_core_count(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = Grid.from_text_rows(random_map_rows(3, 40, 40, 0.25))
     tables = []

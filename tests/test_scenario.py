@@ -111,6 +111,16 @@ def test_cell_lists_accept_single_cells_and_runs() -> None:
         assert said in parse_problems(BASE.replace("[[2, 1], [2, 0]]", wrong))[0]
 
 
+@pytest.mark.parametrize("last", ["{kind: tba}", "{kind: tba, count: 2}"])
+def test_scenario_has_at_most_the_maximum_of_agents(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BASE.split("switches:")[0].replace("{kind: tba, budget: 30}", last)
+    most = len(parse(text).agents)
+    monkeypatch.setattr("sim.files.scenario.MAX_AGENTS", most)
+    assert len(parse(text).agents) == most
+    (problem,) = parse_problems(text + "  - {kind: lrta}\n")
+    assert f"expected at most {most} agents" in problem and f"got {most + 1}" in problem
+
+
 def test_parser_reads_every_command_in_tick_order() -> None:
     assert parse(BASE).edits == (
         TimedCommand(1, commands.SetSwitch("gate", True)),

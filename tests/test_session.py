@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import SPECS, SPECS_BY_KEY
 from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
@@ -578,6 +578,21 @@ def test_agents_can_be_added_replaced_and_reordered() -> None:
     assert agent_edits.replace_agent(session, session.run.panels[1].key, AgentConfig("tb-gbfs"))
     assert [panel.view.spec.key for panel in session.run.panels] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
     assert [config.kind for config in current_agent_configs(session.run)] == ["tb-wa", "tb-gbfs", "rtb-wa", "tb-gbfs"]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_cycling_replaces_an_agent_by_the_next_algorithm_of_the_registry(step: int) -> None:
+    session = Session(setup())
+    key = session.run.panels[1].key
+    agent_edits.set_agent_budget(session, key, 40)
+    before = session.run.panels[1].view.spec
+    adjust.cycle_agent_algorithm(session, key, step)
+    panel = session.run.panels[1]
+    assert panel.view.spec is SPECS[(SPECS.index(before) + step) % len(SPECS)]
+    walker = session.run.walker(panel.key)
+    assert walker is not None and walker.budget == 40 and len(session.run.panels) == 3
+    adjust.cycle_agent_algorithm(session, panel.key, -step)
+    assert session.run.panels[1].view.spec is before
 
 
 def test_invalid_agent_is_refused_with_reasons() -> None:

@@ -66,6 +66,11 @@ def done(wanted: ExperimentDraft, folder: Path) -> BackgroundExperiment:
     return study
 
 
+def test_study_without_results_yet_has_no_settings(tmp_path: Path) -> None:
+    study = BackgroundExperiment(a_sketch(), tmp_path, EndedProcess())
+    assert not study.poll() and study.setting_results == [] and study.pareto_front() == []
+
+
 def test_concurrent_studies_have_separate_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studies.subprocesses, "start_detached_module", lambda *words, **more: EndedProcess())
     first, second = studies.begin_experiment(a_sketch()), studies.begin_experiment(a_sketch())

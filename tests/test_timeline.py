@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from sim import commands
 from sim.agent_api import Status
+from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
 from sim.time import timeline as timelines
 from sim.time.branches import BranchTree
@@ -224,6 +225,17 @@ def test_seek_step_stays_near_its_work_limit():
         before = line._head_cursor.work
     assert len(works) > 4
     assert max(works) < 1000.0
+
+
+def test_ticks_with_a_random_change_are_estimated_to_be_more_work():
+    """Random changes are due at the begin of ticks 4 and 8."""
+    world = make_world(["." * 40] * 30, 0, 1199, ("lrta", {}), random_changes=RandomChangeSchedule(4, 1.0))
+    works = []
+    while world.tick < 9:
+        world.advance(1)
+        works.append(timelines.estimated_work_of_ticks(world, 1, 1))
+    assert set(works[4::4]) == {max(works)} and set(works) - {max(works)} == {min(works)}
+    assert works.count(max(works)) == 2
 
 
 def test_seek_extends_the_record_and_stops_at_the_end():
@@ -490,6 +502,17 @@ def test_keyframes_after_an_inserted_edit_are_dropped(close_keyframes):
         line.finish_seek()
         assert_as_plain(line)
         line.advance(600 - line.tick)
+
+
+@pytest.mark.parametrize("tick", [0, 1, 5])
+def test_deleting_the_last_command_keeps_the_present_tick(tick):
+    line = Timeline(long_world)
+    line.advance(tick)
+    entry = line.do(EditCells((700,)))
+    line.delete(entry.id)
+    line.finish_seek()
+    assert line.tick == tick
+    assert_as_plain(line)
 
 
 def test_deleting_a_pending_command_shortens_the_run():

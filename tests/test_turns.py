@@ -123,6 +123,19 @@ def test_tick_takes_its_time_limit_at_any_agent_time(turn_us: int, closing_us: i
     assert max(looks) <= 30, "looking costs time, too"
 
 
+def test_half_of_the_agents_that_fit_into_the_tick_plan_before_the_next_reading() -> None:
+    """A turn takes 1/1024 s. After 8 turns there is time for 128 more: 64 of them are served, then half of the rest."""
+    timer, now = TickTimer(), 0.0
+    timer.begin_tick(lambda: now, 136 / 1024)
+    timer.next_agent_count(0)
+    now = 8 / 1024
+    assert timer.next_agent_count(8) == 64
+    now = 72 / 1024
+    assert timer.next_agent_count(72) == 32
+    now = 136 / 1024
+    assert timer.next_agent_count(136) == 0
+
+
 @pytest.mark.skipif(not JIT_ON, reason="crews need compiled kernels")
 def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each turn takes 0.13 ms: 15 of 200 agents fit into 2 ms."""
