@@ -54,8 +54,8 @@ class NaiveMap:
 
     def __init__(self, rows: list[str], movement: Movement) -> None:
         self.width, self.height, self.movement = len(rows[0]), len(rows), movement
-        kinds = {**dict.fromkeys(".GSB", "ground"), "W": "water"}
-        self.land = {(x, y): kinds[c] for y, row in enumerate(rows) for x, c in enumerate(row) if c in kinds}
+        land_kinds = {**dict.fromkeys(".GSB", "ground"), "W": "water"}
+        self.land = {(x, y): land_kinds[c] for y, row in enumerate(rows) for x, c in enumerate(row) if c in land_kinds}
 
     def at(self, cell: int) -> CellPoint:
         return cell % self.width, cell // self.width
@@ -69,8 +69,8 @@ class NaiveMap:
             return None
         if ax == bx or ay == by:
             return 1.0
-        beside = [self.land.get(place) == self.land[a] for place in ((ax, by), (bx, ay))]
-        is_legal = {FOUR: False, EIGHT: all(beside), CUT: any(beside), SQUEEZE: True}[self.movement.rule]
+        same_land = [self.land.get(point) == self.land[a] for point in ((ax, by), (bx, ay))]
+        is_legal = {FOUR: False, EIGHT: all(same_land), CUT: any(same_land), SQUEEZE: True}[self.movement.rule]
         return self.movement.diagonal if is_legal else None
 
     def distances_from(self, source: CellPoint) -> dict[CellPoint, float]:
@@ -118,11 +118,11 @@ def advance_and_check_tick(world: World) -> bool:
     board, budget = naive_map_of_grid(world.grid), walker.budget or world.budget
     needed = walker.spec.needed(walker.params)
     after = world.metrics_of_walker(walker)
-    here, there, step = board.at(stood), board.at(walker.position), 0.0
+    origin, target, step = board.at(stood), board.at(walker.position), 0.0
     if walker.position != stood:
-        cost = board.move_cost(here, there)
+        cost = board.move_cost(origin, target)
         require_condition(
-            cost is not None, f"moved from {here} to {there}, which is not a legal move, in tick {world.tick - 1}"
+            cost is not None, f"moved from {origin} to {target}, which is not a legal move, in tick {world.tick - 1}"
         )
         step = cost or 0.0
     is_counted = after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
@@ -150,18 +150,18 @@ def check_violations(walker: Walker) -> None:
 def check_agent_view(walker: Walker, board: NaiveMap) -> None:
     """Check that the agent's view is consistent with the map, so that it can be drawn."""
     view, cells = walker.agent.view(), board.width * board.height
-    for way in (view.path, view.tracing):
-        places = [board.at(int(c)) for c in way]
-        require_condition(len(set(places)) == len(places), "shows a path that crosses itself")
-        is_way = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
-        require_condition(is_way, "shows a path with gaps")
+    for path in (view.path, view.tracing):
+        points = [board.at(int(c)) for c in path]
+        require_condition(len(set(points)) == len(points), "shows a path that crosses itself")
+        is_connected = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(points))
+        require_condition(is_connected, "shows a path with gaps")
     require_condition(
         all(-1 <= cell < cells for cell in (view.best, view.root, view.target)), "shows cells that are not on the map"
     )
     require_condition(0 <= view.head <= view.path.size, "shows a path whose head is beyond its end")
-    ahead = [board.at(int(c)) for c in view.path[view.head :]]
-    if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
-        is_legal = all(board.move_cost(a, b) is not None for a, b in itertools.pairwise(ahead))
+    points_ahead = [board.at(int(c)) for c in view.path[view.head :]]
+    if points_ahead and points_ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
+        is_legal = all(board.move_cost(a, b) is not None for a, b in itertools.pairwise(points_ahead))
         require_condition(is_legal, "shows a path ahead that is not legal")
     for search in (view.search, view.detour):
         require_condition(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
@@ -175,8 +175,10 @@ def check_agent_view(walker: Walker, board: NaiveMap) -> None:
         np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows subgoals that are not on the map"
     )
     if view.regions is not None:
-        shown = np.concatenate(view.regions.cells)
-        is_sound = len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
+        in_regions = np.concatenate(view.regions.cells)
+        is_sound = len(set(in_regions.tolist())) == in_regions.size and view.regions.x.size > view.regions.arcs.max(
+            initial=-1
+        )
         require_condition(is_sound, "shows regions that overlap")
     require_condition(
         all(math.isfinite(number) for number in view.numbers.values()), "shows numbers that are not finite"
@@ -227,10 +229,10 @@ def parameter_sets(spec: AgentSpec) -> list[dict[str, Value]]:
     return chosen
 
 
-def smallest_accepted_budget(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
-    """Return the smallest budget, at least `at_least`, that the agent accepts with these parameters."""
-    whole = {p.name: p.default for p in spec.params} | dict(params)
-    return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
+def smallest_accepted_budget(spec: AgentSpec, params: Params, min_budget: int = 1) -> int:
+    """Return the smallest budget, at least `min_budget`, that the agent accepts with these parameters."""
+    all_params = {p.name: p.default for p in spec.params} | dict(params)
+    return next(b for b in range(min_budget, 100_000) if spec.check_budget(b, all_params) is None)
 
 
 TRAP_MAP = (".........", ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", ".........")
@@ -272,7 +274,7 @@ CASES = (
 
 
 def build_world_of_case(
-    case: ContractCase, spec: AgentSpec, params: Params, at_least: int = 1, **more: object
+    case: ContractCase, spec: AgentSpec, params: Params, min_budget: int = 1, **more: object
 ) -> World:
     """Return a world with one agent on a test problem.
 
@@ -280,10 +282,10 @@ def build_world_of_case(
         case: Test problem.
         spec: Kind of the agent.
         params: Parameters of the agent.
-        at_least: Lower limit of the budget. The budget is the smallest one from this limit on that the agent accepts.
+        min_budget: Lower limit of the budget. The budget is the smallest one from this limit on that the agent accepts.
         more: Further arguments of `World`.
     """
-    budget = smallest_accepted_budget(spec, params, at_least)
+    budget = smallest_accepted_budget(spec, params, min_budget)
     grid = Grid.from_text_rows(list(case.rows), movement=case.movement)
     world = World(grid, case.start, case.goal, SPECS_BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
     world.add(AgentConfig(spec.key, params=params))
@@ -371,14 +373,16 @@ def check_walk_is_reproducible(spec: AgentSpec) -> None:
     while single.tick < 300 and single.advance(1):
         single.apply_due_changes()
     require_condition(end_of(single) == once, "walks differently when it is run tick by tick")
-    for cut in (3, 8):
+    for save_tick in (3, 8):
         world = fresh()
-        world.advance(cut)
+        world.advance(save_tick)
         with suppress(
             StateError
         ):  # an agent whose state cannot be stored is allowed; `unstorable_state_warning` warns of it
             copy = restore_world(take_keyframe(world))
-            require_condition(end_of(copy) == once, f"walks differently when it is saved in tick {cut} and restored")
+            require_condition(
+                end_of(copy) == once, f"walks differently when it is saved in tick {save_tick} and restored"
+            )
 
 
 def unstorable_state_warning(spec: AgentSpec) -> str:

@@ -59,8 +59,8 @@ def d_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) ->
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
         return None
-    near = "all depths" if uses_stored_depth(params) else "near depths"
-    needs = "subgoals" if not uses_depths else near if uses_subgoals else "far depths"
+    near_needs = "all depths" if uses_stored_depth(params) else "near depths"
+    needs = "subgoals" if not uses_depths else near_needs if uses_subgoals else "far depths"
     return databases.database_column_recipe(level, region, int(params["cap"]), needs)
 
 
@@ -120,14 +120,14 @@ class DLrta(DatabaseColumnAgent, SubgoalLearningAgent):
 
     def subgoal_chain(self) -> np.ndarray:
         """Return the chain of subgoals in the database from the agent's cell on; the agent may deviate from it."""
-        it, cell, way = self.control[0], int(self.state[0].loc), list[int]()
-        while it.uses_database and it.uses_subgoals and len(way) < _MAX_WAYPOINTS:
+        it, cell, chain = self.control[0], int(self.state[0].loc), list[int]()
+        while it.uses_database and it.uses_subgoals and len(chain) < _MAX_WAYPOINTS:
             region = databases.region_of_cell(self.levels, cell, int(it.level))
             cell = int(self.column.tables.subgoal[region - it.first]) if region >= 0 else -1
-            if cell < 0 or cell in way:
+            if cell < 0 or cell in chain:
                 break
-            way.append(cell)
-        return np.array(way, np.int32)
+            chain.append(cell)
+        return np.array(chain, np.int32)
 
     def _lookahead_depth_map(self) -> np.ndarray | None:
         """Return the table of lookahead depths to display, one for each cell, or None if no depths are displayed.

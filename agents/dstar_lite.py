@@ -77,8 +77,8 @@ class DstarLite(BestFirstAgent):
         """Return the cells of the path ahead, the agent's own first; none during a repair or if there is no path."""
         if not self.state[0].found or self.status is Status.NO_PATH:
             return np.empty(0, np.int32)
-        way = np.empty(self.problem.grid.cells, np.int32)
-        return way[: int(dstar_lite.path_ahead(self.ground, self.search, self.state, way))]
+        path = np.empty(self.problem.grid.cells, np.int32)
+        return path[: int(dstar_lite.path_ahead(self.ground, self.search, self.state, path))]
 
     def view(self) -> AgentView:
         st, queued = self.state[0], int(self.search.control[0].open_size)

@@ -127,8 +127,8 @@ class GuardedAgent(UserAgent):
         self.params[name] = value
         if name == VERSION_PARAM:
             problem = self.problem
-            here = Problem(problem.grid, self.cell, self.goal, problem.seed, problem.budget, problem.watched)
-            self._create_agent(here)
+            problem_here = Problem(problem.grid, self.cell, self.goal, problem.seed, problem.budget, problem.watched)
+            self._create_agent(problem_here)
         else:
             self._notify_agent("set_param", name, value)
 
@@ -140,10 +140,10 @@ class GuardedAgent(UserAgent):
         self.cell = cell
         self._notify_agent("refused", cell)
 
-    def _notify_agent(self, name: str, *given: Any) -> None:
+    def _notify_agent(self, name: str, *arguments: Any) -> None:
         """Call a method of the user's agent under the guard."""
         agent = self.agent
-        self._call_user_code(lambda: getattr(agent, name)(*given), None)
+        self._call_user_code(lambda: getattr(agent, name)(*arguments), None)
 
     @property
     def status(self) -> Status:

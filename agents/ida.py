@@ -39,8 +39,8 @@ class IdaStar(BestFirstAgent):
         return new_search_without_heap(self.problem.grid.cells, self.problem.watched)
 
     def _reset_agent(self, start: int) -> None:
-        most = int(self.params["most"])
-        ida.reset_agent(self.ground, self.search, self.stack, self.state, start, self.goal, most)
+        max_expansions = int(self.params["most"])
+        ida.reset_agent(self.ground, self.search, self.stack, self.state, start, self.goal, max_expansions)
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.search, self.stack, self.route, self.state

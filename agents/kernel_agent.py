@@ -101,13 +101,13 @@ class KernelAgent:
             self._plain_arguments, self._cached_dispatch = (parts, as_plain_arrays(parts)), None
         return self._plain_arguments[1]
 
-    def call_kernel(self, kernel: Any, *rest: Any) -> Any:
+    def call_kernel(self, kernel: Any, *extra_arguments: Any) -> Any:
         """Call a kernel with the agent's `plain_kernel_arguments()` followed by further arguments.
 
         Args:
             kernel: Kernel to call.
-            rest: Further arguments; their types must be the same in all calls of a kernel, because the dispatch is
-                cached.
+            extra_arguments: Further arguments; their types must be the same in all calls of a kernel, because the
+                dispatch is cached.
 
         Returns:
             The result of the kernel.
@@ -115,7 +115,7 @@ class KernelAgent:
         arguments = self.plain_kernel_arguments()
         if self._cached_dispatch is None or self._cached_dispatch.kernel is not kernel:
             self._cached_dispatch = CachedDispatch(kernel)
-        return self._cached_dispatch(*arguments, *rest)
+        return self._cached_dispatch(*arguments, *extra_arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes except the derived ones in `derived_attributes`.

@@ -166,7 +166,7 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
 
     def view(self) -> AgentView:
         st, it = self.state[0], self.control[0]
-        ahead = self.choice.queue[int(it.next) : int(it.targets)]
+        waypoints = self.choice.queue[int(it.next) : int(it.targets)]
         return AgentView(
             best=int(st.best),
             learned=self.learned,
@@ -180,7 +180,7 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
             },
             candidates=self._considered_records(),
             chosen_at=int(it.from_cell),
-            waypoints=ahead[ahead != st.goal] if it.record >= 0 else ahead[:0],
+            waypoints=waypoints[waypoints != st.goal] if it.record >= 0 else waypoints[:0],
             prepared=self.prepared_data,
             is_stale=self.is_stale,
             target=int(self.subgoal_heuristics.aimed[0].goal) if st.best >= 0 and it.targets else -1,

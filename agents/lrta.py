@@ -94,8 +94,8 @@ class Lrta(LearningAgent):
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search
         if self._can_use_fast_kernel() or st.best < 0:
-            shown = self.learned._replace(h=table_in_row_order(self.learned.h))
-            return AgentView(learned=shown, best=int(st.best), depths=self._lookahead_depth_map())
+            learned = self.learned._replace(h=table_in_row_order(self.learned.h))
+            return AgentView(learned=learned, best=int(st.best), depths=self._lookahead_depth_map())
         cells = self.ball.cells[: int(st.closed)]
         return AgentView(
             search=search,

@@ -49,8 +49,8 @@ class LegMemory(NamedTuple):
 def search_and_database_levels(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
     """Return the level on which LRTA* runs and the level of the database, which is higher if it has subgoals."""
     level = databases.clipped_level(levels, int(params["level"]))
-    least = level + 1 if params["goal_control"] == "database" else level
-    return level, databases.clipped_level(levels, max(least, int(params["database_level"])))
+    min_level = level + 1 if params["goal_control"] == "database" else level
+    return level, databases.clipped_level(levels, max(min_level, int(params["database_level"])))
 
 
 def pr_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:

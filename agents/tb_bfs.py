@@ -110,8 +110,8 @@ class TbBfs(BestFirstAgent):
 
     def view(self) -> AgentView:
         if self.tile_width:  # one of many agents: use temporary arrays, so that its own route arrays stay unused
-            way = np.empty(self.problem.grid.cells, np.int32)
-            path = way[: int(trace_path_to(self.ground, self.search, int(self.state[0].end), way))]
+            buffer = np.empty(self.problem.grid.cells, np.int32)
+            path = buffer[: int(trace_path_to(self.ground, self.search, int(self.state[0].end), buffer))]
             head = int((path == self.loc).argmax()) if path.size else 0
         else:
             tb_bfs.update_route(self.ground, self.search, self.route, self.state[0])

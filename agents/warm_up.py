@@ -54,7 +54,7 @@ def _call_world_kernels() -> None:
     frame = take_keyframe(build_tiny_world(watched=True))
     world = restore_world(frame)
     take_keyframe(
-        world, like=frame
+        world, base=frame
     )  # the result is discarded at once, so the kernel that releases memory in the pool runs too
     assert frame.content.pool.held
     component_labels(Grid.from_text_rows(list(_TINY_MAP_ROWS), movement=Movement(SQUEEZE)))

@@ -55,23 +55,23 @@ _MIN_CROWDS = 8  # minimum number of settings measured with many units, even if 
 
 
 def main(argv: Sequence[str]) -> int:
-    given = _parser().parse_args(argv)
-    file = require_shipped_file(given.map, MAPS)
-    grid = open_map(file, movement=movement_of_arguments(given))
-    folder = Path(given.output or f"{Path(given.map).stem}-advice")
+    args = _parser().parse_args(argv)
+    file = require_shipped_file(args.map, MAPS)
+    grid = open_map(file, movement=movement_of_arguments(args))
+    folder = Path(args.output or f"{Path(args.map).stem}-advice")
     board = create_map_data(Path(file).name, grid)
     pairs = random_start_goal_pairs(grid, _MAX_PROBLEMS, Random(0))
     if not pairs:
-        raise ConfigError(f"{given.map}: expected a map with a path between at least two cells, got none")
+        raise ConfigError(f"{args.map}: expected a map with a path between at least two cells, got none")
     cases = [ProblemInstance(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
     check_folder_creatable(folder)  # before the long measurements, so that a bad output folder is reported at once
-    tried, need = create_candidates(SPECS_BY_KEY, given.budget), FrameRequirement(given.units, given.budget_ms)
+    tried, need = create_candidates(SPECS_BY_KEY, args.budget), FrameRequirement(args.units, args.budget_ms)
     progress = ProgressBar()
     warm_up_agents([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
-    count = measure_walks(tried, cases, given.seconds / 2, progress)
-    measure_frame_times(tried, cases, given.units, given.seconds / 2, progress)
+    count = measure_walks(tried, cases, args.seconds / 2, progress)
+    measure_frame_times(tried, cases, args.units, args.seconds / 2, progress)
     advice = recommendation_text(tried, cases, need, progress)
-    print_advice(tried, need, given, count, advice)
+    print_advice(tried, need, args, count, advice)
     print(f"\n{recommended_records_line(grid)}")
     write_advice_files(tried, need, cases[0], Path(file), folder)
     return 0
@@ -181,33 +181,37 @@ def recommendation_text(
         progress.update_bar(f"{units:,} units at once, {chosen.name}")
         return measure_crowd_timing(chosen, cases, SPECS_BY_KEY, units, time.thread_time).max_frame_ms
 
-    most = find_max_fitting_units(longest_ms, need.budget_ms, need.estimate_max_units(chosen))
+    max_units = find_max_fitting_units(longest_ms, need.budget_ms, need.estimate_max_units(chosen))
     progress.clear_bar()
-    return _nothing_fits_text(chosen, need, most) if nothing_fits else _advice_text(chosen, need, most)
+    return _nothing_fits_text(chosen, need, max_units) if nothing_fits else _advice_text(chosen, need, max_units)
 
 
-def _nothing_fits_text(quickest: AgentCandidate, need: FrameRequirement, most: int) -> str:
+def _nothing_fits_text(quickest: AgentCandidate, need: FrameRequirement, max_units: int) -> str:
     text = f"No setting fits {need.units:,} units into {need.budget_ms:g} ms"
     return (
         f"{text}, not even one unit."
-        if not most
-        else f"{text}; of the fastest, {quickest.name}, {_unit_count_text(most)} fit."
+        if not max_units
+        else f"{text}; of the fastest, {quickest.name}, {_unit_count_text(max_units)} fit."
     )
 
 
-def _advice_text(best: AgentCandidate, need: FrameRequirement, most: int) -> str:
+def _advice_text(best: AgentCandidate, need: FrameRequirement, max_units: int) -> str:
     mean, longest = number_text(need.mean_frame_ms(best)), number_text(need.max_frame_ms(best))
-    taken = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms per frame on average"
-    at_most = f"{longest} ms in the longest frame, when all start at once"
+    mean_text = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms per frame on average"
+    longest_text = f"{longest} ms in the longest frame, when all start at once"
     if need.fit_level(best) == IN_TURN:
         return (
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
-            f"{taken}, but {at_most}.\n"
-            + (f"Without tick_ms, {_unit_count_text(most)} fit." if most else "Without tick_ms, no unit fits.")
+            f"{mean_text}, but {longest_text}.\n"
+            + (
+                f"Without tick_ms, {_unit_count_text(max_units)} fit."
+                if max_units
+                else "Without tick_ms, no unit fits."
+            )
         )
     # Print at least the requested number of units, because so many have fitted in an earlier measurement.
     # The search for the largest number may find fewer, if its measurements happen to be slower.
-    return f"Use {best.name}: {taken}, {at_most}; {_unit_count_text(max(most, need.units))} fit."
+    return f"Use {best.name}: {mean_text}, {longest_text}; {_unit_count_text(max(max_units, need.units))} fit."
 
 
 def _unit_count_text(units: int) -> str:
@@ -215,10 +219,10 @@ def _unit_count_text(units: int) -> str:
 
 
 def print_advice(
-    tried: Sequence[AgentCandidate], need: FrameRequirement, given: Namespace, count: int, advice: str
+    tried: Sequence[AgentCandidate], need: FrameRequirement, args: Namespace, count: int, advice: str
 ) -> None:
     units = "one unit" if need.units == 1 else f"{min(need.units, MAX_COMPARED_UNITS):,} units at once"
-    print(f"{given.map}: {count} random problems, {len(tried)} settings; times are for {units}")
+    print(f"{args.map}: {count} random problems, {len(tried)} settings; times are for {units}")
     print("Settings that no other setting beats in both cost and time, cheapest walk first:\n")
     _print_table(candidate_table(pareto_candidates(tried), need))
     print('\n  fits: "yes": in every frame; "in turn": on average, and in every frame if the scenario sets "tick_ms"')

@@ -56,9 +56,9 @@ def param_converter(param: Param) -> Callable[[str], Any]:
     return convert
 
 
-def help_with_default(words: str, default: object) -> str:
+def help_with_default(text: str, default: object) -> str:
     """Return the help text of an option, followed by its default in brackets."""
-    return f"{words} (default: {default:,})" if isinstance(default, int) else f"{words} (default: {default})"
+    return f"{text} (default: {default:,})" if isinstance(default, int) else f"{text} (default: {default})"
 
 
 def param_arguments(param: Param) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def param_arguments(param: Param) -> dict[str, Any]:
 def parse_existing_folder(text: str) -> Path:
     """Convert an argument to the path of an existing folder."""
     if not os.path.isdir(text):
-        there = "a file" if os.path.exists(text) else "no such folder"
-        raise argparse.ArgumentTypeError(f"expected a folder, got {there}: {text!r}")
+        actual = "a file" if os.path.exists(text) else "no such folder"
+        raise argparse.ArgumentTypeError(f"expected a folder, got {actual}: {text!r}")
     return Path(text)
 
 
@@ -84,15 +84,15 @@ BENCHMARK_MAPS = Path(__file__).resolve().parents[2] / "shared" / "maps"
 FURTHER_MAPS_HELP = "another folder to search for maps"
 
 
-def add_maps_option(parser: CommandParser, what: str) -> None:
+def add_maps_option(parser: CommandParser, description: str) -> None:
     named = os.environ.get("BACKMOVE_MAPS", BENCHMARK_MAPS)
-    words = f"{what}; the environment variable BACKMOVE_MAPS sets it as well"
-    parser.add_argument("--maps", type=parse_existing_folder, default=named, metavar="DIR", help=words)
+    help_text = f"{description}; the environment variable BACKMOVE_MAPS sets it as well"
+    parser.add_argument("--maps", type=parse_existing_folder, default=named, metavar="DIR", help=help_text)
 
 
 def add_movement_options(parser: CommandParser) -> None:
     """Add the options --movement and --diagonal, from which `movement_of_arguments` builds a movement rule."""
-    rules = "; ".join(f"{rule}: {words}" for rule, words in RULE_DESCRIPTIONS.items())
+    rules = "; ".join(f"{rule}: {description}" for rule, description in RULE_DESCRIPTIONS.items())
     parser.add_argument(
         "--movement",
         type=param_converter(RULE_PARAM),
@@ -103,11 +103,11 @@ def add_movement_options(parser: CommandParser) -> None:
     parser.add_argument("--diagonal", type=param_converter(DIAGONAL_PARAM), metavar="C", help=diagonal)
 
 
-def movement_of_arguments(given: argparse.Namespace) -> Movement:
-    if given.movement == FOUR and given.diagonal is not None:
+def movement_of_arguments(args: argparse.Namespace) -> Movement:
+    if args.movement == FOUR and args.diagonal is not None:
         raise ConfigError(f"--diagonal: goes with eight neighbours only, not with --movement {FOUR}")
-    rule = RULE_PARAM.default if given.movement is None else given.movement
-    return Movement(str(rule), float(DIAGONAL_PARAM.default if given.diagonal is None else given.diagonal))
+    rule = RULE_PARAM.default if args.movement is None else args.movement
+    return Movement(str(rule), float(DIAGONAL_PARAM.default if args.diagonal is None else args.diagonal))
 
 
 def parse_cell(text: str) -> tuple[int, int]:

@@ -25,17 +25,17 @@ def check_output_paths(outputs: Mapping[str, str | None], inputs: Iterable[FileP
     Raises:
         ConfigError: An output is also an input or another output, or cannot be written; lists all problems.
     """
-    given = [(option, path) for option, path in outputs.items() if path is not None]
+    named_outputs = [(option, path) for option, path in outputs.items() if path is not None]
     read = [*inputs, *(file.path for file in LOADED_FILES.values())]
     problems = []
-    for number, (option, path) in enumerate(given):
+    for number, (option, path) in enumerate(named_outputs):
         if any(_are_same_file(path, other) for other in read):
             problems.append(f"{option} {path}: expected a file that is not an input as well, got an input")
             continue
-        taken = [other for other, earlier in given[:number] if _are_same_file(path, earlier)]
-        taken += [name for name, stream in _STREAMS.items() if _is_file_of_stream(getattr(sys, stream), path)]
-        if taken:
-            problems.append(f"{option} {path}: expected a file of its own, got the file of {taken[0]}")
+        owners = [other for other, earlier in named_outputs[:number] if _are_same_file(path, earlier)]
+        owners += [name for name, stream in _STREAMS.items() if _is_file_of_stream(getattr(sys, stream), path)]
+        if owners:
+            problems.append(f"{option} {path}: expected a file of its own, got the file of {owners[0]}")
             continue
         try:
             check_file_writable(path)

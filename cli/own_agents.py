@@ -22,7 +22,7 @@ def load_agent_files(arguments: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: A file cannot be loaded, the user does not allow it to run, or two files have the same key.
     """
-    files, rest = _split_agent_file_arguments(arguments)
+    files, remaining = _split_agent_file_arguments(arguments)
     paths: dict[str, Path] = {}
     for file in files:
         path = own_files.absolute_path(file)
@@ -31,21 +31,21 @@ def load_agent_files(arguments: Sequence[str]) -> list[str]:
             raise ConfigError(f"{file}: got two files for the agent '{key}'; rename one, because its name is the key")
         ask_permission_to_run(file)
         own_files.load_agent_file(file)
-    return rest
+    return remaining
 
 
 def _split_agent_file_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the files named by `--agent-file` options, and the other arguments."""
-    files, rest, words = [], [], iter(arguments)
+    files, remaining, words = [], [], iter(arguments)
     for word in words:
         option, is_joined, file = word.partition("=")
         if option != AGENT_FILE_OPTION:
-            rest.append(word)
+            remaining.append(word)
             continue
         files.append(file if is_joined else next(words, ""))
         if not files[-1]:
             raise ConfigError(f"{AGENT_FILE_OPTION}: expected a file such as my_agent.py")
-    return files, rest
+    return files, remaining
 
 
 def ask_permission_to_run(file: str) -> None:

@@ -56,7 +56,7 @@ def page_sections(results: Path, page: str) -> Iterator[str]:
         results: The folder that contains a folder of results for each experiment.
         page: The current text of the page.
     """
-    said = {section_title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
+    sections = {section_title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
     for name in experiment_names():
         folder = results / name
         if folder.is_dir():
@@ -65,7 +65,7 @@ def page_sections(results: Path, page: str) -> Iterator[str]:
         else:
             spec = parse_report_content((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
             yield from (
-                text.rstrip("\n") + "\n" for named, text in said.items() if named == markdown_heading(spec.title)
+                text.rstrip("\n") + "\n" for named, text in sections.items() if named == markdown_heading(spec.title)
             )
 
 
@@ -115,13 +115,13 @@ def run(argv: Sequence[str]) -> int:
         help="folder that gets a results folder for each experiment",
     )
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
-    given = parser.parse_args(argv)
-    results = Path(given.output)
-    for name in given.names or ([] if given.page else experiment_names()):
+    args = parser.parse_args(argv)
+    results = Path(args.output)
+    for name in args.names or ([] if args.page else experiment_names()):
         spec = str(FOLDER / f"{name}.yaml")
-        if code := experiment.main([spec, "-o", str(results / name), "--size", given.size]):
+        if code := experiment.main([spec, "-o", str(results / name), "--size", args.size]):
             return code
-    if given.page:
+    if args.page:
         text = "\n".join([PAGE_HEAD, *page_sections(results, PAGE.read_text(encoding="utf-8"))])
         write_file_atomically(PAGE, text.encode())
         write_result_digests(results)

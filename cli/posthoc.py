@@ -77,9 +77,9 @@ class PosthocFiles:
             if present.get(trace.walker.id) is not trace.walker:
                 trace.outcome = "removed"
                 self._close_trace(trace)
-        seen = {trace.walker.id for trace in self._open_traces}
+        open_ids = {trace.walker.id for trace in self._open_traces}
         for walker in present.values():
-            if walker.id not in seen and walker.added_tick == self._world.tick:
+            if walker.id not in open_ids and walker.added_tick == self._world.tick:
                 self._open_trace_file(self.path, self._world, walker)
 
     def _open_trace_file(self, path: str, world: World, walker: Walker) -> None:

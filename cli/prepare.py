@@ -14,7 +14,7 @@ def prepare_agents(
     configs: Iterable[AgentConfig],
     specs: Mapping[str, AgentSpec],
     grid: Grid,
-    ends: tuple[int, int],
+    start_and_goal: tuple[int, int],
     progress: ProgressBar,
 ) -> None:
     """Compute the databases and abstractions of some agents on a map.
@@ -25,8 +25,8 @@ def prepare_agents(
         configs: The agents.
         specs: All agents by their keys.
         grid: The map.
-        ends: The shared start and goal cells; an agent with its own goal uses that instead.
+        start_and_goal: The shared start and goal cells; an agent with its own goal uses that instead.
         progress: Shows the progress bar.
     """
-    for step in iter_data_preparation(configs, specs, grid, ends, time.perf_counter):
+    for step in iter_data_preparation(configs, specs, grid, start_and_goal, time.perf_counter):
         progress.update_bar(step.text, step.share)

@@ -55,7 +55,9 @@ def column_table() -> str:
         if column.name not in MEASURE_BY_KEY and column.help:
             rows.append(f"| `{column.name}` | {column.help} |")
     rows += [
-        f"| `{name}` | of reports: {words} |" for name, words in DERIVED_COLUMNS.items() if name not in MEASURE_BY_KEY
+        f"| `{name}` | of reports: {description} |"
+        for name, description in DERIVED_COLUMNS.items()
+        if name not in MEASURE_BY_KEY
     ]
     return "\n".join(rows)
 
@@ -69,8 +71,8 @@ def shortcut_table() -> str:
     for group in COMMANDS.groups:
         rows.append(f"| | **{group}** |")
         for family in command_families(COMMANDS.commands_of_group(group)):
-            shown = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
-            rows.append(f"| {shown} | {family.label} |")
+            keys_text = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
+            rows.append(f"| {keys_text} | {family.label} |")
     return "\n".join(rows)
 
 
@@ -86,8 +88,8 @@ def page_with_updated_tables(page: Path) -> str:
     """Return the text of a page with new tables between the comments `<!-- name -->` and `<!-- /name -->`."""
     text = page.read_text(encoding="utf-8")
     for name, make in PAGES[page].items():
-        before, begin, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
+        before, begin, after_marker = text.partition(f"<!-- {name} -->\n")
+        _, end, after = after_marker.partition(f"<!-- /{name} -->")
         assert begin and end, f"{page.name}: expected the marks <!-- {name} --> and <!-- /{name} -->"
         text = f"{before}{begin}\n{make()}\n\n{end}{after}"
     return text

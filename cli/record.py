@@ -70,19 +70,19 @@ class _RecordRequest:
 
 
 def main(argv: Sequence[str]) -> int:
-    given = _parser().parse_args(argv)
-    if given.recover:
-        return _recover_recording(given)
+    args = _parser().parse_args(argv)
+    if args.recover:
+        return _recover_recording(args)
     problems: list[str] = []
-    request = _checked_request(given, problems)
-    opened = _open_scenario(given.scenario, problems)
+    request = _checked_request(args, problems)
+    opened = _open_scenario(args.scenario, problems)
     if problems or request is None or opened is None:
         raise ConfigError(problems)
     progress = ProgressBar()
-    replay = _create_replay(opened, given.branch)
+    replay = _create_replay(opened, args.branch)
     for text in _replay_warnings(opened):
         progress.print_line(text)
-    look = _view_settings(opened, given.theme)
+    look = _view_settings(opened, args.theme)
     warm_up_agents(opened.scenario.agents, progress)
     if request.kind == PICTURE:
         return _write_picture(request, replay, look, progress)
@@ -185,34 +185,34 @@ def _parse_tick_range(text: str) -> tuple[int, int | None]:
     return first, end
 
 
-def _checked_request(given: Namespace, problems: list[str]) -> _RecordRequest | None:
+def _checked_request(args: Namespace, problems: list[str]) -> _RecordRequest | None:
     """Check the arguments; return None and append messages to `problems` if they have mistakes."""
-    if not given.output:
+    if not args.output:
         problems.append(f"record: expected -o with {_TARGETS}")
         return None
     options = FilmOptions(
-        given.size,
-        given.fps or int(film_options.FPS.default),
-        given.ticks_per_frame,
-        given.part,
-        given.preset,
-        given.exact_colours,
-        given.captions,
-        given.hold,
-        not given.no_legend,
+        args.size,
+        args.fps or int(film_options.FPS.default),
+        args.ticks_per_frame,
+        args.part,
+        args.preset,
+        args.exact_colours,
+        args.captions,
+        args.hold,
+        not args.no_legend,
     )
     try:
-        kind = output_kind_of(given.output)
+        kind = output_kind_of(args.output)
         is_video = kind in film_options.VIDEO_SUFFIXES
-        encoding = Encoding(kind, options.fps, given.preset, given.exact_colours) if is_video else None
-        check_picture_size(given.size, encoding, "record: --size")
-        check_is_writable(given.output)
+        encoding = Encoding(kind, options.fps, args.preset, args.exact_colours) if is_video else None
+        check_picture_size(args.size, encoding, "record: --size")
+        check_is_writable(args.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
         return None
-    if kind == film_options.GIF and given.fps is None:
+    if kind == film_options.GIF and args.fps is None:
         options = replace(options, fps=GIF_FPS)
-    return _RecordRequest(given.output, kind, given.ticks, options)
+    return _RecordRequest(args.output, kind, args.ticks, options)
 
 
 def _open_scenario(name: str | None, problems: list[str]) -> files.OpenedFile | None:
@@ -332,9 +332,9 @@ def _print_result(done: FilmSummary, request: _RecordRequest, seconds: float | N
     print(json.dumps(line), flush=True)
 
 
-def _recover_recording(given: Namespace) -> int:
+def _recover_recording(args: Namespace) -> int:
     progress = ProgressBar()
-    path = recover_recording(given.recover, lambda share: progress.update_bar("finishing", share))
+    path = recover_recording(args.recover, lambda share: progress.update_bar("finishing", share))
     progress.clear_bar()
     print(json.dumps({"file": str(path), "bytes": path.stat().st_size, "seconds": readable_seconds_of(path)}))
     return 0
@@ -367,8 +367,8 @@ class _ProgressMeter:
 
 
 def _minutes_text(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02}"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes}:{remainder:02}"
 
 
 if __name__ == "__main__":

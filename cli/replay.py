@@ -45,20 +45,20 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
     add_maps_option(parser, FURTHER_MAPS_HELP)
-    given = parser.parse_args(argv)
-    if given.row is not None and given.check:
+    args = parser.parse_args(argv)
+    if args.row is not None and args.check:
         raise ConfigError("replay: expected ROW --check or --check N, got both ROW and N")
-    with open_store_for_reading(Path(given.folder)) as store:
+    with open_store_for_reading(Path(args.folder)) as store:
         with collect_read_paths() as inputs:
-            spec = stored_specification(store, SPECS_BY_KEY, [Path(given.maps)])
-        check_output_paths({"-o": given.output}, [*inputs, *(store.folder / name for name in RESULT_FILES)])
-        if given.check is not None:
-            return recompute_and_compare_rows(store, spec, int(given.check or CHECK.default), given.row)
-        if given.row is None:
+            spec = stored_specification(store, SPECS_BY_KEY, [Path(args.maps)])
+        check_output_paths({"-o": args.output}, [*inputs, *(store.folder / name for name in RESULT_FILES)])
+        if args.check is not None:
+            return recompute_and_compare_rows(store, spec, int(args.check or CHECK.default), args.row)
+        if args.row is None:
             raise ConfigError("replay: expected ROW or --check")
-        path = Path(given.output or _scenario_path(store.folder, given.row))
-        save_scenario(scenario_of_row(store, spec, given.row), path)
-    if given.output is None:
+        path = Path(args.output or _scenario_path(store.folder, args.row))
+        save_scenario(scenario_of_row(store, spec, args.row), path)
+    if args.output is None:
         _open_window(path)
     print(path)
     return 0
@@ -123,15 +123,15 @@ def _row_differences(
 ) -> list[str]:
     """Return a message about the first column in which a row differs when it is computed again, if any."""
     try:
-        there = find_unchanged_run(store, spec, row)
+        planned_run = find_unchanged_run(store, spec, row)
     except ConfigError as error:
         return error.problems
     names = [column.name for column in MEASURED_COLUMNS]
-    for line in run_job(there.job, there.case.board.grid, SPECS_BY_KEY, lambda: 0.0)[0]:
-        if line[0] != there.key:
+    for line in run_job(planned_run.job, planned_run.case.board.grid, SPECS_BY_KEY, lambda: 0.0)[0]:
+        if line[0] != planned_run.key:
             continue
-        again, kept = line[1 : 1 + len(names)], rows[(row, line[1])][1:]
-        for name, a, b in zip(names, kept, again, strict=True):
+        recomputed, stored = line[1 : 1 + len(names)], rows[(row, line[1])][1:]
+        for name, a, b in zip(names, stored, recomputed, strict=True):
             if a != b:
                 return [f"row {row:,}: {name}: was {a}, is {b}"]
     return []

@@ -66,16 +66,16 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc_option(parser)
-    given = parser.parse_args(argv)
+    args = parser.parse_args(argv)
     with collect_read_paths() as inputs:
-        scenario = load_scenario(require_shipped_file(given.scenario), SPECS_BY_KEY)
-    check_output_paths({"--keep": given.keep, "--trace": given.trace, "--posthoc": given.posthoc}, inputs)
-    if given.tick_ms is not None:
-        scenario = replace(scenario, tick_ms=given.tick_ms)
-    if given.seed is not None:
-        scenario = replace(scenario, seed=given.seed)
+        scenario = load_scenario(require_shipped_file(args.scenario), SPECS_BY_KEY)
+    check_output_paths({"--keep": args.keep, "--trace": args.trace, "--posthoc": args.posthoc}, inputs)
+    if args.tick_ms is not None:
+        scenario = replace(scenario, tick_ms=args.tick_ms)
+    if args.seed is not None:
+        scenario = replace(scenario, seed=args.seed)
     last = scenario.until.tick if scenario.until else int(TICKS.default)
-    return run_scenario(scenario, given.ticks or last, given.trace, given.posthoc, given.summary, given.keep)
+    return run_scenario(scenario, args.ticks or last, args.trace, args.posthoc, args.summary, args.keep)
 
 
 def run_scenario(
@@ -84,7 +84,7 @@ def run_scenario(
     trace_path: str | None = None,
     posthoc_path: str | None = None,
     is_summed_up: bool = False,
-    kept_path: str | None = None,
+    keep_path: str | None = None,
 ) -> int:
     """Run a scenario to its end or for a number of ticks, and print the results.
 
@@ -94,7 +94,7 @@ def run_scenario(
         trace_path: The file for a line per tick and agent, if one is requested.
         posthoc_path: The file for search traces, if they are requested.
         is_summed_up: Whether a line for each group of agents is printed, instead of a line for each agent.
-        kept_path: The file for a scenario that repeats this run exactly, if one is requested.
+        keep_path: The file for a scenario that repeats this run exactly, if one is requested.
 
     Returns:
         The exit code; the codes are listed in README.md.
@@ -112,9 +112,9 @@ def run_scenario(
                 run.posthoc.open_files_for_world(run.world)
                 run.advance_to(ticks, trace)
                 has_run = True
-            if kept_path is not None:
-                save_scenario(run.repeat_scenario(), kept_path)
-                run.warn_of_lost_time_limit(kept_path)
+            if keep_path is not None:
+                save_scenario(run.repeat_scenario(), keep_path)
+                run.warn_of_lost_time_limit(keep_path)
         finally:
             if has_run:  # print results even if one of the files could not be written
                 run.report()
@@ -199,9 +199,9 @@ class ScenarioRun:
         world.apply_due_changes()
         if self.posthoc:
             self.posthoc.update_open_files()
-        most = min(ticks, self._stride(), world.ticks_to_next_event(), trace.max_ticks_between_writes(world))
-        most = min(most, self.posthoc.max_ticks_per_step) if self.posthoc else most
-        passed = self._advance_timed_tick() if self.is_summary else world.advance(most)
+        max_ticks = min(ticks, self._stride(), world.ticks_to_next_event(), trace.max_ticks_between_writes(world))
+        max_ticks = min(max_ticks, self.posthoc.max_ticks_per_step) if self.posthoc else max_ticks
+        passed = self._advance_timed_tick() if self.is_summary else world.advance(max_ticks)
         self._collect_messages()
         trace.write_ticks(world)
         if self.posthoc:
@@ -244,5 +244,5 @@ class ScenarioRun:
             self.progress.print_line("the scenario has no agents")
 
     def _outcome_of_walker(self, walker: Walker) -> str:
-        is_there = self.world.walker(walker.id) is not None
-        return outcome_of_walker(self.world, walker, self.outcome_if_active if is_there else REMOVED)
+        is_on_map = self.world.walker(walker.id) is not None
+        return outcome_of_walker(self.world, walker, self.outcome_if_active if is_on_map else REMOVED)

@@ -165,13 +165,13 @@ def create_branch_now(app: App) -> None:
     app.session.advance(20)
 
 
-def follow_agent(place: int) -> Callable[[App], None]:
+def follow_agent(index: int) -> Callable[[App], None]:
     """Return a function that follows one agent of the crowd in the first panel."""
 
     def prepare(app: App) -> None:
         panel = app.session.run.panels[0]
         assert panel.crowd is not None
-        app.session.run.follow_crowd_agent(panel.key, panel.crowd.agents[place])
+        app.session.run.follow_crowd_agent(panel.key, panel.crowd.agents[index])
 
     return prepare
 
@@ -331,10 +331,10 @@ def main(argv: Sequence[str]) -> int:
     names = [shot.name for shot in SHOTS]
     parser = CommandParser("shots", f"Take pictures of the window into {FOLDER.relative_to(ROOT)}.", is_module=True)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or some of {', '.join(names)}")
-    given = parser.parse_args(argv)
-    if unknown := [name for name in given.names if name not in names]:
+    args = parser.parse_args(argv)
+    if unknown := [name for name in args.names if name not in names]:
         raise ConfigError([f"shots: no picture '{name}'{did_you_mean_hint(name, names)}" for name in unknown])
-    for shot in [shot for shot in SHOTS if not given.names or shot.name in given.names]:
+    for shot in [shot for shot in SHOTS if not args.names or shot.name in args.names]:
         print(take_shot(shot, FOLDER).relative_to(ROOT))
     return 0
 

@@ -73,15 +73,15 @@ class SolveTask:
 
 
 def main(argv: Sequence[str]) -> int:
-    given = _parser().parse_args(argv)
+    args = _parser().parse_args(argv)
     problems: list[str] = []
-    configs = _parse_agents(given, problems)
+    configs = _parse_agents(args, problems)
     with collect_read_paths() as inputs:
-        tasks = _collect_tasks(given, problems)
+        tasks = _collect_tasks(args, problems)
     if problems:
         raise ConfigError(problems)
-    check_output_paths({"--trace": given.trace, "--posthoc": given.posthoc}, inputs)
-    return _ProblemSolver(given, configs).solve_all_tasks(tasks)
+    check_output_paths({"--trace": args.trace, "--posthoc": args.posthoc}, inputs)
+    return _ProblemSolver(args, configs).solve_all_tasks(tasks)
 
 
 def _parser() -> CommandParser:
@@ -131,86 +131,86 @@ def _parser() -> CommandParser:
 # --- problems to solve ----------------------------------------------------------------------------
 
 
-def _parse_agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
+def _parse_agents(args: Namespace, problems: list[str]) -> list[AgentConfig]:
     configs = []
-    for text in given.agent:
+    for text in args.agent:
         try:
-            configs.append(parse_agent_text(text, SPECS_BY_KEY, given.budget))
+            configs.append(parse_agent_text(text, SPECS_BY_KEY, args.budget))
         except ConfigError as error:
             problems += error.problems
     return configs
 
 
-def _collect_tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
+def _collect_tasks(args: Namespace, problems: list[str]) -> list[SolveTask | str]:
     """Return the problems to solve, in order; a problem that cannot be run is replaced by a message.
 
     Mistakes in the arguments or files are appended to `problems`.
     """
     try:
-        _check_option_combination(given)
-        return _scen_tasks(given) if given.scen else [_single_task(given)]
+        _check_option_combination(args)
+        return _scen_tasks(args) if args.scen else [_single_task(args)]
     except ConfigError as error:
         problems += error.problems
         return []
 
 
-def _check_option_combination(given: Namespace) -> None:
-    movement_of_arguments(given)  # raise its ConfigError here, once, instead of for each row
-    if given.threshold is not None and (maps := describe_maps_with_setting(THRESHOLD_PARAM, given.map or "")):
-        raise ConfigError(f"solve: --threshold: expected {maps} as --map with it, got {given.map or 'none'}")
-    ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
-    if given.scen and ends:
-        raise ConfigError(f"solve: expected --scen or {' and '.join(ends)}, got both")
-    if given.scen:
+def _check_option_combination(args: Namespace) -> None:
+    movement_of_arguments(args)  # raise its ConfigError here, once, instead of for each row
+    if args.threshold is not None and (maps := describe_maps_with_setting(THRESHOLD_PARAM, args.map or "")):
+        raise ConfigError(f"solve: --threshold: expected {maps} as --map with it, got {args.map or 'none'}")
+    given_options = [name for name, value in (("--from", args.start), ("--to", args.goal)) if value is not None]
+    if args.scen and given_options:
+        raise ConfigError(f"solve: expected --scen or {' and '.join(given_options)}, got both")
+    if args.scen:
         return
-    if given.rows is not None:
+    if args.rows is not None:
         raise ConfigError("solve: --rows: expected --scen FILE with it")
-    missing = [name for name in ("--from", "--to") if name not in ends]
-    if given.map is None:
+    missing = [name for name in ("--from", "--to") if name not in given_options]
+    if args.map is None:
         raise ConfigError("solve: expected --map FILE with --from X,Y and --to X,Y, or --scen FILE")
     if missing:
         raise ConfigError(f"solve: expected {' and '.join(missing)} as X,Y, or --scen FILE")
 
 
-def _single_task(given: Namespace) -> SolveTask:
-    grid = _open_grid(given.map, given)
-    row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
+def _single_task(args: Namespace) -> SolveTask:
+    grid = _open_grid(args.map, args)
+    row = ScenRow(0, 0, grid.name, grid.width, grid.height, args.start, args.goal, 0.0)
     problem = row_problem_on_grid(row, grid)
     if problem:
-        raise ConfigError(f"{given.map}: {problem.replace('start:', '--from:').replace('goal:', '--to:')}")
-    return SolveTask(grid, given.map, given.start, given.goal)
+        raise ConfigError(f"{args.map}: {problem.replace('start:', '--from:').replace('goal:', '--to:')}")
+    return SolveTask(grid, args.map, args.start, args.goal)
 
 
-def _open_grid(path: str, given: Namespace) -> Grid:
+def _open_grid(path: str, args: Namespace) -> Grid:
     return open_map(
         require_shipped_file(path, MAPS),
-        movement=movement_of_arguments(given),
-        threshold=given.threshold or int(THRESHOLD_PARAM.default),
+        movement=movement_of_arguments(args),
+        threshold=args.threshold or int(THRESHOLD_PARAM.default),
     )
 
 
-def _scen_tasks(given: Namespace) -> list[SolveTask | str]:
-    scen = read_scen(given.scen)
-    rows = [scen.rows[number] for number in select_row_indices(given.rows, len(scen.rows), given.scen)]
-    maps = _ScenRowMapCache(given, scen)
+def _scen_tasks(args: Namespace) -> list[SolveTask | str]:
+    scen = read_scen(args.scen)
+    rows = [scen.rows[number] for number in select_row_indices(args.rows, len(scen.rows), args.scen)]
+    maps = _ScenRowMapCache(args, scen)
     return [_task_of_row(scen, row, maps) for row in rows]
 
 
 def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_ScenRowMapCache") -> SolveTask | str:
-    found = row.problem or maps.map_of_row(row)
-    problem = found if isinstance(found, str) else row_problem_on_grid(row, found[0])
-    if problem is not None or isinstance(found, str):
+    problem_or_map = row.problem or maps.map_of_row(row)
+    problem = problem_or_map if isinstance(problem_or_map, str) else row_problem_on_grid(row, problem_or_map[0])
+    if problem is not None or isinstance(problem_or_map, str):
         return f"{scen.name}:{row.line}: row {row.number}: {problem}"
-    grid, path = found
+    grid, path = problem_or_map
     return SolveTask(grid, path, row.start, row.goal, row)
 
 
 class _ScenRowMapCache:
     """Cache of the maps of rows: the map given by --map, or the map that the row names, each opened once."""
 
-    def __init__(self, given: Namespace, scen: ScenFile) -> None:
-        self._given, self._scen = given, scen
-        self._only_map = (_open_grid(given.map, given), given.map) if given.map else None
+    def __init__(self, args: Namespace, scen: ScenFile) -> None:
+        self._given, self._scen = args, scen
+        self._only_map = (_open_grid(args.map, args), args.map) if args.map else None
         self._opened_maps: dict[str, tuple[Grid, str] | str] = {}
 
     def map_of_row(self, row: ScenRow) -> tuple[Grid, str] | str:
@@ -246,14 +246,14 @@ class _ProblemSolver:
     Each run has its own world, so that the end of one run does not affect the others.
     """
 
-    def __init__(self, given: Namespace, configs: list[AgentConfig]) -> None:
-        self.budget: int = given.budget
-        self.max_moves: int = given.max_moves
-        self.trials: int | None = given.trials
-        self.seed: int = given.seed
-        self.trace = TraceWriter(given.trace)
+    def __init__(self, args: Namespace, configs: list[AgentConfig]) -> None:
+        self.budget: int = args.budget
+        self.max_moves: int = args.max_moves
+        self.trials: int | None = args.trials
+        self.seed: int = args.seed
+        self.trace = TraceWriter(args.trace)
         self.progress = ProgressBar()
-        self.posthoc = PosthocFiles(given.posthoc, self.progress)
+        self.posthoc = PosthocFiles(args.posthoc, self.progress)
         self.configs = configs
         self.interrupts = InterruptFlag()
         self.code = 0  # exit code that follows from the results so far; a signal replaces it
@@ -286,14 +286,14 @@ class _ProblemSolver:
             config: The agent.
             share: The share of problems that are already done, for the progress bar.
         """
-        ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
+        start_and_goal = task.grid.cell(*task.start), task.grid.cell(*task.goal)
         if not self.interrupts.run_interruptibly(
-            lambda: prepare_agents([config], SPECS_BY_KEY, task.grid, ends, self.progress)
+            lambda: prepare_agents([config], SPECS_BY_KEY, task.grid, start_and_goal, self.progress)
         ):
             return
         world = World(
             task.grid,
-            *ends,
+            *start_and_goal,
             SPECS_BY_KEY,
             budget=self.budget,
             seed=seed_of_problem(self.seed, task.row.number) if task.row else self.seed,
@@ -304,8 +304,8 @@ class _ProblemSolver:
         listed = (
             task.row if task.grid.movement == DEFAULT_MOVEMENT else None
         )  # .scen files assume the default movement rule
-        if config is self.configs[0] and (words := _length_warning(listed, world.optimal)):
-            self.progress.print_line(words)
+        if config is self.configs[0] and (warning := _length_warning(listed, world.optimal)):
+            self.progress.print_line(warning)
         walker = world.add(config)
         outcome = self._run_walker(world, walker, task, share)
         for note in world.notes:

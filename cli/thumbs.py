@@ -83,8 +83,8 @@ def _two_thirds_tick(app: App) -> int:
 
 def _map_picture(app: App) -> pygame.Surface:
     """Return the map without the rest of the window, scaled to fit into a square of SIDE pixels."""
-    shown, boxes = app.window.map_view.panels_with_boxes()[0]
-    camera = app.window.map_view.camera_of_panel(shown.key, boxes)
+    panel, boxes = app.window.map_view.panels_with_boxes()[0]
+    camera = app.window.map_view.camera_of_panel(panel.key, boxes)
     width, height = app.window.map_view.map_size
     corner, end = camera.map_to_px(0, 0), camera.map_to_px(width, height)
     area = pygame.Rect(boxes.map[0] + round(corner[0]), boxes.map[1] + round(corner[1]), 0, 0)

@@ -55,23 +55,23 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("-o", "--output", default=str(STANDARD_TREE_FILE), metavar="FILE", help="where to write it")
     parser.add_argument("--maps", metavar="DIR", help="game maps to compare the tree with trees of game maps")
-    given = parser.parse_args(argv)
+    args = parser.parse_args(argv)
     progress = ProgressBar()
     names = [f"{kind} {next(iter(values.values()))}" for kind, values in KINDS for _ in SIDES for _ in SEEDS]
     data = label_states_of_maps(_generated_maps(progress), Q, STEPS, DMAX)
     depth = best_tree_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
     tree = grow_tree(data.features, data.labels, depth, _min_leaf_size(data))
-    made = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
-    write_tree(Path(given.output), DepthTree(tree, STEPS, Q, DMAX, {"made": made}))
-    progress.print_line(f"{made}; depth of the tree: {depth}")
+    origin = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
+    write_tree(Path(args.output), DepthTree(tree, STEPS, Q, DMAX, {"made": origin}))
+    progress.print_line(f"{origin}; depth of the tree: {depth}")
     for line in _accuracy_lines(names, cross_validation_scores(data, depth, _min_leaf_size(data), FOLDS)):
         progress.print_line(line)
-    if given.maps:
+    if args.maps:
         for line in _game_accuracy_lines(
-            Path(given.maps), lambda part: tree_accuracy(tree, part.features, part.labels), progress
+            Path(args.maps), lambda part: tree_accuracy(tree, part.features, part.labels), progress
         ):
             progress.print_line(line)
-    progress.print_line(f"{given.output}: {tree.feature.size} nodes, digest {tree_digest(tree)}")
+    progress.print_line(f"{args.output}: {tree.feature.size} nodes, digest {tree_digest(tree)}")
     return 0
 
 
@@ -90,8 +90,8 @@ def _generated_maps(progress: ProgressBar) -> Iterator[list[Problem]]:
 
 
 def _random_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
-    ends = random_start_goal_pairs(grid, count, Random(seed))
-    return [(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends]
+    pairs = random_start_goal_pairs(grid, count, Random(seed))
+    return [(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in pairs]
 
 
 def _accuracy_lines(names: Iterable[str], scores: Iterable[TreeScore]) -> Iterator[str]:

@@ -83,9 +83,11 @@ def _build_next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
     parents = int(cliques.group_nodes(level.first, level.edge, count, parent, aside, found))
     child_first, child = np.empty(parents + 1, np.int64), np.empty(count, np.int32)
     cliques.list_children(parent, count, parents, child_first, child)
-    first, edge, seen = np.empty(parents + 1, np.int64), np.empty(arcs, np.int32), np.empty(parents, np.int32)
+    first, edge, last_seen_from = np.empty(parents + 1, np.int64), np.empty(arcs, np.int32), np.empty(parents, np.int32)
     arcs = int(
-        cliques.build_parent_graph(level.first, level.edge, parent, parents, child_first, child, seen, first, edge)
+        cliques.build_parent_graph(
+            level.first, level.edge, parent, parents, child_first, child, last_seen_from, first, edge
+        )
     )
     x, y, size = (np.empty(parents, np.int64) for _ in range(3))
     cliques.sum_coordinates(parent, count, parents, level.x, level.y, level.size, x, y, size)
@@ -99,41 +101,43 @@ def _build_abstraction(grid: Grid) -> DataBuild:
     """
     yield BuildProgress("abstraction", 0.0)
     level, node_of, cell_of = _build_cell_level(grid)
-    made, parents, reps = [level], [], [cell_of]
+    unfinished, parents, reps = [level], [], [cell_of]
     region = np.arange(cell_of.size, dtype=np.int32)
     while level.edge.size:
         level, parent = _build_next_level(level)
         region = parent[region]
-        rep, least = np.empty(level.size.size, np.int32), np.empty(level.size.size, np.float64)
-        cliques.find_representatives(cell_of, region, rep.size, grid.width, level.x, level.y, level.size, rep, least)
-        made.append(level)
+        rep, min_distances = np.empty(level.size.size, np.int32), np.empty(level.size.size, np.float64)
+        cliques.find_representatives(
+            cell_of, region, rep.size, grid.width, level.x, level.y, level.size, rep, min_distances
+        )
+        unfinished.append(level)
         parents.append(parent)
         reps.append(rep)
         yield BuildProgress("abstraction", 1.0 - level.size.size / max(1, cell_of.size))
-    levels = _combine_levels(made, parents, reps, node_of)
+    levels = _combine_levels(unfinished, parents, reps, node_of)
     return BuiltData(levels, int(levels.first[-1]))
 
 
 def _combine_levels(
-    made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints], node_of: Ints
+    unfinished: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints], node_of: Ints
 ) -> AbstractionLevels:
     """Combine the separate levels into one hierarchy with a common numbering of nodes."""
-    sizes = [level.size.size for level in made]
+    sizes = [level.size.size for level in unfinished]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     parents = [*parents, np.full(sizes[-1], -1, np.int32)]
     ups = [np.where(p >= 0, p + first[i + 1], -1).astype(np.int32) for i, p in enumerate(parents)]
     none = np.zeros(sizes[0], np.int64)
-    edges = [level.edge + np.int32(first[i]) for i, level in enumerate(made)]
-    children = [level.child + np.int32(first[i - 1]) for i, level in enumerate(made)]
+    edges = [level.edge + np.int32(first[i]) for i, level in enumerate(unfinished)]
+    children = [level.child + np.int32(first[i - 1]) for i, level in enumerate(unfinished)]
     return AbstractionLevels(
         first,
         np.concatenate(ups),
-        np.concatenate([level.x / level.size for level in made]),
-        np.concatenate([level.y / level.size for level in made]),
+        np.concatenate([level.x / level.size for level in unfinished]),
+        np.concatenate([level.y / level.size for level in unfinished]),
         np.concatenate(reps).astype(np.int32),
-        _concatenate_offsets([none, *(level.first for level in made[1:])]),
+        _concatenate_offsets([none, *(level.first for level in unfinished[1:])]),
         np.concatenate([np.empty(0, np.int32), *edges[1:]]).astype(np.int32),
-        _concatenate_offsets([none, *(level.child_first for level in made[1:])]),
+        _concatenate_offsets([none, *(level.child_first for level in unfinished[1:])]),
         np.concatenate([np.empty(0, np.int32), *children[1:]]).astype(np.int32),
         node_of,
     )
@@ -170,8 +174,8 @@ def region_map(abstraction: PreparedData, level: int) -> RegionMap:
     if level:
         cliques.colour_regions(levels.edge_first, levels.edge, begin, end, colour)
     table = regions_of_cells(levels, level)
-    of_cell = np.where(table >= 0, colour[np.maximum(table - begin, 0)], -1)
-    cells = tuple(np.flatnonzero(of_cell == c).astype(np.int32) for c in range(int(colour.max()) + 1))
+    colour_of = np.where(table >= 0, colour[np.maximum(table - begin, 0)], -1)
+    cells = tuple(np.flatnonzero(colour_of == c).astype(np.int32) for c in range(int(colour.max()) + 1))
     counts = np.diff(levels.edge_first[begin : end + 1])
     tails = np.repeat(np.arange(end - begin), counts)
     heads = levels.edge[levels.edge_first[begin] : levels.edge_first[end]] - begin

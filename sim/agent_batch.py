@@ -213,16 +213,16 @@ class AgentBatch:
         self.results["done"] = self.results["legal"] = 0
         self._new_rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
-    def run_agents_in_slots(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
-        """Let the agents with indices in `places` plan and act. With a clock, add the time to `kernel_seconds`."""
+    def run_agents_in_slots(self, grid: Grid, tick: int, indices: slice, clock: Clock | None = None) -> None:
+        """Let the agents with indices in `indices` plan and act. With a clock, add the time to `kernel_seconds`."""
         before = clock() if clock else 0.0
         self._run_kernel(
             grid.ground,
             self._prototype_memory,
-            self._address_table[places],
-            self.results[places],
+            self._address_table[indices],
+            self.results[indices],
             tick,
-            self._new_rows[places],
+            self._new_rows[indices],
         )
         self.kernel_seconds += clock() - before if clock else 0.0
 

@@ -13,7 +13,7 @@ def iter_data_preparation(
     configs: Iterable[AgentConfig],
     specs: Mapping[str, AgentSpec],
     grid: Grid,
-    ends: tuple[int, int],
+    start_and_goal: tuple[int, int],
     stopwatch: Stopwatch | None = None,
 ) -> Iterator[BuildProgress]:
     """Compute the prepared data of each agent in turn, and yield the progress.
@@ -24,14 +24,14 @@ def iter_data_preparation(
         configs: agents that will be created.
         specs: known algorithms by key.
         grid: map.
-        ends: shared start and goal.
+        start_and_goal: shared start and goal.
         stopwatch: clock in seconds that measures the time of each computation; None: not measured.
     """
     for config in configs:
         spec = specs[config.kind]
         params = parse_params(spec.params, config.params, spec.key, [])
-        goal = ends[1] if config.goal is None else grid.cell(*config.goal)
-        for step in spec.prepare(Problem(grid, ends[0], goal), params, stopwatch):
+        goal = start_and_goal[1] if config.goal is None else grid.cell(*config.goal)
+        for step in spec.prepare(Problem(grid, start_and_goal[0], goal), params, stopwatch):
             yield BuildProgress(f"{config.label or spec.name}: {step.text}", step.share)
 
 

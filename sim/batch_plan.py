@@ -19,18 +19,18 @@ from sim.walker import Walker
 class BatchPlan:
     """Assignment of a world's walkers to batches. Walkers that are in no batch advance one by one (`unbatched`)."""
 
-    def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
+    def __init__(self, walkers: Sequence[Walker], batchable: Iterable[Walker]) -> None:
         """Assign walkers to batches of agents of the same kind.
 
         Args:
             walkers: all walkers of the world.
-            able: walkers that may be in a batch. A walker for which no batch is formed advances alone.
+            batchable: walkers that may be in a batch. A walker for which no batch is formed advances alone.
         """
         # `_walkers` is a copy, because the world may add walkers to its list after this plan was formed.
         self._walker_list, self._cache_key, self._walkers = walkers, _plan_key(walkers), tuple(walkers)
-        self.batches = form_batches(able)
-        joined = [walker for batch in self.batches for walker in batch.walkers]
-        numbers = {walker.id for walker in joined}
+        self.batches = form_batches(batchable)
+        batched = [walker for batch in self.batches for walker in batch.walkers]
+        numbers = {walker.id for walker in batched}
         self.unbatched = [walker for walker in walkers if walker.id not in numbers]
         self.refresh_runnable_walkers()
 
@@ -62,8 +62,8 @@ class BatchPlan:
         first = self.slot_by_id.get(queue[0].id)
         if first is None:
             return 0
-        seats = (self.slot_by_id.get(walker.id) for walker in queue)
-        return next((n for n, slot in enumerate(seats) if slot != (first.batch, first.place + n)), len(queue))
+        slots = (self.slot_by_id.get(walker.id) for walker in queue)
+        return next((n for n, slot in enumerate(slots) if slot != (first.batch, first.place + n)), len(queue))
 
     @cached_property
     def digest_columns(self) -> "DigestColumns":
@@ -95,7 +95,7 @@ class DigestColumns:
     goals remain the same, because creating the table for 500 agents takes longer than a tick.
     """
 
-    def __init__(self, walkers: Sequence[Walker], crews: Sequence[AgentBatch] = ()) -> None:
+    def __init__(self, walkers: Sequence[Walker], batches: Sequence[AgentBatch] = ()) -> None:
         # Sorted by id, because the digest must not depend on the order of walkers, which the user can change.
         in_order = sorted(walkers, key=attrgetter("id"))
         numbers = [walker.id for walker in in_order]
@@ -105,8 +105,8 @@ class DigestColumns:
         self._columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in in_order]
         self._is_in_digest = np.ones(self._columns.shape, np.bool_)
         self._is_in_digest[[not walker.has_own_start_or_goal for walker in in_order], 3:] = False
-        self._batches_with_rows = [(batch, np.searchsorted(numbers, batch.ids)) for batch in crews]
-        batched = {number for batch in crews for number in batch.ids}
+        self._batches_with_rows = [(batch, np.searchsorted(numbers, batch.ids)) for batch in batches]
+        batched = {number for batch in batches for number in batch.ids}
         self._unbatched = [(index, walker) for index, walker in enumerate(in_order) if walker.id not in batched]
 
     def read_digest_bytes(self) -> bytes:
@@ -149,12 +149,12 @@ class BatchPlanCache:
         if self.cached_plan is not None:
             self.cached_plan.invalidate_digest_columns()
 
-    def up_to_date_plan(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> BatchPlan:
+    def up_to_date_plan(self, walkers: Sequence[Walker], find_batchable: Callable[[], Iterable[Walker]]) -> BatchPlan:
         """Return an up-to-date batch plan of the present walkers: the cached plan, a refreshed one, or a new one.
 
         Args:
             walkers: all walkers of the world.
-            able: function that returns the walkers that may be in a batch. It is called only to form a new plan.
+            find_batchable: function that returns the walkers that may be in a batch; called only to form a new plan.
         """
         plan = self.cached_plan
         if (
@@ -169,7 +169,7 @@ class BatchPlanCache:
         else:
             for walker in walkers:
                 walker.leave_batch_during_advance()
-            plan = self.cached_plan = BatchPlan(walkers, able())
+            plan = self.cached_plan = BatchPlan(walkers, find_batchable())
         self.needs_refresh = self.needs_rebuild = False
         return plan
 

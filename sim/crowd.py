@@ -77,8 +77,8 @@ class CrowdCounts:
 
     @cached_property
     def arrived_mask(self) -> npt.NDArray[np.bool_]:
-        there: npt.NDArray[np.bool_] = self.statuses == Status.AT_GOAL
-        return there
+        mask: npt.NDArray[np.bool_] = self.statuses == Status.AT_GOAL
+        return mask
 
     @property
     def arrived_count(self) -> int:
@@ -123,16 +123,16 @@ class CrowdCounts:
         Most counts are added up over all agents; of maxima such as max_expansions the maximum is taken, and of first
         ticks such as first_move the minimum. Only cost / optimal is limited to agents that have arrived.
         """
-        whole = np.zeros(1, METRICS)
+        combined = np.zeros(1, METRICS)
         for name in METRICS.names or ():
             values = self.counts[name]
             if name in _MIN_FIELDS:
                 values = values[values >= 0]
-                whole[name] = values.min() if values.size else -1
+                combined[name] = values.min() if values.size else -1
             else:
-                whole[name] = values.max() if name in _MAX_FIELDS else values.sum()
-        there = self.arrived_mask
-        began = TrialCounts(cost=float(self.counts["cost"][~there].sum()))
-        optimal = float(self.optimal[there].sum()) if there.any() else float("inf")
-        counted = read_metrics(whole[0], (optimal, None), False, began, OwnCounts())
+                combined[name] = values.max() if name in _MAX_FIELDS else values.sum()
+        arrived = self.arrived_mask
+        began = TrialCounts(cost=float(self.counts["cost"][~arrived].sum()))
+        optimal = float(self.optimal[arrived].sum()) if arrived.any() else float("inf")
+        counted = read_metrics(combined[0], (optimal, None), False, began, OwnCounts())
         return replace(counted, revisits=self.sum_of_count("moves") + self.count - self.sum_of_count("distinct"))

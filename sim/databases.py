@@ -184,11 +184,11 @@ def _fill_lookahead_depths(
     backward = new_search(grid.cells)
     for first, last in _region_ranges(depths.size):
         if subgoal.size:
-            near = field, backward, targets, ball, state[0], cap, first, last, subgoal, depths
-            expansions += int(subgoals.find_depths_to_subgoals(ground, levels, level, *near))
+            near_arguments = field, backward, targets, ball, state[0], cap, first, last, subgoal, depths
+            expansions += int(subgoals.find_depths_to_subgoals(ground, levels, level, *near_arguments))
         else:
-            far = field, targets, ball, state[0], cap, first, last, depths
-            expansions += int(subgoals.find_depths_to_representative(ground, levels, level, region, *far))
+            far_arguments = field, targets, ball, state[0], cap, first, last, depths
+            expansions += int(subgoals.find_depths_to_representative(ground, levels, level, region, *far_arguments))
         yield BuildProgress("depths", last / depths.size)
     return expansions
 

@@ -112,59 +112,59 @@ def _label_states_of_problem(grid: Grid, start: int, goal: int, q: int, steps: i
 # --- growing --------------------------------------------------------------------------------------
 
 
-def grow_tree(features: Floats, labels: Ints, depth: int, least_leaf: int) -> DecisionTree:
+def grow_tree(features: Floats, labels: Ints, depth: int, min_leaf_size: int) -> DecisionTree:
     """Grow a classification tree by Gini impurity.
 
     Args:
         features: [states, features] features of each state.
         labels: [states] depth of the lookahead that each state needs.
         depth: maximum depth of the tree.
-        least_leaf: minimum number of states in a leaf.
+        min_leaf_size: minimum number of states in a leaf.
     """
     nodes: list[tuple[int, float, int, int, int]] = []
-    _grow_subtree(features, labels, depth, least_leaf, nodes)
+    _grow_subtree(features, labels, depth, min_leaf_size, nodes)
     columns = list(zip(*nodes, strict=True))
     types = (np.int32, np.float64, np.int32, np.int32, np.int32)
     return DecisionTree(*(np.array(column, kind) for column, kind in zip(columns, types, strict=True)))
 
 
 def _grow_subtree(
-    features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]
+    features: Floats, labels: Ints, depth: int, min_leaf_size: int, nodes: list[tuple[int, float, int, int, int]]
 ) -> int:
     """Append the node for these states and the nodes of its subtree to `nodes`; return the index of the node."""
     number = len(nodes)
     common = int(np.bincount(labels).argmax())
     nodes.append((-1, 0.0, -1, -1, common))
-    split = _best_split(features, labels, least) if depth else None
+    split = _best_split(features, labels, min_leaf_size) if depth else None
     if split is not None:
         feature, threshold = split
         is_left = features[:, feature] <= threshold
-        left = _grow_subtree(features[is_left], labels[is_left], depth - 1, least, nodes)
-        right = _grow_subtree(features[~is_left], labels[~is_left], depth - 1, least, nodes)
+        left = _grow_subtree(features[is_left], labels[is_left], depth - 1, min_leaf_size, nodes)
+        right = _grow_subtree(features[~is_left], labels[~is_left], depth - 1, min_leaf_size, nodes)
         nodes[number] = (feature, threshold, left, right, common)
     return number
 
 
-def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float] | None:
+def _best_split(features: Floats, labels: Ints, min_leaf_size: int) -> tuple[int, float] | None:
     """Return the feature and threshold whose split has the lowest Gini impurity; None: no split is an improvement."""
     one_hot = np.eye(int(labels.max()) + 1)[labels]
     totals = one_hot.sum(axis=0)
-    best, found = float((totals**2).sum() / labels.size) + 1e-9, None
+    best, split = float((totals**2).sum() / labels.size) + 1e-9, None
     for feature in range(FEATURE_COUNT):
         order = np.argsort(features[:, feature], kind="stable")
         values, counts = features[order, feature], one_hot[order].cumsum(axis=0)
         sizes = np.arange(1, labels.size + 1)
-        ends = np.flatnonzero(np.diff(values) > 0)  # possible splits: only between different values of the feature
-        ends = ends[(sizes[ends] >= least) & (labels.size - sizes[ends] >= least)]
-        if not ends.size:
+        left_ends = np.flatnonzero(np.diff(values) > 0)  # possible splits: only between different values of the feature
+        left_ends = left_ends[(sizes[left_ends] >= min_leaf_size) & (labels.size - sizes[left_ends] >= min_leaf_size)]
+        if not left_ends.size:
             continue
-        left, right = counts[ends], totals - counts[ends]
-        purity = (left**2).sum(axis=1) / sizes[ends] + (right**2).sum(axis=1) / (labels.size - sizes[ends])
-        place = int(purity.argmax())
-        if purity[place] > best:
-            best, end = float(purity[place]), ends[place]
-            found = (feature, float((values[end] + values[end + 1]) / 2.0))
-    return found
+        left, right = counts[left_ends], totals - counts[left_ends]
+        purity = (left**2).sum(axis=1) / sizes[left_ends] + (right**2).sum(axis=1) / (labels.size - sizes[left_ends])
+        index = int(purity.argmax())
+        if purity[index] > best:
+            best, end = float(purity[index]), left_ends[index]
+            split = (feature, float((values[end] + values[end + 1]) / 2.0))
+    return split
 
 
 def tree_accuracy(tree: DecisionTree, features: Floats, labels: Ints) -> float:
@@ -175,13 +175,13 @@ def tree_accuracy(tree: DecisionTree, features: Floats, labels: Ints) -> float:
     return float(hits / max(1, labels.size))
 
 
-def cross_validation_scores(data: LabelledStates, depth: int, least_leaf: int, folds: int) -> list[TreeScore]:
+def cross_validation_scores(data: LabelledStates, depth: int, min_leaf_size: int, folds: int) -> list[TreeScore]:
     """Score trees of one depth by cross-validation; each tree is scored on maps that were not used to grow it.
 
     Args:
         data: labelled states of at least `folds` maps.
         depth: maximum depth of the trees.
-        least_leaf: minimum number of states in a leaf.
+        min_leaf_size: minimum number of states in a leaf.
         folds: number of trees; each is grown without every `folds`-th map.
 
     Returns:
@@ -191,7 +191,7 @@ def cross_validation_scores(data: LabelledStates, depth: int, least_leaf: int, f
     for fold in range(folds):
         is_test = data.map_index % folds == fold
         known = data.selected_states(~is_test)
-        tree = grow_tree(known.features, known.labels, depth, least_leaf)
+        tree = grow_tree(known.features, known.labels, depth, min_leaf_size)
         common = int(np.bincount(known.labels).argmax())
         for group in np.unique(data.map_index[is_test]):
             part = data.selected_states(data.map_index == group)
@@ -200,10 +200,10 @@ def cross_validation_scores(data: LabelledStates, depth: int, least_leaf: int, f
     return [found[group] for group in sorted(found)]
 
 
-def best_tree_depth(data: LabelledStates, depths: Sequence[int], least_leaf: int, folds: int) -> int:
+def best_tree_depth(data: LabelledStates, depths: Sequence[int], min_leaf_size: int, folds: int) -> int:
     """Return the tree depth, one of `depths`, whose trees score best in cross-validation; all maps weigh the same."""
     means = [
-        float(np.mean([score.tree for score in cross_validation_scores(data, d, least_leaf, folds)])) for d in depths
+        float(np.mean([score.tree for score in cross_validation_scores(data, d, min_leaf_size, folds)])) for d in depths
     ]
     return depths[int(np.argmax(means))]
 
@@ -234,11 +234,11 @@ def read_tree(path: Path) -> DepthTree:
         found = DepthTree(tree, int(data["n"]), int(data["q"]), int(data["dmax"]), {"made": data.get("made", "")})
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path}: expected a depth tree: {error}") from None
-    place = np.arange(tree.feature.size)
+    nodes = np.arange(tree.feature.size)
     inner = tree.feature >= 0
-    children = np.concatenate([tree.left[inner] - place[inner], tree.right[inner] - place[inner]])
-    is_sound = place.size and all(part.size == place.size for part in tree) and (tree.feature < FEATURE_COUNT).all()
-    if not is_sound or (children <= 0).any() or max(tree.left.max(), tree.right.max()) >= place.size:
+    children = np.concatenate([tree.left[inner] - nodes[inner], tree.right[inner] - nodes[inner]])
+    is_sound = nodes.size and all(part.size == nodes.size for part in tree) and (tree.feature < FEATURE_COUNT).all()
+    if not is_sound or (children <= 0).any() or max(tree.left.max(), tree.right.max()) >= nodes.size:
         raise ConfigError(f"{path}: expected a depth tree whose children come after their parents")
     if (tree.depth < 1).any() or found.steps < 1 or found.q < 1 or found.dmax < 1:
         raise ConfigError(f"{path}: expected depths, n, q and dmax of at least 1")

@@ -193,8 +193,8 @@ def _walls_and_rooms(length: int, room: int) -> tuple[Numbers, Numbers]:
 def _door_positions(rooms: Numbers, random: SplitMix64) -> Numbers:
     """Return the positions of the doors in a wall along these rooms: one random position within each room."""
     begins, ends = rooms[0], rooms[1]
-    places: Numbers = begins + random.random_integers(ends - begins)
-    return places
+    positions: Numbers = begins + random.random_integers(ends - begins)
+    return positions
 
 
 def draw_random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
@@ -228,24 +228,24 @@ def _spanning_tree(columns: int, rows: int, random: SplitMix64) -> list[tuple[Po
     Such mazes have long corridors, and few but deep dead ends. A place is a square of the maze (column, row).
     """
     stride = columns + 1  # one extra column and row of places that count as taken: the border needs no test
-    taken = bytearray(b"\x01") * (stride * (rows + 1))
+    visited = bytearray(b"\x01") * (stride * (rows + 1))
     for y in range(rows):
-        taken[y * stride : y * stride + columns] = bytes(columns)
+        visited[y * stride : y * stride + columns] = bytes(columns)
     draws = iter((random.random_words(columns * rows) >> np.uint64(32)).tolist())
-    walk, joined = [0], []
-    taken[0] = 1
+    walk, edges = [0], []
+    visited[0] = 1
     while walk:
-        here = walk[-1]
+        current = walk[-1]
         # A negative index wraps around to the extra row at the end, whose places count as taken.
-        choices = [t for t in (here - stride, here + 1, here + stride, here - 1) if not taken[t]]
+        choices = [t for t in (current - stride, current + 1, current + stride, current - 1) if not visited[t]]
         if not choices:
             walk.pop()
             continue
-        there = choices[next(draws) * len(choices) >> 32]
-        taken[there] = 1
-        joined.append(((here % stride, here // stride), (there % stride, there // stride)))
-        walk.append(there)
-    return joined
+        chosen = choices[next(draws) * len(choices) >> 32]
+        visited[chosen] = 1
+        edges.append(((current % stride, current // stride), (chosen % stride, chosen // stride)))
+        walk.append(chosen)
+    return edges
 
 
 def draw_caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> MapLayout:
@@ -254,8 +254,8 @@ def draw_caves(width: int, height: int, seed: int, fill: int, rounds: int, grain
     With a `grain` above 1, the map is drawn smaller by that factor, enlarged and smoothed again.
     """
     noise = SplitMix64(seed).random_mask(fill, -(-height // grain), -(-width // grain))
-    small = _smooth_mask(noise, rounds)
-    blocked = _smooth_mask(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
+    coarse = _smooth_mask(noise, rounds)
+    blocked = _smooth_mask(coarse.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
     cave = largest_component_mask(~blocked)
     if np.count_nonzero(cave) < 2:  # a small map may consist of rock only
         cave[height // 2, 1:-1] = True
@@ -275,9 +275,11 @@ def draw_river(width: int, height: int, seed: int, river: int, bridges: int, bri
     """Draw a river from north to south that only bridges cross. Each bridge is a switch."""
     if 4 * river > width:
         raise ConfigError(f"river: expected at most {width // 4} on a map {width} cells wide, got {river}")
-    most = height // (bridge + 2)
-    if bridges > most:
-        raise ConfigError(f"bridges: expected at most {most}, {bridge} wide, on a map {height} high, got {bridges}")
+    max_bridges = height // (bridge + 2)
+    if bridges > max_bridges:
+        raise ConfigError(
+            f"bridges: expected at most {max_bridges}, {bridge} wide, on a map {height} high, got {bridges}"
+        )
     random = SplitMix64(seed)
     banks = _river_banks(width, height, river, random)
     x = np.arange(width)
@@ -299,11 +301,11 @@ def _river_banks(width: int, height: int, river: int, random: SplitMix64) -> Num
     river one cell wide under the movement rule `eight-squeeze`.
     """
     low, high = width // 4, width - width // 4 - river
-    turns = random.random_integers(np.full(height, 6)).tolist()
+    turn_draws = random.random_integers(np.full(height, 6)).tolist()
     slopes = random.random_integers(np.full(height, 3)).tolist()
     bank, slope, banks = (low + high) // 2, 0, []
-    for turn, new_slope in zip(turns, slopes, strict=True):
-        slope = new_slope - 1 if turn == 0 else slope
+    for turn_draw, new_slope in zip(turn_draws, slopes, strict=True):
+        slope = new_slope - 1 if turn_draw == 0 else slope
         bank = min(max(bank + slope, low), high)
         banks.append(bank)
     return np.array(banks)
@@ -313,7 +315,7 @@ def _bridge_names(count: int) -> list[str]:
     """Return the names of the bridges from north to south."""
     if count == 1:
         return ["bridge"]
-    middle = ["middle bridge"] if count == 3 else [f"bridge {place}" for place in range(2, count)]
+    middle = ["middle bridge"] if count == 3 else [f"bridge {number}" for number in range(2, count)]
     return ["north bridge", *middle, "south bridge"]
 
 

@@ -101,10 +101,10 @@ class Grid:
         self.height: int = self.terrain.shape[0]
         self.width: int = self.terrain.shape[1]
         check_map_size(self.width, self.height, self.name)
-        least, most = 1.0 + octile.MIN_DIAGONAL_GAP, 2.0 - octile.MIN_DIAGONAL_GAP
-        if not (self.diagonal_cost in (1.0, 2.0) or least <= self.diagonal_cost <= most):
+        low, high = 1.0 + octile.MIN_DIAGONAL_GAP, 2.0 - octile.MIN_DIAGONAL_GAP
+        if not (self.diagonal_cost in (1.0, 2.0) or low <= self.diagonal_cost <= high):
             raise ConfigError(
-                f"{self.name}: diagonal: expected 1, 2 or a number from {least} to {most}, got {self.diagonal_cost}"
+                f"{self.name}: diagonal: expected 1, 2 or a number from {low} to {high}, got {self.diagonal_cost}"
             )
         self.movement = Movement(self.movement.rule, round(self.diagonal_cost / octile.COST_UNIT) * octile.COST_UNIT)
         self.terrain = np.ascontiguousarray(self.terrain)

@@ -121,23 +121,23 @@ class Lesson:
     speed: int = 30  # ticks per second for steps without a speed of their own
     ticks: tuple[int, ...] = ()  # tick of each step, as returned by `ticks_of_lesson_steps`; (): not computed yet
 
-    def agents_shown_at_step(self, place: int) -> tuple[str, ...] | None:
-        """Return the labels of the agents shown at the step with index `place`; None: no step so far names any."""
-        return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
+    def agents_shown_at_step(self, index: int) -> tuple[str, ...] | None:
+        """Return the labels of the agents shown at the step with index `index`; None: no step so far names any."""
+        return next((step.shown for step in reversed(self.steps[: index + 1]) if step.shown is not None), None)
 
-    def heat_map_kind_at_step(self, place: int) -> str:
-        """Return the kind of heat map that is shown at the step with index `place`."""
-        return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
+    def heat_map_kind_at_step(self, index: int) -> str:
+        """Return the kind of heat map that is shown at the step with index `index`."""
+        return next((step.heat for step in reversed(self.steps[: index + 1]) if step.heat is not None), "off")
 
-    def camera_at_step(self, place: int) -> tuple[float, ...] | None:
-        """Return the camera at the step with index `place`, in the form of Step.camera; None: the lesson sets none."""
-        said = [step.camera for step in self.steps[: place + 1] if step.camera is not None]
+    def camera_at_step(self, index: int) -> tuple[float, ...] | None:
+        """Return the camera at the step with index `index`, in the form of Step.camera; None: the lesson sets none."""
+        cameras = [step.camera for step in self.steps[: index + 1] if step.camera is not None]
         has_any = any(step.camera is not None for step in self.steps)
-        return said[-1] if said else () if has_any else None
+        return cameras[-1] if cameras else () if has_any else None
 
-    def speed_at_step(self, place: int) -> int:
-        """Return the speed at which the run approaches the step with index `place`, in ticks per second."""
-        return self.steps[place].speed or self.speed
+    def speed_at_step(self, index: int) -> int:
+        """Return the speed at which the run approaches the step with index `index`, in ticks per second."""
+        return self.steps[index].speed or self.speed
 
 
 def ticks_of_lesson_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
@@ -151,16 +151,16 @@ def ticks_of_lesson_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tup
 
 def find_broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
     """Return an error message, with line and step, for each claim and each marked answer that the run contradicts."""
-    found = list[str]()
+    messages = list[str]()
     for world, index in _iter_lesson_steps(lesson, specs):
         for claim in lesson.steps[index].claims:
             if problem := _false_claim_message(claim, world):
-                found.append(f"{claim.line}: step {index + 1}: {problem}")
-        for asked, step in enumerate(lesson.steps[:index]):
-            if step.question is not None and asked + step.question.seen_after == index:
-                where = f"{step.question.line}: step {asked + 1}"
-                found += [f"{where}: {problem}" for problem in _wrongly_marked_answers(step.question, world, index)]
-    return found
+                messages.append(f"{claim.line}: step {index + 1}: {problem}")
+        for question_index, step in enumerate(lesson.steps[:index]):
+            if step.question is not None and question_index + step.question.seen_after == index:
+                where = f"{step.question.line}: step {question_index + 1}"
+                messages += [f"{where}: {problem}" for problem in _wrongly_marked_answers(step.question, world, index)]
+    return messages
 
 
 def _wrongly_marked_answers(question: LessonQuestion, world: World, index: int) -> Iterator[str]:
@@ -275,9 +275,9 @@ def _claim_contradiction(claim: LessonClaim, world: World) -> str:
             lambda limit: value < limit,
         ),
     ]
-    for words, limit, holds in limits:
+    for relation, limit, holds in limits:
         if limit is not None and not holds(limit):
-            return f"{claim.agent} is claimed to have {claim.measure} {words} {limit:g}, but has {value:g}"
+            return f"{claim.agent} is claimed to have {claim.measure} {relation} {limit:g}, but has {value:g}"
     return ""
 
 

@@ -46,8 +46,8 @@ def clean_typed_text(text: str) -> str:
 def similar_name_hint(name: object, known: Iterable[str]) -> str:
     """Return the phrase "; did you mean 'x'?" for the most similar known name, or "" if no name is similar."""
     # Only the first 80 characters are compared, because a file may contain a very long name.
-    near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    matches = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
 def did_you_mean_hint(name: object, known: Iterable[str]) -> str:
@@ -66,10 +66,10 @@ class HasName(Protocol):
 def unknown_agent_hint(name: object, specs: Mapping[str, HasName]) -> str:
     """Return the end of an error message about an unknown agent: a similar key, or how to add an agent from a file."""
     word = str(name)[:40]
-    asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3`, with a wrong separator, asks for `tb-wa`
+    kind = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3`, with a wrong separator, asks for `tb-wa`
     keys = {spec.name.lower(): key for key, spec in specs.items()}
-    own = f"; for an agent of your own, add its file: --agent-file {word}.py, or drop {word}.py onto the window"
-    return similar_name_hint(keys.get(asked, asked), specs) or did_you_mean_hint(word, specs) + own
+    hint = f"; for an agent of your own, add its file: --agent-file {word}.py, or drop {word}.py onto the window"
+    return similar_name_hint(keys.get(kind, kind), specs) or did_you_mean_hint(word, specs) + hint
 
 
 def value_as_in_files(value: object) -> str:
@@ -140,9 +140,9 @@ class Param:
         return _parse_int(value) if self.kind is int else _parse_float(value)
 
     def _similar_choice_hint(self, value: object) -> str:
-        words = (self.zero_word,) if self.zero_word else self.choices
-        near = difflib.get_close_matches(str(value)[:80], words, n=1, cutoff=0.6)
-        return f"; did you mean '{near[0]}'?" if near else ""
+        choices = (self.zero_word,) if self.zero_word else self.choices
+        matches = difflib.get_close_matches(str(value)[:80], choices, n=1, cutoff=0.6)
+        return f"; did you mean '{matches[0]}'?" if matches else ""
 
     def text(self, value: Value) -> str:
         """Return a value as text for display: a word such as "on" if the value has one, else the value itself."""
@@ -186,8 +186,8 @@ class Param:
 def _parse_bool(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
-    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-    return words.get(str(value).lower())
+    values = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    return values.get(str(value).lower())
 
 
 def _parse_int(value: int | float | str) -> int | None:
@@ -216,14 +216,14 @@ def parse_params(
         where: text that begins each error message.
         problems: list to which error messages are appended. A parameter with an illegal value gets its default.
     """
-    by_name = {p.name: p for p in params}
-    values = {p.name: p.default for p in by_name.values()}
+    params_by_name = {p.name: p for p in params}
+    values = {p.name: p.default for p in params_by_name.values()}
     for name, value in given.items():
-        if name not in by_name:
-            problems.append(f"{where}.{name}: no such parameter{did_you_mean_hint(name, by_name)}")
+        if name not in params_by_name:
+            problems.append(f"{where}.{name}: no such parameter{did_you_mean_hint(name, params_by_name)}")
             continue
         try:
-            values[name] = by_name[name].parse_value(value, f"{where}.{name}")
+            values[name] = params_by_name[name].parse_value(value, f"{where}.{name}")
         except ConfigError as error:
             problems += error.problems
     return values

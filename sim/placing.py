@@ -63,16 +63,16 @@ def place_group_members(config: AgentConfig, count: int, placing: Placing, grid:
     Raises:
         ConfigError: not enough pairs of cells were found.
     """
-    ends = placing.ends if isinstance(placing, ListedPlacing) else list(_sample_start_goal_pairs(placing, count, grid))
+    pairs = placing.ends if isinstance(placing, ListedPlacing) else list(_sample_start_goal_pairs(placing, count, grid))
     return [
-        replace(group_member_config(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])
+        replace(group_member_config(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(pairs[:count])
     ]
 
 
-def group_member_config(config: AgentConfig, place: int) -> AgentConfig:
-    """Return the configuration of a member of the group named after `config`. `place`: index of the member, from 0."""
+def group_member_config(config: AgentConfig, index: int) -> AgentConfig:
+    """Return the configuration of a member of the group named after `config`. `index`: index of the member, from 0."""
     group = config.label or config.kind
-    return replace(config, label=name_with_suffix(group, f" {place + 1}"), group=group)
+    return replace(config, label=name_with_suffix(group, f" {index + 1}"), group=group)
 
 
 def adapt_agents_to_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
@@ -92,10 +92,10 @@ def adapt_agents_to_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) ->
     agents = list(agents)
     sizes = Counter(config.group for config in agents if _is_member_with_own_start(config))
     drawn = {size: _sample_far_pairs(size, grid, seed) for size in set(sizes.values())}
-    ends = {group: iter(drawn[size]) for group, size in sizes.items()}
+    pairs_by_group = {group: iter(drawn[size]) for group, size in sizes.items()}
     moved = []
     for config in agents:
-        start, goal = next(ends[config.group]) if _is_member_with_own_start(config) else (None, None)
+        start, goal = next(pairs_by_group[config.group]) if _is_member_with_own_start(config) else (None, None)
         has_start, has_goal = config.start is not None, config.goal is not None
         moved.append(replace(config, start=start if has_start else None, goal=goal if has_goal else None))
     return moved
@@ -108,9 +108,9 @@ def _is_member_with_own_start(config: AgentConfig) -> bool:
 
 def _sample_far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
     """Draw pairs (start, goal) that are at least a quarter of the map's longer side apart; if too few, any pairs."""
-    for far in (max(grid.width, grid.height) / 4, 0.0):
+    for min_cost in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
-            return list(_sample_start_goal_pairs(RandomPlacing(seed, far), count, grid))
+            return list(_sample_start_goal_pairs(RandomPlacing(seed, min_cost), count, grid))
     raise ConfigError(f"{grid.name}: expected free cells with paths between them for {count:,} agents, got too few")
 
 
@@ -122,8 +122,8 @@ def cheapest_path_cost(grid: Grid, start: int, goal: int) -> float:
 def cheapest_cost_and_moves(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
     """Return cost and number of moves of the cheapest path between two free cells; (infinity, None): no path."""
     search = new_search(grid.cells, is_bucketed=True, is_reused=True)
-    way = scratch_array("way", grid.cells, np.int32, is_reused=True)
-    length, _ = find_cheapest_path(grid.ground, as_plain_arrays(search), start, goal, way)
+    path = scratch_array("way", grid.cells, np.int32, is_reused=True)
+    length, _ = find_cheapest_path(grid.ground, as_plain_arrays(search), start, goal, path)
     return (float(search.nodes["g"][goal]), int(length) - 1) if length else (float("inf"), None)
 
 
@@ -159,8 +159,10 @@ def possibly_changed_path_mask(
         bool[paths]. False: the path is certainly the same. True: it may have changed.
     """
     is_near = np.zeros(len(starts), np.bool_)
-    ends = np.array([starts, goals], np.int64)
-    mark_paths_near_changes(grid.ground, ends[0], ends[1], np.array(costs, np.float64), changed, is_near)
+    starts_and_goals = np.array([starts, goals], np.int64)
+    mark_paths_near_changes(
+        grid.ground, starts_and_goals[0], starts_and_goals[1], np.array(costs, np.float64), changed, is_near
+    )
     return is_near
 
 
@@ -182,10 +184,10 @@ def _sample_start_goal_pairs(placing: RandomPlacing, count: int, grid: Grid) -> 
             found += 1
             yield grid.xy(start), grid.xy(goal)
     if found < count:
-        least = f" of cost {placing.min_cost:g} or more" if placing.min_cost else ""
+        cost_text = f" of cost {placing.min_cost:g} or more" if placing.min_cost else ""
         best = f"the most expensive path among them costs {dearest:.1f}" if dearest else "none of them has a path"
         raise ConfigError(
-            f"placing: expected {count:,} pairs of free cells with a path{least} between them, found {found:,} in "
+            f"placing: expected {count:,} pairs of free cells with a path{cost_text} between them, found {found:,} in "
             f"{tried:,} tries; {best}"
         )
 

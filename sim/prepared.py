@@ -245,24 +245,24 @@ def iter_fetch_data(
     if found is not None:
         return found
     before = stopwatch() if stopwatch else 0.0
-    being_made: Future[None] | None = Future() if _IS_PREFETCH_THREAD.get() else None
-    if being_made is not None:
-        _PREFETCHING[key] = being_made
+    pending: Future[None] | None = Future() if _IS_PREFETCH_THREAD.get() else None
+    if pending is not None:
+        _PREFETCHING[key] = pending
     try:
-        made = yield from recipe.build(grid)
+        built = yield from recipe.build(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
-        return DATA_CACHE.add_data(key, _create_prepared_data(recipe, made, build_ms))
+        return DATA_CACHE.add_data(key, _create_prepared_data(recipe, built, build_ms))
     finally:  # also runs when the caller cancels the computation
-        if being_made is not None:
+        if pending is not None:
             del _PREFETCHING[key]
-            being_made.set_result(None)
+            pending.set_result(None)
 
 
 def fetch_data(recipe: DataRecipe, grid: Grid) -> PreparedData:
     """Return prepared data for this map: from the cache, from the prefetch thread, or else computed now."""
-    being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
-    if being_made is not None and not _IS_PREFETCH_THREAD.get():
-        being_made.result()
+    pending = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
+    if pending is not None and not _IS_PREFETCH_THREAD.get():
+        pending.result()
     return _exhaust_generator(iter_fetch_data(recipe, grid))
 
 
@@ -302,16 +302,16 @@ def build_data_uncached(recipe: DataRecipe, grid: Grid) -> PreparedData:
     return _create_prepared_data(recipe, _exhaust_generator(recipe.build(grid)), None)
 
 
-def _create_prepared_data(recipe: DataRecipe, made: BuiltData, build_ms: float | None) -> PreparedData:
-    size = {"entries": made.entries, "column_count": made.column_count}
-    return PreparedData(recipe.kind, recipe.params, made.tables, made.expansions, build_ms, **size)
+def _create_prepared_data(recipe: DataRecipe, built: BuiltData, build_ms: float | None) -> PreparedData:
+    size = {"entries": built.entries, "column_count": built.column_count}
+    return PreparedData(recipe.kind, recipe.params, built.tables, built.expansions, build_ms, **size)
 
 
-def _exhaust_generator(making: Generator[BuildProgress, None, Result]) -> Result:
+def _exhaust_generator(generator: Generator[BuildProgress, None, Result]) -> Result:
     """Run a generator to its end, and return its return value."""
     while True:
         try:
-            next(making)
+            next(generator)
         except StopIteration as end:
             result: Result = end.value
             return result

@@ -61,8 +61,8 @@ def random_problem_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
     if size < 2:
         return []
     chance = random.Random(seed)
-    places = (chance.sample(range(size), 2) for _ in range(min(count, size * (size - 1))))
-    return [(int(cells[a]), int(cells[b])) for a, b in places]
+    index_pairs = (chance.sample(range(size), 2) for _ in range(min(count, size * (size - 1))))
+    return [(int(cells[a]), int(cells[b])) for a, b in index_pairs]
 
 
 def _solve_problems_in_parallel(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
@@ -114,28 +114,28 @@ def _build_record_arrays(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) ->
     first = np.array([record[0] for record in solved], np.int64)
     last = np.array([record[-1] for record in solved], np.int64)
     width = grid.width
-    ends = np.stack([first % width, first // width, last % width, last // width], axis=1).astype(np.int32)
+    points = np.stack([first % width, first // width, last % width, last // width], axis=1).astype(np.int32)
     return ProblemRecords(
         offsets=np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)]).astype(np.int32),
         cells=np.concatenate([*solved, np.empty(0, np.int32)]).astype(np.int32),
-        ends=ends.reshape(-1, AXIS_COUNT),
-        order=kd_tree_order(ends.reshape(-1, AXIS_COUNT)),
+        ends=points.reshape(-1, AXIS_COUNT),
+        order=kd_tree_order(points.reshape(-1, AXIS_COUNT)),
     )
 
 
-def kd_tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def kd_tree_order(points: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return the order of records in a balanced k-d tree over their start and end cells.
 
     Each part of the order is split by its middle record, along the axes in turn.
     """
-    order = np.arange(len(ends), dtype=np.int32)
-    parts = [(0, len(ends), 0)]
+    order = np.arange(len(points), dtype=np.int32)
+    parts = [(0, len(points), 0)]
     while parts:
         low, high, axis = parts.pop()
         if high - low <= LEAF_SIZE:
             continue
         part = order[low:high]
-        order[low:high] = part[np.argsort(ends[part, axis], kind="stable")]
+        order[low:high] = part[np.argsort(points[part, axis], kind="stable")]
         middle = (low + high) // 2
         parts += [(low, middle, (axis + 1) % AXIS_COUNT), (middle + 1, high, (axis + 1) % AXIS_COUNT)]
     return order

@@ -38,8 +38,8 @@ class Referee:
     def __init__(
         self,
         grid: Grid,
-        measuring: OptimalityTracker,
-        seating: BatchPlanCache,
+        optimality: OptimalityTracker,
+        plan_cache: BatchPlanCache,
         notes: list[RunMessage],
         stopwatch: Callable[[], float] | None = None,
     ) -> None:
@@ -47,12 +47,12 @@ class Referee:
 
         Args:
             grid: true map, which agents may know only in part.
-            measuring: tracker that computes true distances to the shared goal and counts non-optimal moves.
-            seating: cache of the batch plan, which is marked as invalid when an agent is stopped.
+            optimality: tracker that computes true distances to the shared goal and counts non-optimal moves.
+            plan_cache: cache of the batch plan, which is marked as invalid when an agent is stopped.
             notes: list to which messages for the user are appended.
             stopwatch: clock in seconds that measures the planning of each agent; None: it is not measured.
         """
-        self.grid, self.optimality, self.notes, self._plan_cache = grid, measuring, notes, seating
+        self.grid, self.optimality, self.notes, self._plan_cache = grid, optimality, notes, plan_cache
         self.stopwatch = stopwatch
         self.planning_seconds: dict[int, float] = {}  # agent id -> seconds of planning so far; empty without stopwatch
         self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: never
@@ -143,16 +143,16 @@ class Referee:
 
     # --- broken rules -----------------------------------------------------------------------------
 
-    def _stop_if_tick_count_is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
+    def _stop_if_tick_count_is_wrong(self, walker: Walker, count: int, requested: int, tick: int) -> bool:
         """Stop an agent that reports an impossible number of ticks. Return whether it is stopped, now or before.
 
         Args:
             walker: agent to check.
             count: number of ticks that it reported.
-            asked: number of ticks for which it was asked to act.
+            requested: number of ticks for which it was asked to act.
             tick: first of these world ticks.
         """
-        problem = None if walker.violation is not None else describe_wrong_tick_count(count, asked)
+        problem = None if walker.violation is not None else describe_wrong_tick_count(count, requested)
         if problem is not None:
             self.stop_agent(walker, problem, tick)
         return walker.violation is not None

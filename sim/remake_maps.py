@@ -44,26 +44,29 @@ def iter_shipped_files() -> Iterator[tuple[str, str]]:
     """Yield name and text of every file that belongs in assets/maps."""
     sections = [_INTRODUCTION]
     for name in RECIPES:
-        made = generate_shipped_map(name)
-        yield f"{name}.map", map_text(made.grid)
-        sections.append(_describe_map(name, made))
+        generated = generate_shipped_map(name)
+        yield f"{name}.map", map_text(generated.grid)
+        sections.append(_describe_map(name, generated))
     yield "SOURCES.md", "\n".join(sections)
 
 
-def _describe_map(name: str, made: GeneratedMap) -> str:
-    recipe = ", ".join(f"{key}: {value}" for key, value in made.recipe.items())
+def _describe_map(name: str, generated: GeneratedMap) -> str:
+    recipe = ", ".join(f"{key}: {value}" for key, value in generated.recipe.items())
     lines = [
         f"## {name}.map",
         "",
-        f"{made.grid.width} x {made.grid.height}",
+        f"{generated.grid.width} x {generated.grid.height}",
         "",
         "```yaml",
         f"map: {{generate: {{{recipe}}}}}",
-        f"start: {list(made.start)}",
-        f"goal: {list(made.goal)}",
+        f"start: {list(generated.start)}",
+        f"goal: {list(generated.goal)}",
     ]
-    if made.switches:
-        lines += ["switches:", *(f"  {switch}: {_cells_as_lists(cells)}" for switch, cells in made.switches.items())]
+    if generated.switches:
+        lines += [
+            "switches:",
+            *(f"  {switch}: {_cells_as_lists(cells)}" for switch, cells in generated.switches.items()),
+        ]
     return "\n".join([*lines, "```", ""])
 
 

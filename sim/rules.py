@@ -112,17 +112,17 @@ class StoppedAgent:
         return self._view
 
 
-def describe_wrong_tick_count(count: object, asked: int) -> str | None:
+def describe_wrong_tick_count(count: object, requested: int) -> str | None:
     """Return an error message about the number of ticks that `advance` returned, or None if that number is possible.
 
     Args:
         count: return value of `Agent.advance`.
-        asked: number of ticks for which `advance` was called.
+        requested: number of ticks for which `advance` was called.
     """
     if not isinstance(count, int | np.integer):
         return f"advance returned {count!r}; expected the number of ticks done"
-    if not 0 < count <= asked:
-        return f"advance returned {count}; expected 1 to {asked}, the number of ticks requested"
+    if not 0 < count <= requested:
+        return f"advance returned {count}; expected 1 to {requested}, the number of ticks requested"
     return None
 
 
@@ -139,5 +139,5 @@ def describe_broken_rule(grid: Grid, position: int, rows: np.ndarray, row: int) 
         if rows[name][row] < 0:
             return f"reported {int(rows[name][row])} cells {name}; expected 0 or more"
     cell = int(rows["cell"][row])
-    there = f"{grid.xy(cell)}" if 0 <= cell < grid.cells else f"cell {cell}, which is not on the map"
-    return f"moved from {grid.xy(position)} to {there}, which is not a legal move"
+    target = f"{grid.xy(cell)}" if 0 <= cell < grid.cells else f"cell {cell}, which is not on the map"
+    return f"moved from {grid.xy(position)} to {target}, which is not a legal move"

@@ -201,8 +201,8 @@ class Walker:
             tick: world tick of the first row.
             budget: expansions per tick in these ticks.
         """
-        lately = self.recent_rows
-        first, begin = (lately.rows, lately.tick) if self.row_arrays else (rows, tick)
+        recent = self.recent_rows
+        first, begin = (recent.rows, recent.tick) if self.row_arrays else (rows, tick)
         self.row_arrays.append(rows)
         self.recent_rows = RecentLogRows(first, begin, rows["phase"].item(-1), budget)
 

@@ -225,18 +225,18 @@ class World:
         if len(self.walkers) >= MAX_AGENTS:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
-    def _build_problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
+    def _build_problem(self, config: AgentConfig, number: int, start_and_goal: tuple[int, int], budget: int) -> Problem:
         """Return the search problem of an agent: map, start, goal, seed, budget and the layout of its tables.
 
         A member of a group stores its tables in tiles and does not count expansions per cell, because full tables of
-        500 agents would exhaust memory. The agents in `_instrumented_ids` get full tables nevertheless. `ends`: start
-        cell and goal cell of the agent.
+        500 agents would exhaust memory. The agents in `_instrumented_ids` get full tables nevertheless.
+        `start_and_goal`: start cell and goal cell of the agent.
         """
         is_one_of_many = bool(config.group) and number not in self._instrumented_ids
         width = tile_width_if_compiled(self.grid.width) if is_one_of_many else 0
         grid = ReadOnlyGrid(self.grid) if self.specs[config.kind].is_own else self.grid
         seed = agent_checks.seed_of_agent(self.seed, number)
-        return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
+        return Problem(grid, *start_and_goal, seed, budget, self.watched and not is_one_of_many, width)
 
     def instrument_agent(self, agent: int) -> None:
         """Let a member of a group count its expansions per cell, as agents without a group do.
@@ -248,8 +248,10 @@ class World:
         walker = self.walker(agent)
         if walker is not None and walker.config.group:
             assert walker.added_tick == self.tick and not walker.metrics[0].ticks
-            ends, budget = (walker.start, self.goal_of_walker(walker)), walker.budget or self.budget
-            walker.agent = walker.spec.make(self._build_problem(walker.config, agent, ends, budget), walker.params)
+            start_and_goal, budget = (walker.start, self.goal_of_walker(walker)), walker.budget or self.budget
+            walker.agent = walker.spec.make(
+                self._build_problem(walker.config, agent, start_and_goal, budget), walker.params
+            )
             self._plan_cache.needs_refresh = True
 
     def check_agent_config(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:

@@ -100,14 +100,14 @@ problems = _in("sim/experiments/problems.py", "mutants_killed")
 
 MUTANTS = (
     # kernels
-    search("child.g <= g or (place == CLOSED and not reopens)", "child.g < g or (place == CLOSED and not reopens)"),
-    search("(place == CLOSED and not reopens)", "(place == CLOSED and reopens)"),
+    search("child.g <= g or (index == CLOSED and not reopens)", "child.g < g or (index == CLOSED and not reopens)"),
+    search("(index == CLOSED and not reopens)", "(index == CLOSED and reopens)"),
     search("if f == class_f:", "if f <= class_f:"),
     search("elif child.g <= g or child.place == CLOSED:", "elif child.g < g:"),
     search("search.control[0].expansions += used", "search.control[0].expansions = used"),
     openlist("rank = np.int64(h * UNITS_PER_COST)", "rank = np.int64(g * UNITS_PER_COST)"),
     openlist("(key == above.key) & (tie > above.tie)", "(key == above.key) & (tie < above.tie)"),
-    referee("if left == np.inf or left != ground", "if left != ground"),
+    referee("if before == np.inf or before != ground", "if before != ground"),
     referee("if expanded > budget:", "if expanded >= budget:"),
     referee("m.first_move = tick + i", "m.first_move = tick"),
     referee("m.ticks += 1\n    m.waits += 1", "m.ticks += 1"),
@@ -126,13 +126,13 @@ MUTANTS = (
     tb_bfs("left += h0_between_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
     local_search(
         "elif child.g <= g:\n                continue",
-        "elif child.g <= g or place == CLOSED:\n                continue",
+        "elif child.g <= g or index == CLOSED:\n                continue",
     ),
     local_search(
         "best = min(best, ground.cost[d] + learned_h_of(learned, t))", "best = min(best, learned_h_of(learned, t))"
     ),
-    local_search("(value == least and is_first)", "(value == least and not is_first)"),
-    local_search("space.heap[np.uint64(place)].key > key:", "space.heap[np.uint64(place)].key < key:"),
+    local_search("(value == min_value and is_first)", "(value == min_value and not is_first)"),
+    local_search("space.heap[np.uint64(index)].key > key:", "space.heap[np.uint64(index)].key < key:"),
     lrta("if f < best_f or (f == best_f and total < best_sum):", "if f < best_f:"),
     lrta("fh[t] = max(fh[s], g + h_toward_target(targets, t))", "fh[t] = g + h_toward_target(targets, t)"),
     p_lrta("if urgency[t] >= priority:", "if urgency[t] > priority + 1e9:"),
@@ -168,7 +168,7 @@ MUTANTS = (
     # time
     command_log("and entry.tick > after]", "and entry.tick >= after]"),
     history("and (now := world.compute_digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
-    history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
+    history("last_kept_tick = tick if keeps_now else tick - 1", "last_kept_tick = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("cursor.is_stale or cursor.tick > tick or (", "cursor.is_stale or ("),
     timeline("(self.horizon if is_new else end) - begin)", "MAX_TICKS_PER_CALL)"),
@@ -179,14 +179,14 @@ MUTANTS = (
     journal('if not line.endswith(b"\\n"):', 'if not line.strip(b"\\0"):'),
     journal("tick, max(line.horizon, tick), None", "tick, tick, None"),
     journal("parent in self.branches else None", "parent in self.branches and not parent else None"),
-    journal("gone.parent if line.parent == number", "None if line.parent == number"),
+    journal("deleted.parent if line.parent == number", "None if line.parent == number"),
     selecting("and deed.tick <= self.session.tick]", "and deed.tick <= self.session.run.end]"),
     rewriting("self.log.remove_user_commands(now, self.end)", "self.log.remove_user_commands(now, self.recorded_end)"),
     rewriting("present = max(self.target, self._tick_before_edit)", "present = self.target"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
     session_file("return command.config == scripted.config", "return True"),
     png(
-        "    if len(text) > most:\n        raise _too_long_error()\n    return text\n\n\ndef _too",
+        "    if len(text) > max_bytes:\n        raise _too_long_error()\n    return text\n\n\ndef _too",
         "    return text\n\n\ndef _too",
     ),
     commands('if "agent" in fields and row.agent == "never":', 'if "agent" in fields and row.agent == "none":'),

@@ -76,8 +76,8 @@ PROBLEMS = [
 ]
 
 
-def world_of(problem: Problem, spec: AgentSpec, params: Mapping[str, Value], at_least: int = 1, **more: Any) -> World:
-    return make_world(*problem, (spec.key, params), budget=smallest_accepted_budget(spec, params, at_least), **more)
+def world_of(problem: Problem, spec: AgentSpec, params: Mapping[str, Value], min_budget: int = 1, **more: Any) -> World:
+    return make_world(*problem, (spec.key, params), budget=smallest_accepted_budget(spec, params, min_budget), **more)
 
 
 def max_ticks(world: World) -> int:
@@ -89,7 +89,7 @@ def max_ticks(world: World) -> int:
 def test_agent_is_legal_within_budget_and_complete(spec: AgentSpec, params: dict[str, Value]) -> None:
     for number, problem in enumerate(PROBLEMS):
         movement = RULES[number % len(RULES)] if number >= len(PROBLEMS) - len(RULES) else DEFAULT_MOVEMENT
-        world = world_of(problem, spec, params, at_least=BUDGETS[number % len(BUDGETS)], movement=movement)
+        world = world_of(problem, spec, params, min_budget=BUDGETS[number % len(BUDGETS)], movement=movement)
         for _ in range(max_ticks(world)):
             if not advance_and_check_tick(world):
                 break
@@ -105,7 +105,7 @@ def test_agent_is_legal_within_budget_and_complete_on_random_maps(
     spec: AgentSpec, problem: Problem, movement: Movement, choice: int, budget: int
 ) -> None:
     chosen = parameter_sets(spec)
-    world = world_of(problem, spec, chosen[choice % len(chosen)], at_least=budget, movement=movement)
+    world = world_of(problem, spec, chosen[choice % len(chosen)], min_budget=budget, movement=movement)
     for _ in range(max_ticks(world)):
         if not advance_and_check_tick(world):
             break
@@ -117,7 +117,7 @@ def test_agent_is_legal_and_complete_while_the_map_changes(spec: AgentSpec, para
     """An edit in every tick for a while, the goal's neighbourhood included; then the agent must end well."""
     for seed, movement in enumerate((DEFAULT_MOVEMENT, *RULES)):
         problem = random_problem(seed, 9, 8, 0.2)
-        world = world_of(problem, spec, params, at_least=1 + 3 * seed, movement=movement)
+        world = world_of(problem, spec, params, min_budget=1 + 3 * seed, movement=movement)
         chance = random.Random(seed)
         for tick in range(max_ticks(world)):
             if tick < 25:
@@ -137,7 +137,7 @@ def test_agent_is_legal_and_complete_while_the_map_changes(spec: AgentSpec, para
 @every_setting_of_every_agent
 def test_agent_adopts_moved_goals_and_changed_parameters(spec: AgentSpec, params: dict[str, Value]) -> None:
     """In the middle of the run, one after the other, every parameter gets every value; the goal moves between."""
-    world = world_of(drawn(TRAP), spec, params, at_least=30)
+    world = world_of(drawn(TRAP), spec, params, min_budget=30)
     walker = world.walkers[0]
     for number, setting in enumerate(parameter_sets(spec)):
         for _ in range(2):
@@ -190,7 +190,7 @@ def test_run_is_the_same_stepped_in_bulk_pickled_and_instrumented(spec: AgentSpe
     script = script_for(spec, 1, 110)
 
     def fresh(**more: object) -> World:
-        world = world_of((rows, start, goal), spec, params, at_least=2, seed=3, **more)
+        world = world_of((rows, start, goal), spec, params, min_budget=2, seed=3, **more)
         world.queue_commands(script)
         return world
 
@@ -283,7 +283,7 @@ def test_edit_that_changes_no_arc_leaves_the_digest_unchanged(
 
 @every_agent
 def test_instrumented_search_counts_every_expansion(spec: AgentSpec) -> None:
-    world = world_of(drawn(TRAP), spec, {}, at_least=3, watched=True)
+    world = world_of(drawn(TRAP), spec, {}, min_budget=3, watched=True)
     walker = world.walkers[0]
     search = walker.agent.view().search
     if search is None:

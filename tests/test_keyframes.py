@@ -48,7 +48,7 @@ def test_restored_world_advances_like_the_original(setup, ticks, data):
     world = setup()
     before = take_keyframe(world)
     world.advance(ticks)
-    frame = take_keyframe(world, like=before)
+    frame = take_keyframe(world, base=before)
     other = restore_world(frame)
     assert_equal(other, world)
     command = data.draw(some_command(world.grid.cells))
@@ -116,7 +116,7 @@ def test_delta_keyframes_restore_arrays_of_any_size(size, changes):
         for place, length, value in change:
             begin = int(place * size)
             world.extra[begin : begin + length] = value
-        frames.append(take_keyframe(world, like=frames[-1]))
+        frames.append(take_keyframe(world, base=frames[-1]))
         contents.append(world.extra.copy())
     for frame, content in zip(frames, contents, strict=True):
         assert np.array_equal(restore_world(frame).extra, content)
@@ -191,11 +191,11 @@ def test_keyframe_size_is_proportional_to_changes():
     whole, pool = sum(first.content.sizes), first.content.pool
     assert pool.held < whole // 5, "memory that nobody has touched is free"
     before = pool.held
-    second = take_keyframe(world, like=first)
+    second = take_keyframe(world, base=first)
     assert pool.held == before, "nothing has changed"
     assert np.array_equal(second.content.blocks, first.content.blocks)
     world.advance(20)
-    third = take_keyframe(world, like=second)
+    third = take_keyframe(world, base=second)
     assert 0 < pool.held - before < whole // 10
     assert_equal(restore_world(third), world)
 
@@ -207,7 +207,7 @@ def test_keyframe_stores_only_changed_chunks_and_frees_them():
     before = pool.held
     world.submit(EditCells(tuple(range(2000))))
     world.apply_due_changes()
-    second = take_keyframe(world, like=first)
+    second = take_keyframe(world, base=first)
     assert 2 * PART_BYTES <= pool.held - before <= 60 * PART_BYTES
     world.submit(EditCells((), tuple(range(2000))))
     del second
@@ -223,7 +223,7 @@ def test_snapshot_touches_no_unused_pages():
         pytest.skip("this system does not tell which pages were touched")
     before = touched_share_of_pages(memories)
     assert before < 0.1
-    take_keyframe(world, like=frame)
+    take_keyframe(world, base=frame)
     assert touched_share_of_pages(memories) == before
 
 
@@ -240,7 +240,7 @@ def test_keyframe_is_the_same_without_page_map(monkeypatch, knows_pages):
     frame = take_keyframe(world)
     for _ in range(3):
         world.advance(40)
-        frame = take_keyframe(world, like=frame)
+        frame = take_keyframe(world, base=frame)
         assert_equal(restore_world(frame), world)
 
 
@@ -301,7 +301,7 @@ def test_delta_keyframe_is_right_after_adding_and_removing_agents():
     for command in (AddAgent(AgentConfig("rtb-wa")), RemoveAgent(0)):
         world.submit(command)
         world.advance(20)
-        first = take_keyframe(world, like=first)
+        first = take_keyframe(world, base=first)
         assert_equal(restore_world(first), world)
 
 

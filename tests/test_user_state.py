@@ -233,7 +233,7 @@ def test_worst_block_search_works_without_keyframes(held: str, tmp_path: Path) -
     line.advance(60)
     cells = [int(line.records[1].cell_at(tick)) for tick in (30, 45)]
     tasks = [(20, BlockCandidate(str(cell), EditCells((cell,)))) for cell in cells if cell not in (line.world.goal,)]
-    search = WorstBlockSearch(line, 1, tasks, most_ticks=2000)
+    search = WorstBlockSearch(line, 1, tasks, max_ticks=2000)
     while not search.simulate_slice():
         pass
     assert search.done == search.total and search.ranked_results() and line.divergence_tick is None

@@ -40,17 +40,15 @@ open a window, and the others must not load the modules for it.
 
 
 def main(argv: Sequence[str]) -> int:
-    given = _parser().parse_args(argv)
-    chosen = _benches_to_run(given.benches)
-    check_output_paths({"--csv": given.csv}, ())
+    args = _parser().parse_args(argv)
+    chosen = _benches_to_run(args.benches)
+    check_output_paths({"--csv": args.csv}, ())
     progress = ProgressBar()
     warm_up_agents([AgentConfig(key) for key in SPECS_BY_KEY], progress)
-    setup = BenchSetup(problems.load_problems(Path(given.maps)), given.rounds, progress)
+    setup = BenchSetup(problems.load_problems(Path(args.maps)), args.rounds, progress)
     if not setup.problems.is_listed:
         lacking = (
-            "no benchmark maps (--maps DIR)"
-            if given.maps == BENCHMARK_MAPS
-            else f"{given.maps}: no search-set.tsv there"
+            "no benchmark maps (--maps DIR)" if args.maps == BENCHMARK_MAPS else f"{args.maps}: no search-set.tsv there"
         )
         progress.print_line(f"{lacking}; using generated maps, so targets do not apply")
     tables = []
@@ -59,8 +57,8 @@ def main(argv: Sequence[str]) -> int:
         tables.append((name, table))
         progress.clear_bar()
         print("\n".join([*table_lines(table), ""]), flush=True)
-    if given.csv:
-        write_csv_file(given.csv, tables)
+    if args.csv:
+        write_csv_file(args.csv, tables)
     return 0
 
 

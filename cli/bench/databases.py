@@ -69,21 +69,21 @@ def _measure_abstraction(
     setup: BenchSetup, table: BenchTable, batches: list[list[MapProblem]], side: int, limit: float
 ) -> None:
     name = f"abstraction of {side} x {side}" if side else "abstraction of generated maps"
-    ours, plainly = 0.0, 0.0
+    own_s, plain_s = 0.0, 0.0
     for batch in batches:
         setup.progress.update_bar(f"databases: {name}, {batch[0].map_name}")
         grid, board = batch[0].grid, FramedMap(batch[0].grid)
-        made: PreparedData = build_data_uncached(abstraction.RECIPE, grid)
-        assert np.diff(made.tables.first).tolist() == plain.region_counts(board), "they disagree"
-        own, other = best_times(
+        built: PreparedData = build_data_uncached(abstraction.RECIPE, grid)
+        assert np.diff(built.tables.first).tolist() == plain.region_counts(board), "they disagree"
+        own_batch_s, plain_batch_s = best_times(
             setup.rounds, (_uncached_build(abstraction.RECIPE, grid), partial(plain.region_counts, board))
         )
-        ours, plainly = ours + own, plainly + other
-    _add_result_rows(table, name, ours / len(batches), plainly / len(batches), limit if side else None)
+        own_s, plain_s = own_s + own_batch_s, plain_s + plain_batch_s
+    _add_result_rows(table, name, own_s / len(batches), plain_s / len(batches), limit if side else None)
 
 
 def _measure_column(setup: BenchSetup, table: BenchTable, batches: list[list[MapProblem]]) -> None:
-    ours, plainly = 0.0, 0.0
+    own_s, plain_s = 0.0, 0.0
     for batch in batches:
         setup.progress.update_bar(f"databases: column, {batch[0].map_name}")
         grid, board = batch[0].grid, FramedMap(batch[0].grid)
@@ -91,12 +91,12 @@ def _measure_column(setup: BenchSetup, table: BenchTable, batches: list[list[Map
         region = databases.region_of_cell(levels, batch[0].ends[1], _COLUMN_LEVEL)
         column = databases.database_column_recipe(databases.clipped_level(levels, _COLUMN_LEVEL), region, 0, "subgoals")
         source = board.cell(*grid.xy(int(levels.rep[region])))
-        own, other = best_times(
+        own_batch_s, plain_batch_s = best_times(
             setup.rounds, (_uncached_build(column, grid), partial(plain.true_distances, board, source))
         )
-        ours, plainly = ours + own, plainly + other
+        own_s, plain_s = own_s + own_batch_s, plain_s + plain_batch_s
     limit = 0.006 if setup.problems.is_listed else None
-    _add_result_rows(table, f"column of level {_COLUMN_LEVEL}", ours / len(batches), plainly / len(batches), limit)
+    _add_result_rows(table, f"column of level {_COLUMN_LEVEL}", own_s / len(batches), plain_s / len(batches), limit)
 
 
 def _measure_records(setup: BenchSetup, table: BenchTable, batches: list[list[MapProblem]]) -> None:
@@ -104,34 +104,40 @@ def _measure_records(setup: BenchSetup, table: BenchTable, batches: list[list[Ma
 
     Records are computed only once, because this takes seconds on all processor cores.
     """
-    making, plainly, finding, looking, asked = 0.0, 0.0, 0.0, 0.0, 0
+    build_s, plain_build_s, find_s, plain_find_s, problem_count = 0.0, 0.0, 0.0, 0.0, 0
     for batch in batches:
         setup.progress.update_bar(f"databases: records, {batch[0].map_name}")
-        grid, ends = batch[0].grid, [problem.ends for problem in batch]
+        grid, problems = batch[0].grid, [problem.ends for problem in batch]
         before = time.perf_counter()
         records = build_data_uncached(
             recipes.problem_records_recipe({"records": _RECORD_COUNT, "seed": 1}), grid
         ).tables
         # elapsed time instead of processor time, because several threads do the work
-        making += time.perf_counter() - before
+        build_s += time.perf_counter() - before
         pairs = recipes.random_problem_pairs(grid, _PLAIN_RECORD_COUNT, 1)
-        plainly += (
+        plain_build_s += (
             best_times(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORD_COUNT / len(pairs)
         )
-        ours, other = partial(_find_similar, grid, records, ends), partial(_find_similar_plainly, grid, records, ends)
-        assert ours() == other(), "they disagree"
-        own, control = best_times(setup.rounds, (ours, other))
-        finding, looking, asked = finding + own, looking + control, asked + len(ends)
+        find = partial(_find_similar, grid, records, problems)
+        find_plainly = partial(_find_similar_plainly, grid, records, problems)
+        assert find() == find_plainly(), "they disagree"
+        own_batch_s, plain_batch_s = best_times(setup.rounds, (find, find_plainly))
+        find_s, plain_find_s = find_s + own_batch_s, plain_find_s + plain_batch_s
+        problem_count += len(problems)
     is_listed, maps = setup.problems.is_listed, len(batches)
     _add_result_rows(
         table,
         f"{_RECORD_COUNT:,} records of solved problems",
-        making / maps,
-        plainly / maps,
+        build_s / maps,
+        plain_build_s / maps,
         4.0 if is_listed else None,
     )
     _add_result_rows(
-        table, f"{_SIMILAR_COUNT} similar records", finding / asked, looking / asked, 60e-6 if is_listed else None
+        table,
+        f"{_SIMILAR_COUNT} similar records",
+        find_s / problem_count,
+        plain_find_s / problem_count,
+        60e-6 if is_listed else None,
     )
 
 
@@ -150,19 +156,19 @@ def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -
 
 
 def _find_similar_plainly(grid: Grid, records: ProblemRecords, pairs: list[tuple[int, int]]) -> list[list[int]]:
-    ends = records.ends.tolist()
-    return [plain.most_similar_records(ends, grid.xy(start), grid.xy(goal), _SIMILAR_COUNT) for start, goal in pairs]
+    points = records.ends.tolist()
+    return [plain.most_similar_records(points, grid.xy(start), grid.xy(goal), _SIMILAR_COUNT) for start, goal in pairs]
 
 
 def _uncached_build(recipe: DataRecipe, grid: Grid) -> Callable[[], object]:
     return partial(build_data_uncached, recipe, grid)
 
 
-def _add_result_rows(table: BenchTable, name: str, ours: float, plainly: float, limit: float | None) -> None:
-    """Add rows with the time of a computation (`ours`, in seconds), and its ratio to the control (`plainly`)."""
+def _add_result_rows(table: BenchTable, name: str, own_s: float, plain_s: float, limit: float | None) -> None:
+    """Add rows with the time of a computation (`own_s`, in seconds), and its ratio to the control (`plain_s`)."""
     target = None if limit is None else BenchTarget(1000.0 * limit, is_upper=True)
-    table.rows.append(BenchRow(name, 1000.0 * ours, "ms", target=target))
-    table.rows.append(BenchRow(f"{name}, how often a second", 1.0 / ours, "1/s", 1.0 / plainly, plainly / ours))
+    table.rows.append(BenchRow(name, 1000.0 * own_s, "ms", target=target))
+    table.rows.append(BenchRow(f"{name}, how often a second", 1.0 / own_s, "1/s", 1.0 / plain_s, plain_s / own_s))
 
 
 def _measure_walker(

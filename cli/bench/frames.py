@@ -141,8 +141,8 @@ def _add_painting_rows(table: BenchTable, rounds: int, frames: int) -> None:
     name = f"{case.name}, painting"
     table.rows.append(BenchRow(f"{name}: median", float(np.median(ms)), "ms"))
     table.rows.append(BenchRow(f"{name}: longest", float(ms.max()), "ms"))
-    lost = float((ms > FRAME_MS).sum())
-    table.rows.append(BenchRow(f"{name}: frames lost", lost, "frames", target=BenchTarget(0.0, is_upper=True)))
+    lost_frames = float((ms > FRAME_MS).sum())
+    table.rows.append(BenchRow(f"{name}: frames lost", lost_frames, "frames", target=BenchTarget(0.0, is_upper=True)))
 
 
 def _painting_ms(app: "App", frames: int) -> np.ndarray:
@@ -175,9 +175,9 @@ def _add_frame_rows(table: BenchTable, case: FrameCase, frames: FrameTimes) -> N
     ):
         target = BenchTarget(limit, is_upper=True) if limit else None
         table.rows.append(BenchRow(f"{case.name}: {word}", float(of(wall)), "ms", float(of(processor)), target=target))
-    lost, by_processor = (float((ms > FRAME_MS).sum()) for ms in (wall, processor))
+    lost_frames, by_processor = (float((ms > FRAME_MS).sum()) for ms in (wall, processor))
     name = f"{case.name}: lost of {wall.size:,}"
-    table.rows.append(BenchRow(name, lost, "frames", by_processor, target=BenchTarget(0.0, is_upper=True)))
+    table.rows.append(BenchRow(name, lost_frames, "frames", by_processor, target=BenchTarget(0.0, is_upper=True)))
 
 
 def measure_frames(case: FrameCase, frames: int) -> FrameTimes:
@@ -192,7 +192,7 @@ def measure_frames(case: FrameCase, frames: int) -> FrameTimes:
 def _run_frames(app: "App", case: FrameCase, frames: int) -> FrameTimes:
     from ui.pace import sleep_until
 
-    found, loader = FrameTimes(), KernelLoader("ui.draw")
+    times, loader = FrameTimes(), KernelLoader("ui.draw")
     app.window.player.set_speed(case.speed)
     app.window.player.may_postpone_ticks = True  # as in normal use, the player may defer work to a later frame
     _start_run(app, case)
@@ -206,10 +206,10 @@ def _run_frames(app: "App", case: FrameCase, frames: int) -> FrameTimes:
             _start_run(app, case)
             deadline = time.perf_counter()
         _set_camera(app, case)
-        _time_frame(app, case, frame, found)
+        _time_frame(app, case, frame, times)
         deadline = max(deadline + FRAME_MS / 1000.0, time.perf_counter())
         sleep_until(deadline, loader)
-    return found
+    return times
 
 
 def _start_run(app: "App", case: FrameCase) -> None:
@@ -219,15 +219,15 @@ def _start_run(app: "App", case: FrameCase) -> None:
     app.window.player.play()
 
 
-def _time_frame(app: "App", case: FrameCase, frame: int, found: FrameTimes) -> None:
-    """Draw and present a frame, and append its times to `found`."""
+def _time_frame(app: "App", case: FrameCase, frame: int, times: FrameTimes) -> None:
+    """Draw and present a frame, and append its times to `times`."""
     wall, processor = time.perf_counter(), time.thread_time()
     if case.moves_mouse:
         _move_mouse(app, frame)
     app.frame(FRAME_MS / 1000.0)
     app.present_frame()
-    found.wall.append((time.perf_counter() - wall) * 1000.0)
-    found.processor.append((time.thread_time() - processor) * 1000.0)
+    times.wall.append((time.perf_counter() - wall) * 1000.0)
+    times.processor.append((time.thread_time() - processor) * 1000.0)
 
 
 def _move_mouse(app: "App", frame: int) -> None:
@@ -270,15 +270,17 @@ def create_app(case: FrameCase) -> "App":
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(case.size)
-    made = generate_map("caves", {"width": case.side, "height": case.side, "grain": 4, "seed": 3})
-    grid: Grid = made.grid
+    generated = generate_map("caves", {"width": case.side, "height": case.side, "grain": 4, "seed": 3})
+    grid: Grid = generated.grid
     agents = tuple(case.agents[i % len(case.agents)] for i in range(case.panels))
     if case.units:
         agents = tuple(
             unit for agent in agents for unit in place_group_members(agent, case.units, RandomPlacing(7, 100.0), grid)
         )
     changes = None if case.units else _CHANGES
-    run = Scenario(map_rows_of_grid(grid), made.start, made.goal, agents, budget=BUDGET, changes=changes, grid=grid)
+    run = Scenario(
+        map_rows_of_grid(grid), generated.start, generated.goal, agents, budget=BUDGET, changes=changes, grid=grid
+    )
     layers = dict.fromkeys(LAYER_BY_KEY, True)
     settings = Settings(layers=layers, heat=HeatSetting(case.heat), window_size=case.size)
     if case.moves_mouse:

@@ -45,10 +45,10 @@ def run(setup: BenchSetup) -> BenchTable:
     if resident_mb() is None:
         table.notes.append("not measured: this system has no /proc/self/statm")
         return table
-    for key, words in NAMES.items():
-        setup.progress.update_bar(f"growth: {words}")
-        added, held = _probe_in_subprocess(key)
-        table.rows.append(BenchRow(words, added, "MB", held, target=TARGET))
+    for key, description in NAMES.items():
+        setup.progress.update_bar(f"growth: {description}")
+        added_mb, total_mb = _probe_in_subprocess(key)
+        table.rows.append(BenchRow(description, added_mb, "MB", total_mb, target=TARGET))
     table.notes.append("control: megabytes of the process at the end")
     return table
 
@@ -59,8 +59,8 @@ def _probe_in_subprocess(key: str) -> tuple[float, float]:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ConfigError(f"growth: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")
-    added, held = json.loads(done.stdout.splitlines()[-1])
-    return added, held
+    added_mb, total_mb = json.loads(done.stdout.splitlines()[-1])
+    return added_mb, total_mb
 
 
 def measure_load_memory(key: str, count: int) -> tuple[float, float]:
@@ -73,17 +73,17 @@ def measure_load_memory(key: str, count: int) -> tuple[float, float]:
     Returns:
         The megabytes that the second half of the load adds, and the megabytes of the process at its end.
     """
-    middle = held = 0.0
+    middle_mb = end_mb = 0.0
     collected = 0
     for done in LOADS[key](count):
         if done * _PARTS // count > collected:
             collected = done * _PARTS // count
             gc.collect()
-        if not middle and done * 2 >= count:
-            middle = _resident_mb_after_gc()
+        if not middle_mb and done * 2 >= count:
+            middle_mb = _resident_mb_after_gc()
         if done >= count:  # measured inside the loop, because a load frees its objects after its last repetition
-            held = _resident_mb_after_gc()
-    return held - middle - KEPT_MB.get(key, 0.0) * (count - count // 2), held
+            end_mb = _resident_mb_after_gc()
+    return end_mb - middle_mb - KEPT_MB.get(key, 0.0) * (count - count // 2), end_mb
 
 
 def _resident_mb_after_gc() -> float:
@@ -96,12 +96,14 @@ def _resident_mb_after_gc() -> float:
 
 def advance_ticks(count: int) -> Iterator[int]:
     """Let agents walk between two corners, with a timeline that records the run as in the window."""
-    made = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
-    ends = made.grid.cell(*made.start), made.grid.cell(*made.goal)
-    goals = [(tick, MoveGoal(ends[tick // _GOAL_EVERY % 2 - 1])) for tick in range(_GOAL_EVERY, count, _GOAL_EVERY)]
+    generated = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
+    start_and_goal = generated.grid.cell(*generated.start), generated.grid.cell(*generated.goal)
+    goals = [
+        (tick, MoveGoal(start_and_goal[tick // _GOAL_EVERY % 2 - 1])) for tick in range(_GOAL_EVERY, count, _GOAL_EVERY)
+    ]
 
     def build() -> World:
-        world = World(made.grid.copy(), *ends, SPECS_BY_KEY, budget=_BUDGET, watched=True)
+        world = World(generated.grid.copy(), *start_and_goal, SPECS_BY_KEY, budget=_BUDGET, watched=True)
         for config in AGENTS:
             world.add(config)
         world.queue_commands(goals)
@@ -137,8 +139,10 @@ def change_heat_map(count: int) -> Iterator[int]:
 
 
 def _scenario() -> Scenario:
-    made = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
-    return Scenario(map_rows_of_grid(made.grid), made.start, made.goal, AGENTS, budget=_BUDGET, grid=made.grid)
+    generated = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
+    return Scenario(
+        map_rows_of_grid(generated.grid), generated.start, generated.goal, AGENTS, budget=_BUDGET, grid=generated.grid
+    )
 
 
 LOADS: dict[str, Callable[[int], Iterator[int]]] = {

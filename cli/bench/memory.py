@@ -48,12 +48,14 @@ def _probe_in_subprocess(key: str) -> tuple[float, float]:
 
 def measure_agent_mb(key: str, side: int = SIDE) -> tuple[float, float]:
     """Return the megabytes that one agent of a kind adds: right after it was added, and after some ticks."""
-    made = generate_map("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
-    free = made.grid.free.nonzero()[0]
+    generated = generate_map("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
+    free = generated.grid.free.nonzero()[0]
     middle = int(free[free.size // 2])  # a start in a corner would hide the memory that large pages waste
 
     def new_world() -> World:
-        return World(made.grid, middle, made.grid.cell(*made.goal), SPECS_BY_KEY, budget=_BUDGET, watched=True)
+        return World(
+            generated.grid, middle, generated.grid.cell(*generated.goal), SPECS_BY_KEY, budget=_BUDGET, watched=True
+        )
 
     first = new_world()  # compiles the kernels, and leaves memory that the measured world may reuse
     first.add(AgentConfig(key))

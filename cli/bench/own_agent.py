@@ -21,12 +21,12 @@ def run(setup: BenchSetup, side: int = SIDE, ticks: int = _TICKS) -> BenchTable:
     table = BenchTable(f"own agent: ticks per second on {side} x {side}, k={BUDGET}, one tick at a time, measures on")
     own = own_files.load_agent_file(EXAMPLE).key
     setup.progress.update_bar("own agent: making a map")
-    made = generate_map("rooms", {"width": side, "height": side, "seed": 5, "room": 16})
+    generated = generate_map("rooms", {"width": side, "height": side, "seed": 5, "room": 16})
     best = dict.fromkeys((own, _COMPILED_AGENT), 0.0)
     for _ in range(setup.rounds):
         for kind in best:  # both agents in every round, so that disturbances affect both alike
             setup.progress.update_bar(f"own agent: {SPECS_BY_KEY[kind].name}")
-            best[kind] = max(best[kind], ticks_per_second(made, kind, ticks))
+            best[kind] = max(best[kind], ticks_per_second(generated, kind, ticks))
     name = f"{SPECS_BY_KEY[own].name}, plain Python"
     table.rows.append(BenchRow(name, best[own], "ticks/s", best[_COMPILED_AGENT], target=TARGET))
     table.notes.append(
@@ -35,9 +35,9 @@ def run(setup: BenchSetup, side: int = SIDE, ticks: int = _TICKS) -> BenchTable:
     return table
 
 
-def ticks_per_second(made: GeneratedMap, kind: str, ticks: int) -> float:
-    grid = made.grid.copy()
-    world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), SPECS_BY_KEY, budget=BUDGET)
+def ticks_per_second(generated: GeneratedMap, kind: str, ticks: int) -> float:
+    grid = generated.grid.copy()
+    world = World(grid, grid.cell(*generated.start), grid.cell(*generated.goal), SPECS_BY_KEY, budget=BUDGET)
     world.add(AgentConfig(kind))
     before, passed = time.perf_counter(), 0
     while passed < ticks and world.advance(1):

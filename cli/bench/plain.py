@@ -29,17 +29,17 @@ def region_counts(board: FramedMap) -> list[int]:
     counts = [len(arcs)]
     while any(arcs):
         parent = _group_into_cliques(arcs)
-        joined: list[set[int]] = [set() for _ in range(max(parent) + 1)]
+        parent_arcs: list[set[int]] = [set() for _ in range(max(parent) + 1)]
         for u, p in enumerate(parent):
-            joined[p].update(parent[v] for v in arcs[u] if parent[v] != p)
-        arcs = joined
+            parent_arcs[p].update(parent[v] for v in arcs[u] if parent[v] != p)
+        arcs = parent_arcs
         counts.append(len(arcs))
     return counts
 
 
 def _group_into_cliques(arcs: list[set[int]]) -> list[int]:
     parent = [-1] * len(arcs)
-    made, aside = 0, []
+    clique_count, aside = 0, []
     for u, around in enumerate(arcs):
         if parent[u] >= 0:
             continue
@@ -48,8 +48,8 @@ def _group_into_cliques(arcs: list[set[int]]) -> list[int]:
             aside.append(u)
             continue
         for v in [u, *members]:
-            parent[v] = made
-        made += 1
+            parent[v] = clique_count
+        clique_count += 1
     for u in reversed(aside):
         if parent[u] >= 0:
             continue
@@ -58,8 +58,8 @@ def _group_into_cliques(arcs: list[set[int]]) -> list[int]:
             parent[u] = parent[next(iter(arcs[u]))]
             continue
         for v in [u, *waiting[:1]]:
-            parent[v] = made
-        made += 1
+            parent[v] = clique_count
+        clique_count += 1
     return parent
 
 
@@ -75,19 +75,21 @@ def _first_clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
     return pair
 
 
-def most_similar_records(ends: list[list[int]], start: tuple[int, int], goal: tuple[int, int], count: int) -> list[int]:
+def most_similar_records(
+    points: list[list[int]], start: tuple[int, int], goal: tuple[int, int], count: int
+) -> list[int]:
     """Return the indices of the records most similar to a problem, by comparing all records.
 
     The distance of a record is the larger of the octile distances between both starts and between both goals.
 
     Args:
-        ends: The start and goal of each record, as x, y, x, y.
+        points: The start and goal of each record, as x, y, x, y.
         start: The start of the problem.
         goal: The goal of the problem.
         count: The number of records to return.
     """
     found = []
-    for number, (x0, y0, x1, y1) in enumerate(ends):
+    for number, (x0, y0, x1, y1) in enumerate(points):
         pairs = (abs(x0 - start[0]), abs(y0 - start[1])), (abs(x1 - goal[0]), abs(y1 - goal[1]))
         found.append((max(max(dx, dy) + (DIAGONAL - 1.0) * min(dx, dy) for dx, dy in pairs), number))
     return [number for _, number in sorted(found)[:count]]

@@ -81,9 +81,9 @@ def _read_problem_list(maps: Path, listing: Path) -> Iterator[MapProblem]:
 
 def _generated_problems() -> Iterator[MapProblem]:
     for kind, values in _GENERATED_KINDS:
-        made = generate_map(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
-        for start, goal in random_start_goal_pairs(made.grid, _GENERATED_PROBLEMS, Random(kind)):
-            yield MapProblem(f"{kind} (generated)", kind, made.grid, start, goal, None)
+        generated = generate_map(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
+        for start, goal in random_start_goal_pairs(generated.grid, _GENERATED_PROBLEMS, Random(kind)):
+            yield MapProblem(f"{kind} (generated)", kind, generated.grid, start, goal, None)
 
 
 def random_start_goal_pairs(

@@ -84,9 +84,9 @@ def run(setup: BenchSetup) -> BenchTable:
 
 def create_cave_scenario() -> Scenario:
     """Return a scenario of a large cave with four agents, two of which still search at the end of the measurement."""
-    made = generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
-    grid = made.grid
-    return Scenario(map_rows_of_grid(grid), made.start, made.goal, _AGENTS, "Bench", budget=64, grid=grid)
+    generated = generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
+    grid = generated.grid
+    return Scenario(map_rows_of_grid(grid), generated.start, generated.goal, _AGENTS, "Bench", budget=64, grid=grid)
 
 
 # --- without a window -----------------------------------------------------------------------------

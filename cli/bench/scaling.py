@@ -73,44 +73,46 @@ def _map_size_rows(name: str, case: ScalingCase, maps: list[GeneratedMap], round
     """Yield a row for each map size after the smallest, which is the control; the largest size has a target."""
     best = [float("inf")] * len(maps)
     for _ in range(rounds):  # all sizes in every round, so that disturbances affect all sizes alike
-        for index, made in enumerate(maps):
+        for index, generated in enumerate(maps):
             # runs on small maps are short, and need more repetitions for a reliable minimum
-            repeats = max(1, maps[-1].grid.width // made.grid.width // 2)
-            best[index] = min(best[index], *(seconds_per_tick(case, made) for _ in range(repeats)))
-    for made, seconds in zip(maps[1:], best[1:], strict=True):
-        target = TARGET if made is maps[-1] else None
-        row_name = f"{name}, {made.grid.width} x {made.grid.height}"
+            repeats = max(1, maps[-1].grid.width // generated.grid.width // 2)
+            best[index] = min(best[index], *(seconds_per_tick(case, generated) for _ in range(repeats)))
+    for generated, seconds in zip(maps[1:], best[1:], strict=True):
+        target = TARGET if generated is maps[-1] else None
+        row_name = f"{name}, {generated.grid.width} x {generated.grid.height}"
         yield BenchRow(row_name, seconds * 1e6, "us/tick", best[0] * 1e6, seconds / best[0], target)
 
 
 def _changing_map_rows(name: str, maps: list[GeneratedMap], rounds: int) -> Iterator[BenchRow]:
     """Yield rows with the mean and the longest tick on a changing map of each size, true distances included."""
-    runs = [[tick_seconds_with_edits(made) for made in maps] for _ in range(rounds)]
+    runs = [[tick_seconds_with_edits(generated) for generated in maps] for _ in range(rounds)]
     means = [min(run[index].mean() for run in runs) for index in range(len(maps))]
     longest = [min(run[index].max() for run in runs) for index in range(len(maps))]
-    for made, mean, most in zip(maps[1:], means[1:], longest[1:], strict=True):
-        size = f"{made.grid.width} x {made.grid.height}"
-        yield BenchRow(f"{name}, {size}", mean * 1e6, "us/tick", means[0] * 1e6, mean / means[0])
-        yield BenchRow(f"{name}, {size}: longest", most * 1e3, "ms", longest[0] * 1e3, target=LONGEST_TARGET)
+    for generated, mean_s, longest_s in zip(maps[1:], means[1:], longest[1:], strict=True):
+        size = f"{generated.grid.width} x {generated.grid.height}"
+        yield BenchRow(f"{name}, {size}", mean_s * 1e6, "us/tick", means[0] * 1e6, mean_s / means[0])
+        yield BenchRow(f"{name}, {size}: longest", longest_s * 1e3, "ms", longest[0] * 1e3, target=LONGEST_TARGET)
 
 
-def tick_seconds_with_edits(made: GeneratedMap) -> npt.NDArray[np.float64]:
+def tick_seconds_with_edits(generated: GeneratedMap) -> npt.NDArray[np.float64]:
     """Return the processor time of each tick of a run on a changing map, in seconds.
 
     The goal is so far away that the search continues during the whole run.
     """
-    grid, chance = Grid(made.grid.terrain.copy()), np.random.default_rng(_SEED)
-    ends = grid.cell(*made.start), grid.cell(*made.goal)
-    world = World(grid, *ends, SPECS_BY_KEY, budget=BUDGET, watched=True)
+    grid, chance = Grid(generated.grid.terrain.copy()), np.random.default_rng(_SEED)
+    start_and_goal = grid.cell(*generated.start), grid.cell(*generated.goal)
+    world = World(grid, *start_and_goal, SPECS_BY_KEY, budget=BUDGET, watched=True)
     world.optimality.expansion_limit = MAX_EXPANSIONS_PER_TICK
     world.add(AgentConfig(CHANGING_CASE.kind, params=CHANGING_CASE.params))
     free = grid.free.nonzero()[0]
     # edit cells near the start, where the agent is on maps of every size
-    near = free[np.hypot(free % grid.width - made.start[0], free // grid.width - made.start[1]) < SIDES[0] / 2]
+    near_cells = free[
+        np.hypot(free % grid.width - generated.start[0], free // grid.width - generated.start[1]) < SIDES[0] / 2
+    ]
     spent, blocked = np.zeros(CHANGING_TICKS), ()
     for tick in range(CHANGING_TICKS):
         if tick % EDIT_EVERY == EDIT_EVERY - 1:
-            freed, blocked = blocked, tuple(chance.choice(near, EDITED, replace=False).tolist())
+            freed, blocked = blocked, tuple(chance.choice(near_cells, EDITED, replace=False).tolist())
             world.submit(EditCells(blocked=blocked, freed=freed))
         before = time.thread_time()
         world.advance(1)
@@ -118,10 +120,12 @@ def tick_seconds_with_edits(made: GeneratedMap) -> npt.NDArray[np.float64]:
     return spent
 
 
-def seconds_per_tick(case: ScalingCase, made: GeneratedMap) -> float:
+def seconds_per_tick(case: ScalingCase, generated: GeneratedMap) -> float:
     """Return the mean processor time of the ticks in which the agent still searches, in seconds."""
-    grid = made.grid
-    world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), SPECS_BY_KEY, budget=BUDGET, measures=False)
+    grid = generated.grid
+    world = World(
+        grid, grid.cell(*generated.start), grid.cell(*generated.goal), SPECS_BY_KEY, budget=BUDGET, measures=False
+    )
     walker = world.add(AgentConfig(case.kind, params=case.params))
     seconds, ticks, usual = 0.0, 0, 0
     while True:

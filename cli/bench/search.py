@@ -79,22 +79,22 @@ def _solve_each_with_new_memory(batch: list[MapProblem]) -> int:
     expansions = 0
     for problem in batch:
         cells = problem.grid.cells
-        memory, way = new_search(cells, is_bucketed=True, is_reused=True), scratch_array("way", cells, np.int32, True)
-        expansions += _solve_all(as_plain_arrays(memory), way, [(problem, *problem.ends)])
+        memory, path = new_search(cells, is_bucketed=True, is_reused=True), scratch_array("way", cells, np.int32, True)
+        expansions += _solve_all(as_plain_arrays(memory), path, [(problem, *problem.ends)])
     return expansions
 
 
 def kernel_solver(batch: list[MapProblem]) -> Callable[[], int]:
     """Return a function that solves all problems of one map with the kernels and returns the number of expansions."""
     cells = batch[0].grid.cells
-    ends = [(problem, *problem.ends) for problem in batch]
-    return partial(_solve_all, as_plain_arrays(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), ends)
+    cases = [(problem, *problem.ends) for problem in batch]
+    return partial(_solve_all, as_plain_arrays(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), cases)
 
 
-def _solve_all(memory: Search, way: npt.NDArray[np.int32], ends: list[tuple[MapProblem, int, int]]) -> int:
+def _solve_all(memory: Search, path: npt.NDArray[np.int32], cases: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
-    for problem, start, goal in ends:
-        expansions += int(find_cheapest_path(problem.grid.ground, memory, start, goal, way)[1])
+    for problem, start, goal in cases:
+        expansions += int(find_cheapest_path(problem.grid.ground, memory, start, goal, path)[1])
         _check_path_length(problem, float(memory.nodes["g"][goal]))
     return expansions
 
@@ -105,9 +105,9 @@ def control_solver(batch: list[MapProblem]) -> Callable[[], int]:
     return partial(_solve_all_plainly, board, [(p, board.cell(*p.start), board.cell(*p.goal)) for p in batch])
 
 
-def _solve_all_plainly(board: control.FramedMap, ends: list[tuple[MapProblem, int, int]]) -> int:
+def _solve_all_plainly(board: control.FramedMap, cases: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
-    for problem, start, goal in ends:
+    for problem, start, goal in cases:
         length, expanded = control.astar_cost(board, start, goal)
         expansions += expanded
         _check_path_length(problem, length)

@@ -70,8 +70,8 @@ def run(setup: BenchSetup, ticks: int = TICKS, side: int = SIDE) -> BenchTable:
     table = BenchTable(f"seek: to random ticks of {ticks:,}, and one tick back, with four agents on {side} x {side}")
     for case in CASES:
         setup.progress.update_bar(f"seek: {case.name}")
-        made = generate_map(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
-        table.rows += _case_rows(case, made, ticks, setup.progress)
+        generated = generate_map(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
+        table.rows += _case_rows(case, generated, ticks, setup.progress)
     table.notes.append("milliseconds of processor time of one seek; the first seeks of a run, without warm-up")
     table.notes.append(
         "recording: a run in steps of one frame with keyframes, compared with the same run in one call without "
@@ -80,12 +80,12 @@ def run(setup: BenchSetup, ticks: int = TICKS, side: int = SIDE) -> BenchTable:
     return table
 
 
-def _case_rows(case: SeekCase, made: GeneratedMap, ticks: int, progress: ProgressBar) -> Iterator[BenchRow]:
-    world_of = _world_factory(case, made, ticks)
+def _case_rows(case: SeekCase, generated: GeneratedMap, ticks: int, progress: ProgressBar) -> Iterator[BenchRow]:
+    create_world = _world_factory(case, generated, ticks)
     plain_s, live_s = [], []
     for _ in range(_RUNS):
-        plain_s.append(_time_call_s(partial(world_of().advance, ticks)))
-        line = Timeline(world_of)
+        plain_s.append(_time_call_s(partial(create_world().advance, ticks)))
+        line = Timeline(create_world)
         live_s.append(_time_call_s(partial(_advance_recorded, line, ticks, progress)))
     end, live, once = line.tick, float(np.median(live_s)), float(np.median(plain_s))
     yield BenchRow(
@@ -103,16 +103,16 @@ def _case_rows(case: SeekCase, made: GeneratedMap, ticks: int, progress: Progres
     assert line.divergence_tick is None, f"{case.name}: a replay differs from the run at tick {line.divergence_tick}"
 
 
-def _world_factory(case: SeekCase, made: GeneratedMap, ticks: int) -> Callable[[], World]:
+def _world_factory(case: SeekCase, generated: GeneratedMap, ticks: int) -> Callable[[], World]:
     """Return a function that builds the world at tick 0, with all edits and moves of the goal in its queue."""
-    terrain, free = made.grid.terrain.copy(), np.flatnonzero(made.grid.free)
+    terrain, free = generated.grid.terrain.copy(), np.flatnonzero(generated.grid.free)
     chance = np.random.default_rng(_SEED)
     edits = [(tick, EditCells(tuple(chance.choice(free, 40).tolist()))) for tick in range(50, ticks, _EDIT_EVERY)]
     goals = [(tick, MoveGoal(int(chance.choice(free)))) for tick in range(_GOAL_EVERY, ticks, _GOAL_EVERY)]
 
     def build() -> World:
         grid = Grid(terrain.copy())
-        start, goal = grid.cell(*made.start), grid.cell(*made.goal)
+        start, goal = grid.cell(*generated.start), grid.cell(*generated.goal)
         world = World(
             grid, start, goal, SPECS_BY_KEY, budget=case.budget, seed=_SEED, random_changes=case.changes, watched=True
         )

@@ -49,23 +49,21 @@ class StartTimes:
 def run(setup: BenchSetup) -> BenchTable:
     table = BenchTable("start: seconds to the first tick of the first example")
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        large = place / "large.map"
+        root = Path(folder)
+        large = root / "large.map"
         write_map(generate_map("caves", {"width": LARGE, "height": LARGE, "seed": 5}).grid, large)
         setup.progress.update_bar("start: cold")
-        cold = measure_start(place / "cold", cache=place / "kernels", watched_s=_WATCHED_S)
+        cold = measure_start(root / "cold", cache=root / "kernels", watched_s=_WATCHED_S)
         setup.progress.update_bar("start: warm")
-        warm = min((measure_start(place / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.until_state_s)
-        frame = min(
-            measure_start(place / f"first{i}", until=_has_any_status).until_state_s for i in range(setup.rounds)
-        )
+        warm = min((measure_start(root / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.until_state_s)
+        frame = min(measure_start(root / f"first{i}", until=_has_any_status).until_state_s for i in range(setup.rounds))
         opened = min(
-            measure_start(place / f"open{i}", large, until=_has_any_status).until_state_s for i in range(setup.rounds)
+            measure_start(root / f"open{i}", large, until=_has_any_status).until_state_s for i in range(setup.rounds)
         )
         rows = _start_rows("checkout, warm", warm, WARM) + _start_rows("checkout, cold", cold, COLD, COLD_PROCESSOR)
         rows.append(BenchRow("longest frame of the first minute, cold", cold.longest_frame_ms, "ms"))
         if command := os.environ.get(INSTALLED_VARIABLE):
-            wheel = measure_start(place / "wheel", cache=place / "unpacked", command=(command,))
+            wheel = measure_start(root / "wheel", cache=root / "unpacked", command=(command,))
             rows += _start_rows("wheel, cold", wheel, INSTALLED)
     table.rows += rows
     table.rows.append(

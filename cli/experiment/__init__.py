@@ -42,16 +42,16 @@ _SAMPLE_S = 5.0  # approximate seconds that a dry run spends on sample runs
 
 
 def main(argv: Sequence[str]) -> int:
-    given = _parser().parse_args(argv)
-    if given.until_input_ends:
+    args = _parser().parse_args(argv)
+    if args.until_input_ends:
         terminate_at_end_of_input()
-    spec = load_experiment(require_shipped_file(given.spec, EXPERIMENTS), SPECS_BY_KEY, given.size, [Path(given.maps)])
+    spec = load_experiment(require_shipped_file(args.spec, EXPERIMENTS), SPECS_BY_KEY, args.size, [Path(args.maps)])
     progress = ProgressBar()
     for text in spec.left_out:
         progress.print_line(text)
-    if given.dry_run:
-        return print_run_estimate(spec, progress, given.jobs)
-    return run_experiment(spec, given, progress)
+    if args.dry_run:
+        return print_run_estimate(spec, progress, args.jobs)
+    return run_experiment(spec, args, progress)
 
 
 def _parser() -> CommandParser:
@@ -89,22 +89,22 @@ def _parser() -> CommandParser:
     return parser
 
 
-def run_experiment(spec: Specification, given: Namespace, progress: ProgressBar) -> int:
+def run_experiment(spec: Specification, args: Namespace, progress: ProgressBar) -> int:
     """Compute all missing runs and write the files of results.
 
     Returns:
         The exit code: 0 if all runs have results, 1 if runs failed or the cluster was lost, 130 or 143 after a signal.
     """
-    if given.parquet:
+    if args.parquet:
         import_parquet()  # raise the error about a missing package now, not after hours of computing
-    folder = Path(given.output or Path(given.spec).stem)
+    folder = Path(args.output or Path(args.spec).stem)
     # choose the pool before the folder is created, because the cluster may be unreachable
-    pool = pools.choose_executor(given.cluster, given.jobs, folder, given.nice)
+    pool = pools.choose_executor(args.cluster, args.jobs, folder, args.nice)
     with open_store_for_writing(folder) as store:
         code = compute_missing_runs(spec, store, pool, progress)
-        if given.lab:
+        if args.lab:
             write_downward_lab_properties(store)
-        if given.parquet:
+        if args.parquet:
             write_parquet(store)
         return code
 
@@ -128,16 +128,16 @@ def _compute_interruptibly(
     interrupts: InterruptFlag,
 ) -> int:
     store.store_plan(spec)
-    done, whole = store.count()
-    if done < whole:
+    done, total = store.count()
+    if done < total:
         # compile the kernels in this process first, so that workers find them in the cache
         interrupts.run_interruptibly(lambda: warm_up_agents(_agent_configs(spec), progress))
         already = f", {done:,} of them finished" if done else ""
-        progress.print_line(f"{store.folder}: {whole:,} runs{already}; {pool.description}")
+        progress.print_line(f"{store.folder}: {total:,} runs{already}; {pool.description}")
     has_lost_cluster = False
     try:
         interrupts.run_interruptibly(
-            lambda: Engine(store, pool, progress, iter_unfinished_tasks(spec, store.done()), whole - done).run()
+            lambda: Engine(store, pool, progress, iter_unfinished_tasks(spec, store.done()), total - done).run()
         )
     except pools.ClusterLostError:
         has_lost_cluster = True
@@ -155,11 +155,11 @@ def _print_outcome(
 ) -> int:
     failures = store.failed_runs()
     _print_failures(store, failures, progress)
-    done, whole = store.count()
+    done, total = store.count()
     if has_lost_cluster:
         progress.print_line(f"lost {pool.description}; finished results are kept, the other runs were not computed")
     stopped = "; stopped, run the same command to continue" if interrupted or has_lost_cluster else ""
-    progress.print_line(f"{store.folder / RESULTS_FILE}: {done:,} of {whole:,} runs{stopped}")
+    progress.print_line(f"{store.folder / RESULTS_FILE}: {done:,} of {total:,} runs{stopped}")
     return interrupted or (1 if failures or has_lost_cluster else 0)
 
 
@@ -185,9 +185,9 @@ def print_run_estimate(spec: Specification, progress: ProgressBar, jobs: int) ->
     warm_up_agents(_agent_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
-    of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
+    parts_note = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""
     parts = count_with_noun(problems, "problem"), count_with_noun(settings, "setting")
-    print(f"{count_with_noun(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
+    print(f"{count_with_noun(spec.count, 'run')}: {', '.join(parts)}{parts_note}")
     seconds, tried = estimate_experiment_time(spec)
     print(
         f"about {duration_text(seconds)} of processor time, {duration_text(seconds / jobs)} with {jobs} processes"
@@ -203,9 +203,9 @@ def estimate_experiment_time(spec: Specification) -> tuple[float, int]:
         The seconds that all runs would take on one processor, and the number of problems that were tried.
     """
     began, total, tried = time.monotonic(), 0.0, 0
-    whole = list(iter_unfinished_tasks(replace(spec, max_task_problems=1_000_000), set()))
-    for task in whole:
-        share = max(0.02, _SAMPLE_S / len(whole))
+    tasks = list(iter_unfinished_tasks(replace(spec, max_task_problems=1_000_000), set()))
+    for task in tasks:
+        share = max(0.02, _SAMPLE_S / len(tasks))
         spent, count, until = 0.0, 0, time.monotonic() + share
         for job in _spread_jobs(task):
             before = time.thread_time()
@@ -217,8 +217,8 @@ def estimate_experiment_time(spec: Specification) -> tuple[float, int]:
         total += spent / count * len(task.jobs)
         tried += count
         if time.monotonic() - began > 4 * _SAMPLE_S:
-            done = whole.index(task) + 1
-            return total * sum(t.run_count for t in whole) / sum(t.run_count for t in whole[:done]), tried
+            done = tasks.index(task) + 1
+            return total * sum(t.run_count for t in tasks) / sum(t.run_count for t in tasks[:done]), tried
     return total, tried
 
 

@@ -103,7 +103,7 @@ class Engine:
         if not self._running:
             return
         finished, _ = wait(self._running, _WAIT_S, FIRST_COMPLETED)
-        lost = []
+        suspects = []
         for future in finished:
             if (
                 future.cancelled()
@@ -118,15 +118,15 @@ class Engine:
             elif isinstance(error, ModuleNotFoundError):  # not from an agent, whose errors are caught earlier
                 raise ConfigError(f"a worker cannot load the program ({error}); start workers with PYTHONPATH={ROOT}")
             elif _is_worker_death(error):
-                lost.append(suspect)
+                suspects.append(suspect)
             else:
                 self._fail_task(suspect.task, _error_line(error))
-        if lost:
-            self._handle_worker_deaths(lost)
+        if suspects:
+            self._handle_worker_deaths(suspects)
 
-    def _store_results(self, found: worker.TaskResult) -> None:
+    def _store_results(self, result: worker.TaskResult) -> None:
         """Store the results and failures of a finished task, and count its runs."""
-        lines, failures = found
+        lines, failures = result
         self.store.add(lines, [(failure.key, failure.text) for failure in failures])
         self.done += len({line[0] for line in lines})
         self.failed += len(failures)
@@ -139,13 +139,13 @@ class Engine:
 
     # --- workers that die ---
 
-    def _handle_worker_deaths(self, lost: list[SuspectTask]) -> None:
+    def _handle_worker_deaths(self, suspects: list[SuspectTask]) -> None:
         """Make all running tasks suspects and renew the executor.
 
         In a pool of processes all running tasks are lost together. A cluster reports which task lost its workers.
         """
-        is_clear = len(lost) == 1 and not self._running
-        for suspect in [*lost, *self._running.values()]:
+        is_clear = len(suspects) == 1 and not self._running
+        for suspect in [*suspects, *self._running.values()]:
             self._handle_suspect(suspect, is_clear)
         self._running.clear()
         self._replace_executor()
@@ -181,9 +181,9 @@ class Engine:
         """Show the progress bar or, without a terminal, print a line of progress once a minute."""
         spent = time.monotonic() - self._began_s
         rate = self.done / spent if spent else 0.0
-        left = f", {duration_text((self.total - self.done) / rate)} left" if rate else ""
+        time_left = f", {duration_text((self.total - self.done) / rate)} left" if rate else ""
         failed = f", {self.failed:,} failed" if self.failed else ""
-        text = f"{self.done:,} of {self.total:,} runs, {rate:,.0f} per second{left}{failed}"
+        text = f"{self.done:,} of {self.total:,} runs, {rate:,.0f} per second{time_left}{failed}"
         self.progress.update_bar(text, self.done / max(1, self.total))
         if not self.progress.is_on and time.monotonic() - self._progress_s > _PROGRESS_LINE_S:
             self._progress_s = time.monotonic()

@@ -98,10 +98,10 @@ class InProcessExecutor(Executor):
 
 
 def _dask_pool(address: str) -> ExecutorFactory:
-    made = [_DaskExecutor(address)]  # connected now, so that a missing scheduler is reported before any work
+    executors = [_DaskExecutor(address)]  # connected now, so that a missing scheduler is reported before any work
 
     def make() -> Executor:
-        return made.pop() if made else _DaskExecutor(address)
+        return executors.pop() if executors else _DaskExecutor(address)
 
     def room(executor: Executor) -> int:
         assert isinstance(executor, _DaskExecutor)

@@ -80,8 +80,8 @@ def compute_task_pickled(task: WorkerTask, own: Sequence[SentVersion] = ()) -> b
     return pickle.dumps(compute_task(task, own))
 
 
-def unpickle_result(found: bytes) -> TaskResult:
-    done: TaskResult = pickle.loads(found)
+def unpickle_result(data: bytes) -> TaskResult:
+    done: TaskResult = pickle.loads(data)
     return done
 
 
@@ -95,8 +95,8 @@ Text and boolean parameters may affect which kernels an agent uses; numeric para
 def _warm_up_agents(task: WorkerTask) -> None:
     """Let each agent of a task walk once untimed, because loading its kernels takes 20 ms on its first walk."""
     for config in map(agent_config_of_run, task.jobs[0].agent_runs):
-        words = (value for value in config.params.values() if isinstance(value, (str, bool)))
-        kernels = (config.kind, *words)
+        options = (value for value in config.params.values() if isinstance(value, (str, bool)))
+        kernels = (config.kind, *options)
         if kernels not in _WARMED_KERNELS and has_agent_kernels(config.kind):
             warm_up_agent(config)
         _WARMED_KERNELS.add(kernels)

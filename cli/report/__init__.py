@@ -42,15 +42,15 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{PROGRAM_COMMAND} experiment`")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write them (default: FOLDER/report)")
     parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")
-    given = parser.parse_args(argv)
-    folder = Path(given.folder)
+    args = parser.parse_args(argv)
+    folder = Path(args.folder)
     with open_store_for_reading(folder) as store:
-        report = create_report(store, is_short=given.markdown)
-    if given.markdown:
+        report = create_report(store, is_short=args.markdown)
+    if args.markdown:
         print(report_section(report))
         _print_left_out_parts(report)
         return 0
-    target = Path(given.output) if given.output else folder / "report"
+    target = Path(args.output) if args.output else folder / "report"
     write_report(report, target, ProgressBar())
     print(target / "index.html")
     return 0
@@ -86,12 +86,12 @@ def create_report(store: ResultStore, is_short: bool = False) -> ExperimentRepor
         )
         more, drawn = ([], []) if is_short else _standard_parts(frame, spec.cutoff, left_out)
         problems = len(frame.rows_by_group([*PROBLEM_COLUMNS]))
-    done, whole = store.count()
+    done, total = store.count()
     size = ", in its small size" if store.metadata_value("size") == "small" else ""
-    summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
-    words = (_specification_file(store), spec.title or spec.name, spec.paper, spec.note, summary)
-    every = charts_with_unique_names([*charts, *drawn])
-    return ExperimentReport(*words, verdicts, tables, more, every, store.failed_runs(), left_out)
+    summary = f"{done:,} of {total:,} runs on {problems:,} problems{size}"
+    texts = (_specification_file(store), spec.title or spec.name, spec.paper, spec.note, summary)
+    all_charts = charts_with_unique_names([*charts, *drawn])
+    return ExperimentReport(*texts, verdicts, tables, more, all_charts, store.failed_runs(), left_out)
 
 
 def _figure_name(figure: FigureSpec | ChartData) -> str:
@@ -122,14 +122,14 @@ def _compute_possible_items(
         make: Computes the result of an item.
         left_out: Receives a message for each item that fails.
     """
-    found = []
+    computed = []
     for item in items:
         try:
-            found.append(make(item))
+            computed.append(make(item))
         except Exception as error:  # one failing part must not prevent the report of runs that took hours
             reason = " ".join(str(error).split()) or "no reason given"
             left_out.append(f"{named(item)} cannot be computed: {type(error).__name__}: {reason}")
-    return found
+    return computed
 
 
 @contextmanager
@@ -142,14 +142,14 @@ def _without_warnings() -> Iterator[None]:
 
 def charts_with_unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
     """Return the charts with unique file names; of charts with the same name, only the first keeps that name."""
-    taken: set[str] = set()
-    found = []
+    used_names: set[str] = set()
+    renamed = []
     for chart in charts:
         candidates = chain([chart.name, f"usual-{chart.name}"], (f"usual-{chart.name}-{n}" for n in count(2)))
-        name = next(name for name in candidates if file_name_key(name) not in taken)
-        taken.add(file_name_key(name))
-        found.append(replace(chart, name=name))
-    return found
+        name = next(name for name in candidates if file_name_key(name) not in used_names)
+        used_names.add(file_name_key(name))
+        renamed.append(replace(chart, name=name))
+    return renamed
 
 
 def _specification_file(store: ResultStore) -> str:

@@ -71,7 +71,7 @@ def draw_chart(chart: ChartData) -> Figure:
         if chart.rows:
             _draw_map(axes, chart.rows)
         _set_scales(axes, chart)
-        axes.set(**{f"{axis}lim": ends for axis, ends in chart.zoom.items()})
+        axes.set(**{f"{axis}lim": limits for axis, limits in chart.zoom.items()})
         axes.set_xlabel(_literal_text(fill(chart.x, _MAX_LABEL_CHARS)))
         axes.set_ylabel(_literal_text(fill(chart.y, _MAX_LABEL_CHARS)))
         if chart.title:
@@ -163,17 +163,17 @@ def _draw_map(axes: Axes, rows: Sequence[str]) -> None:
 def _set_scales(axes: Axes, chart: ChartData) -> None:
     """Set the scales and ticks of both axes; a logarithmic scale is used if it is requested and possible."""
     points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
-    for letter, values, put in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
+    for letter, values, set_scale in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
         axis, is_log = axes.xaxis if letter == "x" else axes.yaxis, letter in chart.log
         if is_log and (values > 0).all() and values.max() > 3 * values.min():
-            put("log")
+            set_scale("log")
             axis.set_minor_formatter(_minor_formatter(values.max() / values.min()))
         elif not chart.rows:
             axis.set_major_locator(MaxNLocator(7))  # at most 7 ticks, so that numbers of seven digits do not touch
         axis.set_major_formatter(FuncFormatter(_tick_label))
 
 
-def _tick_label(value: float, place: int | None = None) -> str:
+def _tick_label(value: float, position: int | None = None) -> str:
     """Return a value as the label of a tick on an axis."""
     return f"{value:,.10g}"
 
@@ -186,7 +186,7 @@ def _minor_formatter(span: float) -> Formatter:
     """
     digits = (2, 3, 5) if span < 30 else (2, 5) if span < 100 else ()
 
-    def written(value: float, place: int | None = None) -> str:
+    def written(value: float, position: int | None = None) -> str:
         digit = value / 10 ** np.floor(np.log10(value))
         return _tick_label(value) if any(abs(digit - d) < 1e-6 for d in digits) else ""
 

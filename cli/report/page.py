@@ -81,8 +81,8 @@ def _claims_html(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the HTML table of claims; the CSS class of a row shows whether the claim holds."""
     text = table_as_html(claims_table(verdicts))
     head, *rows = text.split("<tr><td")
-    kinds = {True: "holds", False: "fails", None: ""}
-    marked = [f'<tr class="{kinds[v.holds]}"><td{row}' for v, row in zip(verdicts, rows, strict=True)]
+    css_classes = {True: "holds", False: "fails", None: ""}
+    marked = [f'<tr class="{css_classes[v.holds]}"><td{row}' for v, row in zip(verdicts, rows, strict=True)]
     return head + "".join(marked)
 
 
@@ -93,9 +93,9 @@ def _table_html(table: ReportTable) -> str:
 
 def _figure_html(chart: ChartData, folder: Path) -> str:
     data = base64.b64encode((folder / f"{chart.name}.svg").read_bytes()).decode()
-    words = ". ".join(text for text in (chart.title, chart.note) if text)
-    image = f'<img alt="{html.escape(words)}" src="data:image/svg+xml;base64,{data}">'
-    return f"<figure>{image}<figcaption>{html.escape(words)}</figcaption></figure>"
+    caption = ". ".join(text for text in (chart.title, chart.note) if text)
+    image = f'<img alt="{html.escape(caption)}" src="data:image/svg+xml;base64,{data}">'
+    return f"<figure>{image}<figcaption>{html.escape(caption)}</figcaption></figure>"
 
 
 def _failures_html(failures: Sequence[tuple[int, str]]) -> str:

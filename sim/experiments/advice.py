@@ -117,15 +117,15 @@ def create_candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> lis
         specs: All agents by their keys.
         budget: The only budget to try, or None for all of BUDGETS. An agent is left out for budgets that are too small.
     """
-    found = []
-    for kind, given in _CANDIDATE_KINDS:
+    candidates = []
+    for kind, values in _CANDIDATE_KINDS:
         spec = specs[kind]
-        params = parse_params(spec.params, given, kind, [])
-        words = "".join(f" {name}={value}" for name, value in given.items())
+        params = parse_params(spec.params, values, kind, [])
+        settings_text = "".join(f" {name}={value}" for name, value in values.items())
         for k in BUDGETS if budget is None else (budget,):
             if spec.check_budget(k, params) is None:
-                found.append(AgentCandidate(kind, params, k, f"{spec.name}{words} k={k}"))
-    return found
+                candidates.append(AgentCandidate(kind, params, k, f"{spec.name}{settings_text} k={k}"))
+    return candidates
 
 
 def create_candidate_job(candidate: AgentCandidate, case: ProblemInstance, length: float) -> WorldJob:
@@ -138,8 +138,10 @@ def create_candidate_job(candidate: AgentCandidate, case: ProblemInstance, lengt
         case: The problem.
         length: The cost of the cheapest path.
     """
-    most = int(_MAX_MOVES_PER_COST * (length + 10))
-    return WorldJob(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.agent_run,))
+    max_moves = int(_MAX_MOVES_PER_COST * (length + 10))
+    return WorldJob(
+        case.start, case.goal, case.number, None, 1, max_moves, 20 * max_moves, False, (candidate.agent_run,)
+    )
 
 
 def measure_crowd_timing(
@@ -158,21 +160,21 @@ def measure_crowd_timing(
         units: The number of units.
         clock: Returns the current time in seconds.
     """
-    found = CrowdTiming(units)
+    timing = CrowdTiming(units)
     problems = cycle(cases)
-    for _ in range(-(-_MIN_COMPARED_UNITS // found.units)):
-        _measure_world_frames(found, candidate, list(islice(problems, found.units)), specs, clock)
-    return found
+    for _ in range(-(-_MIN_COMPARED_UNITS // timing.units)):
+        _measure_world_frames(timing, candidate, list(islice(problems, timing.units)), specs, clock)
+    return timing
 
 
 def _measure_world_frames(
-    found: CrowdTiming,
+    timing: CrowdTiming,
     candidate: AgentCandidate,
     cases: Sequence[ProblemInstance],
     specs: Mapping[str, AgentSpec],
     clock: Callable[[], float],
 ) -> None:
-    """Simulate one world until fewer than half of its units walk, and add its frame times to `found`."""
+    """Simulate one world until fewer than half of its units walk, and add its frame times to `timing`."""
     grid, kind, params = cases[0].board.grid, candidate.kind, candidate.params
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
     build_crowd_world(grid, specs, units, candidate.budget).advance(_WARM_UP_TICKS)
@@ -181,9 +183,9 @@ def _measure_world_frames(
         before = clock()
         world.advance(1)
         frame_ms = 1000.0 * (clock() - before)
-        found.frames_ms += frame_ms
-        found.max_frame_ms = max(found.max_frame_ms, frame_ms)
-        found.unit_ticks += active
+        timing.frames_ms += frame_ms
+        timing.max_frame_ms = max(timing.max_frame_ms, frame_ms)
+        timing.unit_ticks += active
 
 
 def find_max_fitting_units(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:

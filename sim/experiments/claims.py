@@ -196,11 +196,11 @@ def _read_range(fields: Mapping[str, DocumentField], key: str) -> Range:
     if key not in fields:
         return _UNBOUNDED_RANGE
     parts = fields[key].items("two numbers such as [0.9, 1.1]")
-    ends = [float(part.value) for part in parts if check_number(part)]
-    if len(parts) != 2 or len(ends) != 2 or ends[0] > ends[1]:
+    limits = [float(part.value) for part in parts if check_number(part)]
+    if len(parts) != 2 or len(limits) != 2 or limits[0] > limits[1]:
         fields[key].report_expected_value("two numbers such as [0.9, 1.1], the smaller first")
         return _UNBOUNDED_RANGE
-    return ends[0], ends[1]
+    return limits[0], limits[1]
 
 
 # --- checking -------------------------------------------------------------------------------------
@@ -326,10 +326,14 @@ def _check_monotone_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict
     findings, spans = [], []
     for key, part in frame.iter_groups(claim.over):
         points = curve_points(claim.value, part, claim.x_attribute)
-        said = {at[0]: _measured_value_text(claim.value, runs) for at, runs in part.iter_groups([claim.x_attribute])}
+        value_texts = {
+            x_key[0]: _measured_value_text(claim.value, runs) for x_key, runs in part.iter_groups([claim.x_attribute])
+        }
         for (x, before), (z, after) in pairwise(points):
             allowed = abs(before) * claim.slack / 100.0
-            text = f"{_group_prefix(claim, key)}{said[x]} at {claim.x_attribute}={x:g}, {said[z]} at {z:g}"
+            text = (
+                f"{_group_prefix(claim, key)}{value_texts[x]} at {claim.x_attribute}={x:g}, {value_texts[z]} at {z:g}"
+            )
             findings.append((sign * (after - before) <= allowed, text))
         if len(points) > 1 and points[0][1]:
             spans.append(points[-1][1] / points[0][1])
@@ -346,10 +350,9 @@ def _check_power_law_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdic
         if len(points) < 2:
             continue
         if without_logarithm := [point for point in points if min(point) <= 0]:
-            at, value = without_logarithm[0]
-            text = (
-                f"a power law needs positive numbers, {claim.value.text} is {value:.4g} at {claim.x_attribute}={at:g}"
-            )
+            x_value, value = without_logarithm[0]
+            where = f"{claim.x_attribute}={x_value:g}"
+            text = f"a power law needs positive numbers, {claim.value.text} is {value:.4g} at {where}"
             findings.append((None, f"{_group_prefix(claim, key)}{text}"))
             continue
         x, y = np.array(points).T
@@ -380,16 +383,18 @@ def crossing_x(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]
 
 
 def _check_crossing_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
-    findings, places = [], []
+    findings, texts = [], []
     for key, part in frame.iter_groups(claim.over):
         curves = [curve_points(claim.value, part.filter_rows(side), claim.x_attribute) for side in claim.sides]
         if not dict(curves[0]).keys() & dict(curves[1]).keys():
             continue
-        at = crossing_x(*curves)
-        words = "never stays below" if np.isnan(at) else f"from {at:g} on"
-        findings.append((claim.value_range[0] <= at <= claim.value_range[1], f"{_group_prefix(claim, key)}{words}"))
-        places.append(f"{_group_prefix(claim, key)}{words}")
-    return _combined_verdict(claim, findings, "; ".join(places))
+        crossing = crossing_x(*curves)
+        text = "never stays below" if np.isnan(crossing) else f"from {crossing:g} on"
+        findings.append(
+            (claim.value_range[0] <= crossing <= claim.value_range[1], f"{_group_prefix(claim, key)}{text}")
+        )
+        texts.append(f"{_group_prefix(claim, key)}{text}")
+    return _combined_verdict(claim, findings, "; ".join(texts))
 
 
 def _measured_value_text(value: ResultMeasure, runs: ResultFrame) -> str:
@@ -410,8 +415,8 @@ def _median_and_maximum_text(value: ResultMeasure, runs: ResultFrame) -> str:
 
 def _group_prefix(claim: PaperClaim, key: tuple[Any, ...]) -> str:
     """Return the attributes of a group of runs as a prefix for messages, such as "budget=16: "."""
-    words = [f"{name}={value}" for name, value in zip(claim.over, key, strict=True) if value not in (None, "")]
-    return f"{', '.join(words)}: " if words else ""
+    assignments = [f"{name}={value}" for name, value in zip(claim.over, key, strict=True) if value not in (None, "")]
+    return f"{', '.join(assignments)}: " if assignments else ""
 
 
 def _printed_number_key(key: tuple[Any, ...]) -> str:

@@ -54,13 +54,13 @@ def parse_sweep_axis(text: str, spec: AgentSpec) -> SweepAxis:
     Raises:
         ConfigError: The agent has no such parameter, or the values are illegal or too few or too many.
     """
-    name, _, rest = text.partition(":")
+    name, _, values_text = text.partition(":")
     name = name.strip()
     param = BUDGET_PARAM if name == BUDGET_AXIS else spec.param(name)
     if param is None:
         names = [BUDGET_AXIS, *(p.name for p in spec.params)]
         raise ConfigError(f"sweep: {spec.name} has no parameter '{name}'{did_you_mean_hint(name, names)}")
-    words = re.split(r"[\s,]+", rest.strip()) if rest.strip() else []
+    words = re.split(r"[\s,]+", values_text.strip()) if values_text.strip() else []
     if not 2 <= len(words) <= _MAX_VALUES:
         raise ConfigError(f"sweep: {name}: expected 2 to {_MAX_VALUES} values, got {len(words)}")
     values = [param.parse_value(word, f"sweep: {name}") for word in words]
@@ -129,11 +129,12 @@ def insufficient_budgets(
     sketch: ExperimentDraft, specs: Mapping[str, AgentSpec]
 ) -> list[tuple[AgentConfig, list[int]]]:
     """Return (agent, budgets that are too small for it) for each agent that cannot run with all of its budgets."""
-    wanted = [(config, _budgets_of_agent(config, sketch), specs[config.kind]) for config in sketch.agents]
-    found = [
-        (config, [k for k in budgets if not _is_sufficient_budget(config, k, spec)]) for config, budgets, spec in wanted
+    budgets_by_agent = [(config, _budgets_of_agent(config, sketch), specs[config.kind]) for config in sketch.agents]
+    insufficient = [
+        (config, [k for k in budgets if not _is_sufficient_budget(config, k, spec)])
+        for config, budgets, spec in budgets_by_agent
     ]
-    return [(config, budgets) for config, budgets in found if budgets]
+    return [(config, budgets) for config, budgets in insufficient if budgets]
 
 
 def _budgets_of_agent(config: AgentConfig, sketch: ExperimentDraft) -> list[int]:

@@ -105,8 +105,8 @@ def _downward_lab_runs(store: ResultStore) -> Iterator[tuple[str, dict[str, Any]
     algorithm = _algorithm_namer(store)
     for values in store.rows(names):
         run = dict(zip(names, values, strict=True))
-        ends = f"{run['start_x']},{run['start_y']}-{run['goal_x']},{run['goal_y']}"
-        problem = f"{ends} seed {run['seed']}" + (f" trial {run['trial']}" if run["trial"] != 1 else "")
+        start_and_goal = f"{run['start_x']},{run['start_y']}-{run['goal_x']},{run['goal_y']}"
+        problem = f"{start_and_goal} seed {run['seed']}" + (f" trial {run['trial']}" if run["trial"] != 1 else "")
         identity = [algorithm(run), run["map"], problem]
         attributes = {
             **{key: value for key, value in run.items() if value is not None},

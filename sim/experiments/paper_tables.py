@@ -30,24 +30,24 @@ def best_settings_table(
         agents: The displayed name of each agent, by its key.
     """
     names = setting_names(frame, agents)
-    found = []
+    candidates = []
     for key, runs in frame.iter_groups(SETTING_COLUMNS):
-        most, value = limit.compute_value(runs), grouping.values[0].compute_value(runs)
-        if runs.numeric_column("arrived").min() > 0 and value == value and most == most:
-            found.append((most, value, names[key], runs))
-    found.sort(key=lambda item: item[:2])
+        limit_value, value = limit.compute_value(runs), grouping.values[0].compute_value(runs)
+        if runs.numeric_column("arrived").min() > 0 and value == value and limit_value == limit_value:
+            candidates.append((limit_value, value, names[key], runs))
+    candidates.sort(key=lambda item: item[:2])
     best: list[tuple[float, float, str, ResultFrame]] = []
-    for item in found:
+    for item in candidates:
         if not best or item[1] < best[-1][1]:
             best.append(item)
-    ends = [f" to {following[0] - 1:,.0f}" for following in best[1:]] + [" and more"] if best else []
+    range_ends = [f" to {following[0] - 1:,.0f}" for following in best[1:]] + [" and more"] if best else []
     rows: list[tuple[TableCell, ...]] = [
         (
-            f"{most:,.0f}{end}",
+            f"{limit_value:,.0f}{end}",
             name,
             *(create_measure_cell(measure, runs, grouping.values) for measure in grouping.values),
         )
-        for (most, _, name, runs), end in zip(best, ends, strict=True)
+        for (limit_value, _, name, runs), end in zip(best, range_ends, strict=True)
     ]
     if not best:  # no setting arrives in all of its runs
         rows.append(("any", "none", *(None for _ in grouping.values)))

@@ -141,10 +141,10 @@ class RunKeys:
 
 def _extended_digest(begun: Any, text: bytes) -> bytes:
     """Return the digest of a hash state and a further text, without changing the hash state."""
-    whole = begun.copy()
-    whole.update(text)
-    found: bytes = whole.digest()
-    return found
+    extended = begun.copy()
+    extended.update(text)
+    digest: bytes = extended.digest()
+    return digest
 
 
 # --- rows and tasks -------------------------------------------------------------------------------
@@ -159,11 +159,11 @@ def iter_planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
         for number, setting in enumerate(batch.settings):
             params = params_json(setting.params)
             tail = (setting.kind, params, setting.label, setting.budget, batch.seed, every, rate)
-            for index, (found, case) in enumerate(lines):
+            for index, (run_keys, case) in enumerate(lines):
                 board = case.board
-                of_map = (board.free_cell_count, board.grid.movement.rule, board.grid.diagonal_cost)
-                head = (batch.part.name, board.name, *case.start, *case.goal, case.listed_optimal, *of_map)
-                yield (batch.results_row_number(index, number), found[number], *head, *tail)
+                map_columns = (board.free_cell_count, board.grid.movement.rule, board.grid.diagonal_cost)
+                head = (batch.part.name, board.name, *case.start, *case.goal, case.listed_optimal, *map_columns)
+                yield (batch.results_row_number(index, number), run_keys[number], *head, *tail)
 
 
 class CompressedMapCache:
@@ -194,14 +194,14 @@ def iter_unfinished_tasks(spec: Specification, done: set[bytes]) -> Iterator[Wor
         jobs: list[WorldJob] = []
         board: MapData | None = None
         for case in batch.part.cases:
-            found = keys.run_keys_for_problem(case)
-            if done.issuperset(found):
+            run_keys = keys.run_keys_for_problem(case)
+            if done.issuperset(run_keys):
                 continue
             if board is not None and (len(jobs) == spec.max_task_problems or case.board.key != board.key):
                 yield WorkerTask(packer.compressed_map(board), tuple(jobs), code_version())
                 jobs = []
             board = case.board
-            jobs.append(create_world_job(batch, case, found))
+            jobs.append(create_world_job(batch, case, run_keys))
         if board is not None and jobs:
             yield WorkerTask(packer.compressed_map(board), tuple(jobs), code_version())
 

@@ -162,17 +162,17 @@ def random_start_goal_pairs(
     label = component_labels(grid)
     if len(free) == len(set(label[free].tolist())):
         return []
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     is_any_length = lengths == (0.0, float("inf"))
     tries = 0
-    while len(found) < count and (is_any_length or tries < _MAX_DRAWS_PER_PAIR * count):
+    while len(pairs) < count and (is_any_length or tries < _MAX_DRAWS_PER_PAIR * count):
         start, goal = chance.sample(free, 2)
         tries += 1
         if label[start] == label[goal] and (
             is_any_length or lengths[0] <= cheapest_path_cost(grid, start, goal) <= lengths[1]
         ):
-            found.append((start, goal))
-    return found
+            pairs.append((start, goal))
+    return pairs
 
 
 def shrink_map(grid: Grid, by: int) -> Grid:
@@ -264,12 +264,12 @@ def _file_name_in_results(path: Path, folder: Path) -> str:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_problems(entry: DocumentField, places: ProblemFiles, notes: list[str]) -> list[ProblemInstance]:
+def read_problems(entry: DocumentField, problem_files: ProblemFiles, notes: list[str]) -> list[ProblemInstance]:
     """Return the problems that the mapping `problems` of a specification describes.
 
     Args:
         entry: The mapping; mistakes are collected in `entry.problems`.
-        places: The folders to search for files.
+        problem_files: The folders to search for files.
         notes: Receives a message for each file with problems that cannot be run.
 
     Returns:
@@ -284,7 +284,7 @@ def read_problems(entry: DocumentField, places: ProblemFiles, notes: list[str]) 
     for key, allowed in _SOURCES_OF_KEY.items():
         if key in fields and sources[0] not in allowed:
             fields[key].report_problem(f"is allowed only with {' or '.join(allowed)}")
-    reader = _ProblemsReader(fields, places, notes)
+    reader = _ProblemsReader(fields, problem_files, notes)
     cases = {"scen": reader.rows, "map": reader.read_map_problems, "generate": reader.read_generated_problems}[
         sources[0]
     ]()
@@ -298,8 +298,8 @@ def read_problems(entry: DocumentField, places: ProblemFiles, notes: list[str]) 
 class _ProblemsReader:
     """Reader of the mapping `problems` of a specification."""
 
-    def __init__(self, fields: dict[str, DocumentField], places: ProblemFiles, notes: list[str]) -> None:
-        self.fields, self.places, self.notes = fields, places, notes
+    def __init__(self, fields: dict[str, DocumentField], problem_files: ProblemFiles, notes: list[str]) -> None:
+        self.fields, self.places, self.notes = fields, problem_files, notes
         self.seed = self._read_integer("seed", SEED_PARAM)
         self.movement = read_movement(fields) or DEFAULT_MOVEMENT
         self.swamp = str(self._read_value("swamp", SWAMP_PARAM))
@@ -361,15 +361,15 @@ class _ProblemsReader:
             scen = read_scen(path)
             chosen = select_row_indices(self._read_row_selection(), len(scen.rows), name, "problems.rows")
             rows = [scen.rows[number] for number in chosen if low <= scen.rows[number].optimal <= high]
-            found = [self._problem_of_row(row, path) for row in rows]
+            problems_or_reasons = [self._problem_of_row(row, path) for row in rows]
         except ConfigError as error:
             for text in error.problems:
                 part.report_problem(text)
             return map_name, []
         self._report_unfit_rows(
-            name, [(row, why) for row, why in zip(rows, found, strict=True) if isinstance(why, str)]
+            name, [(row, why) for row, why in zip(rows, problems_or_reasons, strict=True) if isinstance(why, str)]
         )
-        return map_name, [case for case in found if isinstance(case, ProblemInstance)]
+        return map_name, [case for case in problems_or_reasons if isinstance(case, ProblemInstance)]
 
     def _report_unfit_rows(self, name: str, unfit: list[tuple[ScenRow, str]]) -> None:
         if unfit:
@@ -399,9 +399,9 @@ class _ProblemsReader:
         name = escape_unprintable(path.name) if home is None else _file_name_in_results(path, home)
         if self.shrink == 1:
             return self.places.board(key, name, lambda: open_map(path, self.swamp, self.movement))
-        small = f"{name} / {self.shrink}"
+        small_name = f"{name} / {self.shrink}"
         return self.places.board(
-            (*key, self.shrink), small, lambda: shrink_map(open_map(path, self.swamp, self.movement), self.shrink)
+            (*key, self.shrink), small_name, lambda: shrink_map(open_map(path, self.swamp, self.movement), self.shrink)
         )
 
     # --- maps ---
@@ -415,15 +415,15 @@ class _ProblemsReader:
             pattern = part.text(1000)
             if pattern is None:
                 continue
-            found = self.places.find_matching_files(pattern)
-            if not found:
+            files = self.places.find_matching_files(pattern)
+            if not files:
                 folders = " or ".join(str(folder) for folder in self.places.folders)
                 refused = self.places.refusal_messages(pattern)
-                got = (
+                found = (
                     f"only {refused[0]}" if refused else f"none that matches {value_as_in_files(pattern)} in {folders}"
                 )
-                part.report_problem(f"expected files, got {got}; add a folder with --maps")
-            for name, path in found:
+                part.report_problem(f"expected files, got {found}; add a folder with --maps")
+            for name, path in files:
                 if path not in seen:
                     seen.add(path)
                     yield part, name, path
@@ -484,16 +484,16 @@ class _ProblemsReader:
     ) -> list[ProblemInstance]:
         recipe = {key: value for key, value in values.items() if key != "kind"}
         try:
-            made = generate_map(values["kind"], recipe, "problems.generate", self.movement)
+            generated = generate_map(values["kind"], recipe, "problems.generate", self.movement)
         except ConfigError as error:
             entry.problems.add_foreign_messages(error.problems, entry.path, entry.value)
             return []
         name = " ".join([str(values["kind"]), *(f"{key}={value}" for key, value in recipe.items())])
         key = (name, self.movement)
-        board = self.places.board(key, name, lambda: made.grid)
+        board = self.places.board(key, name, lambda: generated.grid)
         if count is not None:
             return self._draw_problems(board, name, count)
-        return [ProblemInstance(board, made.start, made.goal, None, 0)]
+        return [ProblemInstance(board, generated.start, generated.goal, None, 0)]
 
 
 def _map_recipe_combinations(parts: dict[str, DocumentField]) -> Iterator[dict[str, Any]]:

@@ -70,8 +70,8 @@ def _check_run_filter(field: DocumentField, attributes: Collection[str], values:
         for cell in _element_fields(_child_field(field, name)) if name in values else ():
             if isinstance(cell.value, str) and cell.value not in values[name]:
                 known = sorted(filter(None, values[name]))
-                near = did_you_mean_hint(cell.value, known) if known else ""
-                cell.report_problem(f"no run has {name} {value_as_in_files(cell.value)}{near}")
+                hint = did_you_mean_hint(cell.value, known) if known else ""
+                cell.report_problem(f"no run has {name} {value_as_in_files(cell.value)}{hint}")
 
 
 def _check_value_type(field: DocumentField, name: Any) -> None:

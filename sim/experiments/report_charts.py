@@ -69,9 +69,9 @@ def measure_label(measure: str) -> str:
 
     Names of quotients end in "mean of runs", or in "pooled" if one sum over all runs is divided by another.
     """
-    word, _, rest = measure.partition(" ")
-    if rest and word in SUMMARY_FUNCTIONS:
-        return f"{SUMMARY_NAMES.get(word, word)} {column_label(rest)}"
+    word, _, column = measure.partition(" ")
+    if column and word in SUMMARY_FUNCTIONS:
+        return f"{SUMMARY_NAMES.get(word, word)} {column_label(column)}"
     if measure in RATIO_COLUMNS:
         return f"{RATIO_COLUMNS[measure]}{_MEAN_SUFFIX}"
     return f"{_axis_label(measure)}{_POOLED_SUFFIX if '/' in measure else ''}"
@@ -94,12 +94,12 @@ def group_label(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, s
         key: Their values.
         agents: The displayed name of each agent, by its key.
     """
-    words = []
+    parts = []
     for name, value in zip(names, key, strict=True):
         if value in (None, ""):
             continue
-        words.append(agents.get(str(value), str(value)) if name == "agent" else _attribute_text(name, value))
-    return " ".join(words) or "all"
+        parts.append(agents.get(str(value), str(value)) if name == "agent" else _attribute_text(name, value))
+    return " ".join(parts) or "all"
 
 
 def _attribute_text(name: str, value: Any) -> str:
@@ -120,7 +120,7 @@ def chart_of_figure(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str,
     series = list(make(figure, chosen, agents))
     if figure.levels is not None:
         series += _horizontal_line_series(figure, frame.filter_rows({**figure.where, **figure.levels}), series, agents)
-    series += _printed_series(figure, [one.name for one in series])
+    series += _printed_series(figure, [curve.name for curve in series])
     y = measure_label(figure.y if figure.kind != "histogram" else "share of runs")
     if figure.quotient_sides:
         y = f"{y}: {' / '.join(_selection_label(side, agents) for side in figure.quotient_sides)}"
@@ -132,7 +132,7 @@ def chart_of_figure(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str,
 
 def _maxima_note(series: Sequence[ChartSeries]) -> str:
     """Return the maximum of each series as text, because one extreme run would compress the axis of a chart."""
-    maxima = [f"{one.name} {max(most for _, most in one.tails):.4g}" for one in series if one.tails]
+    maxima = [f"{curve.name} {max(maximum for _, maximum in curve.tails):.4g}" for curve in series if curve.tails]
     return f"Maximum of a run: {', '.join(maxima)}." if maxima else ""
 
 
@@ -175,21 +175,21 @@ def _clip_series(series: ChartSeries, limits: Sequence[Point]) -> ChartSeries:
 def _map_chart(figure: FigureSpec) -> ChartData:
     """Return a chart of a generated map with its start and goal."""
     recipe = {key: value for key, value in figure.generate.items() if key != "kind"}
-    made = generate_map(figure.generate["kind"], recipe, "generate")
-    ends = (
+    generated = generate_map(figure.generate["kind"], recipe, "generate")
+    markers = (
         ChartSeries(name, ((float(x), float(y)),), has_lines=False)
-        for name, (x, y) in (("start", made.start), ("goal", made.goal))
+        for name, (x, y) in (("start", generated.start), ("goal", generated.goal))
     )
     return ChartData(
-        figure.name, figure.title, "x", "y", tuple(ends), "none", figure.note, rows=tuple(made.grid.rows())
+        figure.name, figure.title, "x", "y", tuple(markers), "none", figure.note, rows=tuple(generated.grid.rows())
     )
 
 
 def _printed_series(figure: FigureSpec, names: Sequence[str]) -> Iterable[ChartSeries]:
     """Yield a series for each curve printed in a paper, in the colour of the measured series of the same name."""
     for name, points in figure.printed.items():
-        place = names.index(name) if name in names else -1
-        yield ChartSeries(f"{name} (printed)", points, has_lines=figure.kind == "lines", is_printed=True, place=place)
+        index = names.index(name) if name in names else -1
+        yield ChartSeries(f"{name} (printed)", points, has_lines=figure.kind == "lines", is_printed=True, place=index)
 
 
 def _parse_measure(text: str) -> ResultMeasure:
@@ -202,7 +202,7 @@ def _scatter_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str,
     """Yield a scatter series for each group of runs, with a point for each setting below the cut-off."""
     x, y = _parse_measure(figure.x), _parse_measure(figure.y)
     for key, part in frame.iter_groups(figure.series_attributes):
-        words = setting_names(part, agents)
+        labels = setting_names(part, agents)
         points, tails, names, unfinished = [], [], [], []
         for setting, runs in part.iter_groups(SETTING_COLUMNS):
             point = x.compute_value(runs), y.compute_value(runs)
@@ -214,7 +214,7 @@ def _scatter_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str,
             if not is_above and not np.isnan(point).any():
                 points.append(point)
                 tails.append(_median_and_maximum_of(y, runs))
-                names.append(words[setting])
+                names.append(labels[setting])
                 unfinished.append(runs.unfinished_run_count > 0)
         order = sorted(range(len(points)), key=lambda i: points[i])
         yield ChartSeries(
@@ -246,17 +246,17 @@ def _line_series(figure: FigureSpec, frame: ResultFrame, agents: Mapping[str, st
         groups.sort(key=lambda group: group[0])
         points = [(x, value_of_measure(y, figure.quotient_sides, runs)) for x, runs in groups]
         spans = [_confidence_bounds(y, runs) for _, runs in groups]
-        kept = [i for i, point in enumerate(points) if point[1] == point[1]]
+        indices = [i for i, point in enumerate(points) if point[1] == point[1]]
         name = group_label(figure.series_attributes, key, agents)
         has_spans = y.kind == "mean" and not figure.quotient_sides
         yield ChartSeries(
             name,
-            tuple(points[i] for i in kept),
-            tuple(spans[i] for i in kept) if has_spans else (),
-            tuple(_median_and_maximum_of(y, groups[i][1]) for i in kept)
+            tuple(points[i] for i in indices),
+            tuple(spans[i] for i in indices) if has_spans else (),
+            tuple(_median_and_maximum_of(y, groups[i][1]) for i in indices)
             if y.median_and_maximum and not figure.quotient_sides
             else (),
-            is_unfinished=tuple(unfinished_run_count(figure.quotient_sides, groups[i][1]) > 0 for i in kept),
+            is_unfinished=tuple(unfinished_run_count(figure.quotient_sides, groups[i][1]) > 0 for i in indices),
         )
 
 
@@ -369,14 +369,14 @@ def _varying_attributes(frame: ResultFrame) -> list[str]:
         name for params in frame.params for name in params if name not in NUMERIC_COLUMNS | TEXT_COLUMNS
     )
     names = ["budget", "rate", *params]
-    found = []
+    varying = []
     for name in names:
         for _, part in frame.iter_groups(["agent"]):
             values = {key[0] for key in part.rows_by_group([name])} - {None}
             if len(values) > 1 and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
-                found.append(name)
+                varying.append(name)
                 break
-    return found
+    return varying
 
 
 def _chart_over_attribute(name: str, value: str, frame: ResultFrame, agents: Mapping[str, str]) -> ChartData:
@@ -391,23 +391,23 @@ def _chart_over_attribute(name: str, value: str, frame: ResultFrame, agents: Map
         frame: The runs.
         agents: The displayed name of each agent, by its key.
     """
-    rest = [other for other in _varying_attributes(frame) if other != name]
-    by = ("agent", *rest)
+    other_names = [other for other in _varying_attributes(frame) if other != name]
+    grouping = ("agent", *other_names)
     figure = FigureSpec(
         f"{value.split('/')[0]}-over-{name}",
         f"{measure_label(value)}, over {column_label(name)}",
         "lines",
         name,
         value,
-        by,
+        grouping,
         "xy",
     )
     chart = chart_of_figure(figure, frame.select_rows(_has_value_mask(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]
     step = max(1, -(-len(curves) // _MAX_SERIES))
-    kept = curves[::step]
-    notes = f"{len(kept)} of {len(curves)} settings." if step > 1 else "", _maxima_note(kept)
-    return ChartData(chart.name, chart.title, chart.x, chart.y, tuple(kept), "xy", " ".join(filter(None, notes)))
+    drawn = curves[::step]
+    notes = f"{len(drawn)} of {len(curves)} settings." if step > 1 else "", _maxima_note(drawn)
+    return ChartData(chart.name, chart.title, chart.x, chart.y, tuple(drawn), "xy", " ".join(filter(None, notes)))
 
 
 def _has_value_mask(frame: ResultFrame, name: str) -> Any:

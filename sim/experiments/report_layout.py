@@ -124,29 +124,29 @@ def read_figures(entry: DocumentField) -> tuple[FigureSpec, ...]:
 
 def _read_mappings(
     entry: DocumentField,
-    words: str,
+    list_description: str,
     keys: Iterable[str],
-    what: str,
+    entry_description: str,
     read: Callable[[DocumentField, dict[str, DocumentField]], _T | None],
 ) -> tuple[_T, ...]:
-    return read_elements(entry, words, lambda part: read(part, part.keys(keys, what)))
+    return read_elements(entry, list_description, lambda part: read(part, part.keys(keys, entry_description)))
 
 
-def read_elements(entry: DocumentField, words: str, read: Callable[[DocumentField], _T | None]) -> tuple[_T, ...]:
+def read_elements(entry: DocumentField, description: str, read: Callable[[DocumentField], _T | None]) -> tuple[_T, ...]:
     """Read all elements of a list in a specification, and return the elements without mistakes.
 
     Args:
         entry: The list.
-        words: Describes the list in error messages.
+        description: Describes the list in error messages.
         read: Reads one element; it may return None after reporting mistakes.
     """
-    found: list[_T] = []
-    for part in entry.items(words):
+    elements: list[_T] = []
+    for part in entry.items(description):
         before = len(entry.problems.found)
         item = read(part)
         if item is not None and len(entry.problems.found) == before:
-            found.append(item)
-    return tuple(found)
+            elements.append(item)
+    return tuple(elements)
 
 
 def file_name_key(name: str) -> str:
@@ -184,9 +184,11 @@ def _read_table(part: DocumentField, fields: dict[str, DocumentField]) -> TableS
 def _read_figure(part: DocumentField, fields: dict[str, DocumentField]) -> FigureSpec | None:
     name = require_field(fields, "name", part, "a name for its files")
     kind = read_choice(fields, "kind", FIGURE_KINDS, "scatter")
-    for key, kinds in _KINDS_OF_KEYS.items():
-        if key in fields and kind not in kinds:
-            fields[key].report_problem(f"is allowed only with {' or '.join(kinds)}, this figure is of kind {kind}")
+    for key, allowed_kinds in _KINDS_OF_KEYS.items():
+        if key in fields and kind not in allowed_kinds:
+            fields[key].report_problem(
+                f"is allowed only with {' or '.join(allowed_kinds)}, this figure is of kind {kind}"
+            )
     if kind == "map":
         return _read_map_figure(part, fields, name)
     x = require_field(fields, "x", part, "what is on the x axis")
@@ -196,8 +198,8 @@ def _read_figure(part: DocumentField, fields: dict[str, DocumentField]) -> Figur
         return None
     for axis in (x, y):
         if axis is not x or kind != "lines":
-            found = read_measure(axis)
-            if kind == "histogram" and found and found.kind != "mean":
+            measure = read_measure(axis)
+            if kind == "histogram" and measure and measure.kind != "mean":
                 axis.report_expected_value("a column with one number per run")
         elif axis.text(60) is None or str(axis.value) in TEXT_COLUMNS:
             axis.report_expected_value("an attribute that is a number, such as budget")
@@ -237,14 +239,14 @@ def _read_map_figure(
 
 
 def _read_axis_limits(entry: DocumentField) -> dict[str, tuple[float, float]]:
-    found = {}
+    limits_by_axis = {}
     for axis, part in entry.keys(("x", "y"), "axes such as {x: [0, 10]}").items():
-        ends = [float(cell.value) for cell in part.items("two numbers such as [0, 10]") if check_number(cell)]
-        if len(ends) == 2 and ends[0] < ends[1]:
-            found[axis] = (ends[0], ends[1])
+        limits = [float(cell.value) for cell in part.items("two numbers such as [0, 10]") if check_number(cell)]
+        if len(limits) == 2 and limits[0] < limits[1]:
+            limits_by_axis[axis] = (limits[0], limits[1])
         else:
             part.report_expected_value("two numbers such as [0, 10], the smaller first")
-    return found
+    return limits_by_axis
 
 
 def _read_file_name(entry: DocumentField) -> str:
@@ -351,11 +353,11 @@ def read_optional_text(fields: Mapping[str, DocumentField], key: str) -> str:
     return (fields[key].text(2000, lines=True) or "").strip() if key in fields else ""
 
 
-def read_choice(fields: Mapping[str, DocumentField], key: str, words: tuple[str, ...], default: str) -> str:
+def read_choice(fields: Mapping[str, DocumentField], key: str, choices: tuple[str, ...], default: str) -> str:
     if key not in fields:
         return default
-    if fields[key].value not in words:
-        fields[key].report_expected_value(f"one of {', '.join(words)}")
+    if fields[key].value not in choices:
+        fields[key].report_expected_value(f"one of {', '.join(choices)}")
         return default
     return str(fields[key].value)
 

@@ -51,16 +51,16 @@ def create_specified_table(
     """
     chosen = frame.filter_rows(grouping.where)
     if grouping.limit is not None:
-        made = best_settings_table(grouping, grouping.limit, chosen, agents)
+        headings_and_rows = best_settings_table(grouping, grouping.limit, chosen, agents)
     elif grouping.rival_filter is not None:
-        made = preparation_payoff_table(grouping, chosen, frame.filter_rows(grouping.rival_filter), agents)
+        headings_and_rows = preparation_payoff_table(grouping, chosen, frame.filter_rows(grouping.rival_filter), agents)
     else:
-        made = _grouped_table(grouping, chosen, agents)
-    headings, rows = made
+        headings_and_rows = _grouped_table(grouping, chosen, agents)
+    headings, rows = headings_and_rows
     title = grouping.title or ", ".join(value.text for value in grouping.values)
     printed = [
-        (f"{name} (printed)", *_cells_of_printed_row(headings, grouping, of))
-        for name, of in grouping.printed_rows.items()
+        (f"{name} (printed)", *_cells_of_printed_row(headings, grouping, numbers))
+        for name, numbers in grouping.printed_rows.items()
     ]
     return add_cell_notes(ReportTable(f"table-{number}", title, headings, (*rows, *printed), grouping.note))
 
@@ -95,10 +95,10 @@ def _printed_column_key(grouping: TableSpec, column: Sequence[Any], value: Resul
 
     The key consists of the values of the column attributes, the name of the measure, or both.
     """
-    words = [_printed_row_key(column)] if column else []
+    parts = [_printed_row_key(column)] if column else []
     if not column or len(grouping.values) > 1:
-        words.append(value.text)
-    return " ".join(words)
+        parts.append(value.text)
+    return " ".join(parts)
 
 
 def _cells_of_printed_row(
@@ -127,11 +127,14 @@ def _measured_cells(part: ResultFrame, columns: Sequence[tuple[Any, ...]], group
     for column in columns:
         runs = part.filter_rows(dict(zip(grouping.columns, column, strict=True))) if column else part
         for value in grouping.values:
-            found = value_of_measure(value, grouping.quotient_sides, runs)
+            measured = value_of_measure(value, grouping.quotient_sides, runs)
             cells.append(create_measure_cell(value, runs, grouping.values, grouping.quotient_sides))
             if (printed := grouping.printed.get(_printed_column_key(grouping, column, value))) is not None:
-                given = printed.get(row)
-                cells += ["" if given is None else f"{given:g}", f"{100 * (found / given - 1):+.1f} %" if given else ""]
+                printed_value = printed.get(row)
+                cells += [
+                    "" if printed_value is None else f"{printed_value:g}",
+                    f"{100 * (measured / printed_value - 1):+.1f} %" if printed_value else "",
+                ]
     return cells
 
 
@@ -261,13 +264,15 @@ def comparison_table(frame: ResultFrame, agents: Mapping[str, str]) -> ReportTab
         for key in rivals:
             if key == best:
                 continue
-            found = compare_paired_values(costs[key], costs[best])
+            comparison = compare_paired_values(costs[key], costs[best])
             head: tuple[TableCell, ...] = (str(part or ""),) if has_parts else ()
-            p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
+            p = "< 0.001" if comparison.p_value < 0.001 else f"{comparison.p_value:.3f}"
             count = _run_count_cell(
-                found.count, sum(rows.select_rows(groups[side]).unfinished_run_count for side in (key, best))
+                comparison.count, sum(rows.select_rows(groups[side]).unfinished_run_count for side in (key, best))
             )
-            lines.append((*head, names[key], names[best], count, found.difference, found.wins, found.losses, p))
+            lines.append(
+                (*head, names[key], names[best], count, comparison.difference, comparison.wins, comparison.losses, p)
+            )
     headings = (
         "setting",
         "against",
@@ -311,8 +316,8 @@ def disqualified_settings_table(frame: ResultFrame, cutoff: int, agents: Mapping
     for key, runs in frame.iter_groups(SETTING_COLUMNS):
         above = runs.numeric_column("disqualified")
         if above.any():
-            most = int(np.nanmax(runs.numeric_column("max_expansions")))
-            lines.append((names[key], int(above.sum()), len(runs), most))
+            max_expansions = int(np.nanmax(runs.numeric_column("max_expansions")))
+            lines.append((names[key], int(above.sum()), len(runs), max_expansions))
     title = f"Disqualified by the cut-off of {cutoff:,} expansions in a tick"
     headings = ("setting", "runs above the cut-off", "runs", "most expansions in a tick")
     return ReportTable("disqualified", title, headings, tuple(lines))

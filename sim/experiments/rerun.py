@@ -64,22 +64,22 @@ def find_unchanged_run(store: ResultStore, spec: Specification, row: int) -> Pla
     changed = [name for name, board in boards.items() if not store.is_plan_for_map(board)]
     if was is not None and was[0] in changed:
         raise ConfigError(f"row {row:,}: the map {was[0]} has changed since the results were computed")
-    there = find_planned_run(spec, row)
-    case = there.case
+    planned_run = find_planned_run(spec, row)
+    case = planned_run.case
     if was is not None and was != (case.board.name, *case.start, *case.goal):
         because = f", because the map {changed[0]} has changed" if changed else ""
         raise ConfigError(f"row {row:,}: the specification no longer describes the problem of these results{because}")
-    return there
+    return planned_run
 
 
 def scenario_of_row(store: ResultStore, spec: Specification, row: int) -> Scenario:
     """Return the run of a results row as a scenario that contains the map, so its file can be sent to other people."""
-    there = find_unchanged_run(store, spec, row)
-    grid, job = there.case.board.grid, there.job
+    planned_run = find_unchanged_run(store, spec, row)
+    grid, job = planned_run.case.board.grid, planned_run.job
     return Scenario(
-        map_rows_of_grid(grid, there.case.board.name),
-        there.case.start,
-        there.case.goal,
+        map_rows_of_grid(grid, planned_run.case.board.name),
+        planned_run.case.start,
+        planned_run.case.goal,
         tuple(agent_config_of_run(walk) for walk in job.agent_runs),
         title=f"Row {row:,} of {spec.name}",
         seed=job.seed,

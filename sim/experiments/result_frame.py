@@ -85,17 +85,17 @@ class ResultMeasure:
         if not values[0].size:
             return float("nan")
         if self.kind == "ratio":
-            whole = float(values[1].sum())
-            return float(values[0].sum()) / whole if whole else float("nan")
+            divisor = float(values[1].sum())
+            return float(values[0].sum()) / divisor if divisor else float("nan")
         return float(SUMMARY_FUNCTIONS.get(self.kind, np.mean)(values[0]))
 
 
 def parse_measure(text: str) -> ResultMeasure | str:
     """Return the measure that a text names; if it names an unknown column, return that part of the text instead."""
-    word, _, rest = text.strip().partition(" ")
+    word, _, column = text.strip().partition(" ")
     kind, names = "mean", [text.strip()]
-    if word in SUMMARY_FUNCTIONS and rest:
-        kind, names = word, [rest.strip()]
+    if word in SUMMARY_FUNCTIONS and column:
+        kind, names = word, [column.strip()]
     elif "/" in text:
         kind, names = "ratio", [part.strip() for part in text.split("/")]
     unknown = [name for name in names if name not in NUMERIC_COLUMNS]
@@ -142,8 +142,8 @@ class ResultFrame:
             if self._selected_from is None:
                 self.columns[name] = self._derived_column(name)
             else:
-                whole, chosen = self._selected_from
-                self.columns[name] = whole.column(name)[chosen]
+                source, chosen = self._selected_from
+                self.columns[name] = source.column(name)[chosen]
         return self.columns[name]
 
     def numeric_column(self, name: str) -> Numbers:
@@ -213,10 +213,10 @@ class ResultFrame:
         part._selected_from = self, chosen
         return part
 
-    def filter_rows(self, wanted: RunFilter) -> "ResultFrame":
+    def filter_rows(self, run_filter: RunFilter) -> "ResultFrame":
         """Return a frame with the rows whose attributes have the required values."""
         chosen = np.ones(len(self), np.bool_)
-        for name, value in wanted.items():
+        for name, value in run_filter.items():
             values = value if isinstance(value, (list, tuple)) else [value]
             column = self.column(name)
             chosen &= np.logical_or.reduce([_equal_mask(column, v) for v in values])
@@ -235,21 +235,21 @@ class ResultFrame:
             return {(): np.arange(len(self))} if len(self) else {}
         codes, keys = self.group_numbers(names)
         order = np.argsort(codes, kind="stable")
-        ends = np.flatnonzero(np.diff(codes[order], append=-1)) + 1
-        parts = np.split(order, ends[:-1])
-        found = {keys[int(codes[part[0]])]: part for part in parts}
-        return dict(sorted(found.items(), key=lambda item: int(item[1][0])))
+        group_ends = np.flatnonzero(np.diff(codes[order], append=-1)) + 1
+        parts = np.split(order, group_ends[:-1])
+        indices_by_key = {keys[int(codes[part[0]])]: part for part in parts}
+        return dict(sorted(indices_by_key.items(), key=lambda item: int(item[1][0])))
 
     def group_numbers(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
         """Return the group number of each row, and a list with the attribute values of each group.
 
         Rows are in the same group if they agree in all attributes in `names`.
         """
-        whole = np.zeros(len(self), np.int64)
+        combined = np.zeros(len(self), np.int64)
         for name in names:
             code, count = _value_codes(self.column(name))
-            _, whole = np.unique(whole * count + code, return_inverse=True)
-        _, first, codes = np.unique(whole, return_index=True, return_inverse=True)
+            _, combined = np.unique(combined * count + code, return_inverse=True)
+        _, first, codes = np.unique(combined, return_index=True, return_inverse=True)
         columns = [self.column(name) for name in names]
         keys = [tuple(_as_python_value(column[row]) for column in columns) for row in first.tolist()]
         return codes.astype(np.int64), keys
@@ -311,10 +311,10 @@ def create_result_frame(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     """
     columns: dict[str, npt.NDArray[Any]] = {}
     params: dict[str, int] = {}
-    by_name = dict(zip(names, zip(*rows, strict=True), strict=False)) or dict.fromkeys(names, ())
-    _check_cell_types(by_name)
+    columns_by_name = dict(zip(names, zip(*rows, strict=True), strict=False)) or dict.fromkeys(names, ())
+    _check_cell_types(columns_by_name)
     for name in names:
-        cells = by_name[name]
+        cells = columns_by_name[name]
         if name == "params":
             columns[name] = np.array([params.setdefault(text, len(params)) for text in cells], np.int64)
         elif name in NUMERIC_COLUMNS or name == "row":
@@ -389,13 +389,13 @@ def _setting_name(
     params = frame.params[int(code)]
     others = [frame.params[int(other[2])] for other in kin]
     varying = [name for name in params if any(other.get(name) != params[name] for other in others)]
-    words = [label or agents.get(agent, agent)]
-    words += [f"{name}={_param_text(params[name])}" for name in varying]
+    parts = [label or agents.get(agent, agent)]
+    parts += [f"{name}={_param_text(params[name])}" for name in varying]
     if len({other[3] for other in every}) > 1:
-        words.append(f"k={budget:,}")
+        parts.append(f"k={budget:,}")
     if len({other[5] for other in every}) > 1:
-        words.append(f"rate={rate}")
-    return " ".join(words)
+        parts.append(f"rate={rate}")
+    return " ".join(parts)
 
 
 def _param_text(value: Any) -> str:

@@ -183,13 +183,13 @@ def parse_experiment(
     """
     document = read_yaml(data, name)
     check_file_kind(document, EXPERIMENT)
-    places = ProblemFiles(tuple(folders))
+    problem_files = ProblemFiles(tuple(folders))
     read: dict[str, Specification] = {}
     mistakes: list[tuple[int, str]] = []
-    for which in SIZES:
+    for size_name in SIZES:
         problems = DocumentProblems(document)
-        read[which] = _SpecificationReader(
-            DocumentField(problems, (), document.data), specs, places, which
+        read[size_name] = _SpecificationReader(
+            DocumentField(problems, (), document.data), specs, problem_files, size_name
         ).read_specification(_decoded_text(data))
         mistakes += problems.found
     if mistakes:  # most mistakes occur in both the full and the small size, so duplicates are removed
@@ -219,8 +219,10 @@ def _decoded_text(data: bytes | str) -> str:
 class _SpecificationReader:
     """Reader of a specification in one size; after a mistake, the reader continues, to report all mistakes at once."""
 
-    def __init__(self, root: DocumentField, specs: Mapping[str, AgentSpec], places: ProblemFiles, size: str) -> None:
-        self.root, self.specs, self.places, self.size = root, specs, places, size
+    def __init__(
+        self, root: DocumentField, specs: Mapping[str, AgentSpec], problem_files: ProblemFiles, size: str
+    ) -> None:
+        self.root, self.specs, self.places, self.size = root, specs, problem_files, size
         self.name = escape_unprintable(Path(root.problems.document.name).stem)
         self.fields = root.keys(KEYS, f"an experiment, which begins with 'format: {FORMAT}'")
         self.notes: list[str] = []
@@ -285,8 +287,8 @@ class _SpecificationReader:
     def _check_format(self) -> None:
         named = require_field(self.fields, "format", self.root, f"'{FORMAT}'")
         if named and named.value != FORMAT:
-            near = did_you_mean_hint(named.value, [FORMAT]) if isinstance(named.value, str) else ""
-            named.report_problem(f"expected '{FORMAT}', got {value_as_in_files(named.value)}{near}")
+            hint = did_you_mean_hint(named.value, [FORMAT]) if isinstance(named.value, str) else ""
+            named.report_problem(f"expected '{FORMAT}', got {value_as_in_files(named.value)}{hint}")
         version = require_field(self.fields, "version", self.root, str(VERSION))
         if version and (version.value != VERSION or isinstance(version.value, bool)):
             version.report_expected_value(f"{VERSION}, the only version so far")
@@ -418,8 +420,8 @@ class _SpecificationReader:
             return
         budgets = self._read_integers(fields, "budgets", BUDGET_PARAM) if "budgets" in fields else list(shared)
         label = (fields["label"].text(MAX_NAME) or "") if "label" in fields else ""
-        for given in self._grid(spec, fields):
-            params = parse_params(spec.params, given, "", [])
+        for values in self._grid(spec, fields):
+            params = parse_params(spec.params, values, "", [])
             for budget in budgets:
                 if complaint := spec.check_budget(budget, params):
                     part.report_problem(complaint)
@@ -506,5 +508,5 @@ def _overlaid_mapping(entry: DocumentField, other: DocumentField) -> DocumentFie
     """
     if not isinstance(entry.value, dict) or not isinstance(other.value, dict):
         return entry
-    taken: dict[str, Any] = {key: value for key, value in other.value.items() if key in entry.value}
-    return DocumentField(entry.problems, entry.path, {**entry.value, **taken})
+    overriding: dict[str, Any] = {key: value for key, value in other.value.items() if key in entry.value}
+    return DocumentField(entry.problems, entry.path, {**entry.value, **overriding})

@@ -144,9 +144,9 @@ def pareto_settings(results: Sequence[SettingScore]) -> list[int]:
     has a low mean cost on the problems that it solves.
     """
     known = [i for i, result in enumerate(results) if result.work == result.work and result.cost == result.cost]
-    most = max((results[i].arrival_rate for i in known), default=0.0)
-    kept = [i for i in known if results[i].arrival_rate == most]
-    return [kept[index] for index in pareto_indices([(results[i].work, results[i].cost) for i in kept])]
+    max_rate = max((results[i].arrival_rate for i in known), default=0.0)
+    candidates = [i for i in known if results[i].arrival_rate == max_rate]
+    return [candidates[index] for index in pareto_indices([(results[i].work, results[i].cost) for i in candidates])]
 
 
 def pareto_indices(points: Sequence[tuple[float, float]]) -> list[int]:

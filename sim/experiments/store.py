@@ -86,15 +86,15 @@ class ResultStore:
 
         Recorded failures are deleted with the old plan. Results are kept.
         """
-        wanted = f"{code_version()}{_agent_versions(spec)} {spec.size} {_map_versions(spec)}\n{spec.text}"
-        if self.metadata_value("plan") == wanted:
+        plan_key = f"{code_version()}{_agent_versions(spec)} {spec.size} {_map_versions(spec)}\n{spec.text}"
+        if self.metadata_value("plan") == plan_key:
             return
         marks = ", ".join("?" * (2 + len(PLANNED_COLUMNS)))
         with self._write_transaction():
             self._db.execute("DELETE FROM plan")
             self._db.execute("DELETE FROM failures")
             self._db.executemany(f"INSERT INTO plan VALUES ({marks})", iter_planned_rows(spec))
-            self._insert_metadata("plan", wanted)
+            self._insert_metadata("plan", plan_key)
             self._insert_metadata("specification", spec.text)
             self._insert_metadata("name", spec.name)
             self._insert_metadata("folder", spec.folder)
@@ -139,9 +139,9 @@ class ResultStore:
 
     def count(self) -> tuple[int, int]:
         """Return (number of planned runs that have results, number of planned runs)."""
-        [(whole,)] = self._iter_query_rows("SELECT COUNT(*) FROM plan")
+        [(total,)] = self._iter_query_rows("SELECT COUNT(*) FROM plan")
         [(done,)] = self._iter_query_rows("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
-        return int(done), int(whole)
+        return int(done), int(total)
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store the results and failures of one task in a single transaction.
@@ -216,7 +216,7 @@ class ResultStore:
         names = ["row", *(c.name for c in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS))]
         try:
             frame = create_result_frame(names, self.rows(names))
-            cutoff, most = int(self.metadata_value("cutoff") or 0), frame.numeric_column("max_expansions")
+            cutoff, max_expansions = int(self.metadata_value("cutoff") or 0), frame.numeric_column("max_expansions")
         except ConfigError:
             raise
         except DamagedResultsError as error:
@@ -225,7 +225,7 @@ class ResultStore:
             raise ConfigError(
                 f"{self.folder / DATABASE_FILE}: cannot be read: {value_as_in_files(str(error))}"
             ) from error
-        frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
+        frame.columns["disqualified"] = ((max_expansions > cutoff) if cutoff else (max_expansions < 0)).astype(float)
         for name in ARRIVED_ONLY_COLUMNS:
             frame.columns[name] = np.where(frame.numeric_column("arrived") > 0, frame.numeric_column(name), np.nan)
         for name in WHOLE_RUN_COLUMNS:
@@ -345,11 +345,11 @@ def open_store_for_reading(folder: Path) -> ResultStore:
     """
     path = folder / DATABASE_FILE
     if not os.path.isfile(path):
-        is_there = os.path.exists(folder)
-        there = (
-            f"a folder without {DATABASE_FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
+        exists = os.path.exists(folder)
+        actual = (
+            f"a folder without {DATABASE_FILE}" if os.path.isdir(folder) else "a file" if exists else "no such folder"
         )
-        raise ConfigError(f"{folder}: expected a folder of `{PROGRAM_COMMAND} experiment`, got {there}")
+        raise ConfigError(f"{folder}: expected a folder of `{PROGRAM_COMMAND} experiment`, got {actual}")
     *others, last = _readable_uris(path)
     for uri in others:
         with suppress(sqlite3.Error):
@@ -367,8 +367,8 @@ def _readable_uris(path: Path) -> list[str]:
     database only if these files exist, or if the database is declared immutable. An immutable database is read without
     its write-ahead log, so this is allowed only if the log is empty.
     """
-    uri, ahead = path.absolute().as_uri(), Path(f"{path}-wal")
+    uri, write_ahead_log = path.absolute().as_uri(), Path(f"{path}-wal")
     if os.access(path.parent, os.W_OK):
         return [uri]
-    is_whole = not ahead.is_file() or not ahead.stat().st_size
-    return [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if is_whole else [])]
+    is_complete = not write_ahead_log.is_file() or not write_ahead_log.stat().st_size
+    return [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if is_complete else [])]

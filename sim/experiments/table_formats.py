@@ -101,9 +101,13 @@ def table_as_csv(table: ReportTable) -> str:
     A cell with several numbers (such as a mean with its bounds) is split into several columns.
     """
     rows = [[_values_by_suffix(cell) for cell in row] for row in table.rows]
-    ends = [list(dict.fromkeys(["", *(end for row in rows for end in row[i])])) for i in range(len(table.headings))]
-    headings = [f"{name}{end}" for name, own in zip(table.headings, ends, strict=True) for end in own]
-    return format_csv(headings, ([p.get(end) for p, own in zip(row, ends, strict=True) for end in own] for row in rows))
+    columns = range(len(table.headings))
+    suffixes = [list(dict.fromkeys(["", *(suffix for row in rows for suffix in row[i])])) for i in columns]
+    headings = [f"{name}{suffix}" for name, own in zip(table.headings, suffixes, strict=True) for suffix in own]
+    return format_csv(
+        headings,
+        ([p.get(suffix) for p, own in zip(row, suffixes, strict=True) for suffix in own] for row in rows),
+    )
 
 
 def _values_by_suffix(cell: TableCell) -> dict[str, str | int | float | None]:
@@ -140,11 +144,13 @@ def table_as_latex(table: ReportTable) -> str:
 
 
 def table_as_html(table: ReportTable) -> str:
-    kinds = [' class="text"' if is_text else "" for is_text in table.has_text_by_column]
-    head = "".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, table.headings, strict=True))
+    attributes = [' class="text"' if is_text else "" for is_text in table.has_text_by_column]
+    head = "".join(
+        f"<th{attribute}>{html.escape(name)}</th>" for attribute, name in zip(attributes, table.headings, strict=True)
+    )
     body = "".join(
         "<tr>"
-        + "".join(f"<td{k}>{html.escape(cell_text(c))}</td>" for k, c in zip(kinds, row, strict=True))
+        + "".join(f"<td{k}>{html.escape(cell_text(c))}</td>" for k, c in zip(attributes, row, strict=True))
         + "</tr>\n"
         for row in table.rows
     )

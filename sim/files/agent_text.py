@@ -20,45 +20,45 @@ def parse_agent_text(text: str, specs: Mapping[str, AgentSpec], budget: int, whe
         ConfigError: The text is not valid; the error lists all problems.
     """
     where = where or f"--agent {text}"
-    key, colon, rest = text.partition(":")
+    key, colon, assignments = text.partition(":")
     spec = specs.get(key.strip())
     if spec is None:
         colons = "" if colon or "=" not in key else " Parameters follow a colon, as in tb-wa:weight=3"
         raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent_hint(key.strip(), specs)}{colons}")
-    prefix = where.removesuffix(f":{rest}")
+    prefix = where.removesuffix(f":{assignments}")
     problems: list[str] = []
-    if colon and not rest.strip():
+    if colon and not assignments.strip():
         problems.append(f"{where}: expected parameter=value after the colon, got nothing")
-    given = _parse_assignments(rest, where, prefix, problems) if rest.strip() else {}
-    label = given.pop("label", "")
+    values = _parse_assignments(assignments, where, prefix, problems) if assignments.strip() else {}
+    label = values.pop("label", "")
     if not label.isprintable() or len(label) > MAX_NAME:
         problems.append(f"{prefix}.label: expected printable text of at most {MAX_NAME} characters")
-    own_budget = _pop_budget(given, prefix, problems)
-    params = parse_params(spec.params, given, prefix, problems)
+    own_budget = _pop_budget(values, prefix, problems)
+    params = parse_params(spec.params, values, prefix, problems)
     if not problems and (complaint := spec.check_budget(own_budget or budget, params)):
         problems.append(f"{where}: {complaint}")
     if problems:
         raise ConfigError(problems)
-    return AgentConfig(spec.key, label, {name: params[name] for name in given}, own_budget)
+    return AgentConfig(spec.key, label, {name: params[name] for name in values}, own_budget)
 
 
-def _parse_assignments(rest: str, where: str, prefix: str, problems: list[str]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for part in rest.split(","):
+def _parse_assignments(text: str, where: str, prefix: str, problems: list[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for part in text.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or not name:
             problems.append(f"{where}: expected parameter=value, got '{part.strip()}'")
-        elif name in given:
+        elif name in values:
             problems.append(f"{prefix}.{name}: given twice")
-        given[name] = value
-    return given if not problems else {}
+        values[name] = value
+    return values if not problems else {}
 
 
-def _pop_budget(given: dict[str, str], prefix: str, problems: list[str]) -> int | None:
-    if "budget" not in given:
+def _pop_budget(values: dict[str, str], prefix: str, problems: list[str]) -> int | None:
+    if "budget" not in values:
         return None
     try:
-        return int(BUDGET_PARAM.parse_value(given.pop("budget"), f"{prefix}.budget"))
+        return int(BUDGET_PARAM.parse_value(values.pop("budget"), f"{prefix}.budget"))
     except ConfigError as error:
         problems += error.problems
         return None

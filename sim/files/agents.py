@@ -105,23 +105,27 @@ def _read_placing(entry: DocumentField, grid: Grid | None, find: FindFile) -> Pl
     fields = entry.keys(("pairs", "seed", "min_cost", "from", "to", "scen", "rows"), _PLACING_FORM)
     if len(entry.problems.found) > before:
         return None
-    kinds = [key for key in ("pairs", "scen", "from") if key in fields]
-    if len(kinds) != 1 or ("rows" in fields and kinds != ["scen"]) or (("to" in fields) != (kinds == ["from"])):
+    given_keys = [key for key in ("pairs", "scen", "from") if key in fields]
+    if (
+        len(given_keys) != 1
+        or ("rows" in fields and given_keys != ["scen"])
+        or (("to" in fields) != (given_keys == ["from"]))
+    ):
         entry.report_expected_value(_PLACING_FORM)
         return None
     if grid is None:
         return None
-    if kinds == ["scen"]:
+    if given_keys == ["scen"]:
         return _read_listed_starts_and_goals(fields, grid, find)
     if "pairs" in fields and fields["pairs"].value != "random":
         fields["pairs"].report_expected_value("random")
         return None
     seed = fields["seed"].read_integer(SEED_PARAM) if "seed" in fields else 0
-    least = fields["min_cost"].read_value(MIN_COST_PARAM) if "min_cost" in fields else 0.0
+    min_cost = fields["min_cost"].read_value(MIN_COST_PARAM) if "min_cost" in fields else 0.0
     zones = [_read_zone(fields[key], grid) for key in ("from", "to") if key in fields]
-    if seed is None or least is None or None in zones:
+    if seed is None or min_cost is None or None in zones:
         return None
-    return RandomPlacing(seed, float(least), *zones)
+    return RandomPlacing(seed, float(min_cost), *zones)
 
 
 def _read_zone(entry: DocumentField, grid: Grid) -> Zone | None:

@@ -103,8 +103,8 @@ class CommandReader(ABC):
     def on_agent_renamed(self, agent: int, label: str) -> None:  # noqa: B027  a reader of logs keeps no labels
         """Register that a command renames an agent, so that later commands can use the new label."""
 
-    def on_switch_named(self, name: str, is_there: bool) -> None:  # noqa: B027  a reader of logs keeps no switches
-        """Register that a command creates a switch of this name, or removes the switch if `is_there` is false."""
+    def on_switch_named(self, name: str, is_created: bool) -> None:  # noqa: B027  a reader of logs keeps no switches
+        """Register that a command creates a switch of this name, or removes the switch if `is_created` is false."""
 
     def cell(self, part: DocumentField) -> int | None:
         pair = part.cell(self.width, self.height)
@@ -311,9 +311,9 @@ def _read_group_command(fields: Fields, reader: CommandReader) -> list[Command]:
     if "remove" in fields and fields["remove"].value != "all":
         fields["remove"].report_expected_value("all")
         return []
-    one = DocumentField(part.problems, part.path, agent)
+    agent_field = DocumentField(part.problems, part.path, agent)
     read = matching_row.read_commands(
-        {**fields, "agent": one, **({"remove": one} if "remove" in fields else {})}, reader
+        {**fields, "agent": agent_field, **({"remove": agent_field} if "remove" in fields else {})}, reader
     )
     if "remove" in fields:
         reader.on_group_removed(name)
@@ -397,10 +397,12 @@ def read_entry_commands(entry: DocumentField, fields: Fields, reader: CommandRea
 
 
 def _command_form_for_keys(entry: DocumentField, fields: Fields) -> CommandForm | None:
-    given = [key for key in COMMAND_KEYS if key in fields]
-    row = next((row for row in COMMAND_FORMS if given and set(given) <= set(row.keys)), None)
-    if row is None or (len(given) > 1 and set(given) != {"block", "free"} and "group" not in given):
-        entry.report_problem(f"expected one of {', '.join(COMMAND_KEYS)}, got {' and '.join(given) or 'none of them'}")
+    given_keys = [key for key in COMMAND_KEYS if key in fields]
+    row = next((row for row in COMMAND_FORMS if given_keys and set(given_keys) <= set(row.keys)), None)
+    if row is None or (len(given_keys) > 1 and set(given_keys) != {"block", "free"} and "group" not in given_keys):
+        entry.report_problem(
+            f"expected one of {', '.join(COMMAND_KEYS)}, got {' and '.join(given_keys) or 'none of them'}"
+        )
         return None
-    names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given)
+    names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given_keys)
     return _SWITCH_FORM if names_a_switch else row

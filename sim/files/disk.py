@@ -59,10 +59,10 @@ def create_folder(folder: Path) -> None:
 def check_folder_creatable(folder: Path) -> None:
     """Raise the ConfigError that create_folder() would raise, but create nothing; call it before long computations."""
     check_file_name_lengths(folder)
-    there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
-    if not os.path.isdir(there):
-        raise ConfigError(f"{there}: expected a folder, got a file")
-    if not os.access(there, os.W_OK | os.X_OK):
+    existing_parent = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
+    if not os.path.isdir(existing_parent):
+        raise ConfigError(f"{existing_parent}: expected a folder, got a file")
+    if not os.access(existing_parent, os.W_OK | os.X_OK):
         raise ConfigError(f"{folder}: cannot be created: {os.strerror(errno.EACCES)}")
 
 
@@ -99,9 +99,9 @@ def check_file_name_lengths(path: str | os.PathLike[str], spare: int = 0) -> Non
 
 def _max_name_bytes(folder: Path) -> int:
     """Return the maximum length of a file name in a folder, in bytes."""
-    there = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), folder)
+    existing_parent = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), folder)
     try:
-        return int(os.pathconf(there, "PC_NAME_MAX"))
+        return int(os.pathconf(existing_parent, "PC_NAME_MAX"))
     except (AttributeError, OSError, ValueError):  # Windows has no os.pathconf
         return _DEFAULT_MAX_NAME
 
@@ -116,9 +116,9 @@ def create_file_error(path: str | os.PathLike[str], what: str, error: Exception)
     return ConfigError(f"{path}: cannot be {what}: {file_error_reason(error)}")
 
 
-def shorten_file_name(name: str, most: int) -> str:
-    """Return a name truncated to `most` bytes, because file systems limit bytes and a letter may have four."""
-    return name.encode(errors="ignore")[:most].decode(errors="ignore")
+def shorten_file_name(name: str, max_bytes: int) -> str:
+    """Return a name truncated to `max_bytes` bytes, because file systems limit bytes and a letter may have four."""
+    return name.encode(errors="ignore")[:max_bytes].decode(errors="ignore")
 
 
 def _temporary_name(target: str) -> str:

@@ -14,19 +14,19 @@ BENCHMARK_SUFFIXES = (".map", ".scen")
 OUTSIDE_REASON = "outside the folder of this file"
 
 
-def file_refusal_reason(place: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]]) -> str | None:
+def file_refusal_reason(path: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]]) -> str | None:
     """Return the reason why a file that another file names must not be opened; None if it may be opened.
 
     Args:
-        place: The named path, without `..` after a link.
+        path: The named path, without `..` after a link.
         folders: The folders that are open to the naming file.
     """
-    open_to = list(folders)
-    real, roots = Path(os.path.realpath(place)), [Path(os.path.realpath(folder)) for folder in open_to]
+    open_folders = list(folders)
+    real, roots = Path(os.path.realpath(path)), [Path(os.path.realpath(folder)) for folder in open_folders]
     if _is_inside_any_folder(real, roots):
         return None
-    named = Path(os.path.abspath(place))
-    if not _is_inside_any_folder(named, [*roots, *(Path(os.path.abspath(folder)) for folder in open_to)]):
+    named = Path(os.path.abspath(path))
+    if not _is_inside_any_folder(named, [*roots, *(Path(os.path.abspath(folder)) for folder in open_folders)]):
         return OUTSIDE_REASON
     suffix = real.suffix.lower()
     if suffix in BENCHMARK_SUFFIXES and suffix == named.suffix.lower():

@@ -38,15 +38,15 @@ _KINDS_BY_SUFFIX = {
 _KINDS = (SCENARIO, SESSION, LESSON, EXPERIMENT)
 
 
-def check_file_kind(document: YamlDocument, wanted: FileKind) -> None:
-    """Raise a ConfigError if a document is of another kind than `wanted`.
+def check_file_kind(document: YamlDocument, expected: FileKind) -> None:
+    """Raise a ConfigError if a document is of another kind than `expected`.
 
     The error has no other problems of the document, because they would not help the user.
     """
     found = _kind_of_document(document)
-    if found is not None and found is not wanted:
+    if found is not None and found is not expected:
         raise ConfigError(
-            f"{document.name}: expected {wanted.description}, got {found.description}; {found.acceptance_text}"
+            f"{document.name}: expected {expected.description}, got {found.description}; {found.acceptance_text}"
         )
 
 

@@ -183,25 +183,30 @@ class Journal(BranchListener):
         """
         for number in numbers:
             timeline = self.tree[number].timeline
-            far = abs(timeline.target - self._written_ticks.get(number, 0))
-            if far >= PROGRESS_EVERY or (now and far):
+            ticks_moved = abs(timeline.target - self._written_ticks.get(number, 0))
+            if ticks_moved >= PROGRESS_EVERY or (now and ticks_moved):
                 self._write_line(self._progress_data(number))
 
     def write_view_state(
-        self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()
+        self, shown_branches: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()
     ) -> None:
         """Write which branches, agents and panels are on screen, if this has changed since the last call.
 
         Args:
-            shown: numbers of the branches on screen.
+            shown_branches: numbers of the branches on screen.
             front: number of the focused branch.
             agent: number of the focused agent.
             panels: (branch number, agent number) of each panel, in the order on screen.
         """
-        looked = {"shown": list(shown), "front": front, "agent": agent, "panels": [list(key) for key in panels]}
-        if looked != self._written_view:
-            self._written_view = looked
-            self._write_line(looked)
+        view_state = {
+            "shown": list(shown_branches),
+            "front": front,
+            "agent": agent,
+            "panels": [list(key) for key in panels],
+        }
+        if view_state != self._written_view:
+            self._written_view = view_state
+            self._write_line(view_state)
 
     def _progress_data(self, number: int) -> dict[str, Any]:
         """Return the data of a journal line with the present tick of a branch."""
@@ -234,12 +239,12 @@ class Journal(BranchListener):
     def on_branch_restored(self, branch: Branch) -> None:
         self._write_line(self._branch_data(branch, with_log=True))
 
-    def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None:
+    def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], removed_ids: Sequence[int]) -> None:
         self._written_ticks[branch.number] = tick = branch.timeline.target
         data: dict[str, Any] = {"branch": branch.number, "tick": tick}
         data["set"] = [entry_data(entry, self._width) for entry in altered]
-        if gone:
-            data["gone"] = list(gone)
+        if removed_ids:
+            data["gone"] = list(removed_ids)
         self._write_line(data)
 
     def on_branch_renamed(self, branch: Branch) -> None:
@@ -482,14 +487,14 @@ class _JournalReader:
         """Apply a journal line with altered and removed log entries of a branch."""
         tick = self._read_tick(fields, part)
         read = [self.log_reader.entry(entry) for entry in fields["set"].items("entries")] if "set" in fields else []
-        gone = (
+        removed_ids = (
             {entry.read_integer(NUMBER_PARAM) for entry in fields["gone"].items("ids")} if "gone" in fields else set()
         )
         if part.problems.found:
             return
         line = self.branches[number]
-        if gone:
-            line.entries = [entry for entry in line.entries if entry.id not in gone]
+        if removed_ids:
+            line.entries = [entry for entry in line.entries if entry.id not in removed_ids]
         for entry in read:
             if entry is not None:
                 line.put_log_entry(entry)
@@ -506,9 +511,9 @@ class _JournalReader:
         self.branches[number].name = read_branch_name(fields, "branch")
 
     def _apply_branch_deletion(self, part: DocumentField, fields: Mapping[str, DocumentField], number: int) -> None:
-        gone = self.branches.pop(number)
+        deleted = self.branches.pop(number)
         for line in self.branches.values():
-            line.parent = gone.parent if line.parent == number else line.parent
+            line.parent = deleted.parent if line.parent == number else line.parent
 
     def _apply_links(self, part: DocumentField) -> None:
         groups = []
@@ -543,19 +548,23 @@ class _JournalReader:
         if not branches:
             branches = (SavedBranch(BranchState(ROOT_BRANCH, "run", None, 0, 0, 0, ())),)
         front = self.focused_branch if self.focused_branch in self.branches else branches[0].state.number
-        shown = [number for number in self.shown_branches if number in self.branches]
-        seen = {SHOWN_BRANCHES_KEY: shown, FOCUSED_AGENT_KEY: self.agent, PANEL_ORDER_KEY: self.panels} if shown else {}
-        scenario = replace(self.scenario, view={**self.scenario.view, **seen})
+        shown_branches = [number for number in self.shown_branches if number in self.branches]
+        view = (
+            {SHOWN_BRANCHES_KEY: shown_branches, FOCUSED_AGENT_KEY: self.agent, PANEL_ORDER_KEY: self.panels}
+            if shown_branches
+            else {}
+        )
+        scenario = replace(self.scenario, view={**self.scenario.view, **view})
         return SavedSession(scenario, branches, self.linked_groups, front, warnings)
 
 
 def _read_header_scenario(
     header: DocumentField, fields: Mapping[str, DocumentField], specs: Mapping[str, AgentSpec]
 ) -> Scenario:
-    for key, wanted in (("format", FORMAT), ("version", VERSION)):
-        part = require_field(fields, key, header, f"{wanted!r}")
-        if part and part.value != wanted:
-            part.report_expected_value(f"{wanted!r}")
+    for key, expected in (("format", FORMAT), ("version", VERSION)):
+        part = require_field(fields, key, header, f"{expected!r}")
+        if part and part.value != expected:
+            part.report_expected_value(f"{expected!r}")
     text = require_field(fields, "scenario", header, "a scenario")
     if text and not isinstance(text.value, str):
         text.report_expected_value("a scenario")

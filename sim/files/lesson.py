@@ -163,10 +163,10 @@ class _LessonReader:
         self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown, as the run is invalid
 
     def read_lesson(self, read_run: Callable[[DocumentField], Scenario | None]) -> Lesson | None:
-        for key, wanted in (("format", FORMAT), ("version", VERSION)):
-            field = require_field(self.fields, key, self.root, str(wanted))
-            if field and (field.value != wanted or isinstance(field.value, bool)):
-                field.report_problem(f"expected {wanted}, got {value_as_in_files(field.value)}")
+        for key, expected in (("format", FORMAT), ("version", VERSION)):
+            field = require_field(self.fields, key, self.root, str(expected))
+            if field and (field.value != expected or isinstance(field.value, bool)):
+                field.report_problem(f"expected {expected}, got {value_as_in_files(field.value)}")
         title = self._read_text(self.fields, self.root, "title", 80)
         about = self._read_text(self.fields, self.root, "about", 300)
         speed = self.fields["speed"].read_integer(_SPEED_PARAM) if "speed" in self.fields else None
@@ -205,10 +205,10 @@ class _LessonReader:
             field.report_problem(f"expected 1 to {MAX_STEPS} steps, got {len(parts)}")
         steps = tuple(step for part in parts[:MAX_STEPS] if (step := self._read_step(part)) is not None)
         for index, (part, step) in enumerate(zip(parts, steps, strict=False)):
-            asked = step.question
-            if asked is not None and asked.has_claims and index + asked.seen_after >= len(parts):
+            question = step.question
+            if question is not None and question.has_claims and index + question.seen_after >= len(parts):
                 part.report_problem(
-                    f"expected a step {index + asked.seen_after + 1}, where the run shows the right answer"
+                    f"expected a step {index + question.seen_after + 1}, where the run shows the right answer"
                 )
         return steps
 
@@ -339,8 +339,8 @@ class _LessonReader:
         fields = part.keys(_CAMERA_PARAMS, "fit, or a part of the map such as {x: 9, y: 9, cells: 16}")
         found = [require_field(fields, key, part, "a number") for key in _CAMERA_PARAMS]
         numbers = [field.read_value(_CAMERA_PARAMS[str(field.path[-1])]) for field in found if field]
-        whole = [float(number) for number in numbers if number is not None]
-        return tuple(whole) if len(whole) == len(_CAMERA_PARAMS) else None
+        camera = [float(number) for number in numbers if number is not None]
+        return tuple(camera) if len(camera) == len(_CAMERA_PARAMS) else None
 
     def _read_shown_agents(self, part: DocumentField) -> tuple[str, ...]:
         found = [self._read_label(item) for item in part.items("a list of the labels of agents")]
@@ -359,10 +359,10 @@ class _LessonReader:
         names = tuple(known)
         if part.value in names:
             return str(part.value)
-        near = (
+        hint = (
             did_you_mean_hint(part.value, names)
             if isinstance(part.value, str)
             else f"; expected one of {', '.join(names)}"
         )
-        part.report_problem(f"unknown name {value_as_in_files(part.value)}{near}")
+        part.report_problem(f"unknown name {value_as_in_files(part.value)}{hint}")
         return None

@@ -109,53 +109,53 @@ _SOURCE_KEYS = ("file", "generate", "rows", "name", "swamp", "threshold", *MOVEM
 _SOURCE_FORM = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
-def read_map_source(entry: DocumentField, places: MapFolders, is_saved: bool) -> MapSource | None:
+def read_map_source(entry: DocumentField, folders: MapFolders, is_saved: bool) -> MapSource | None:
     """Return the map source that a mapping describes; None after reporting its problems.
 
     Args:
         entry: the mapping.
-        places: folders from which the map may come.
+        folders: folders from which the map may come.
         is_saved: whether the mapping is part of a session or a journal, in which settings without meaning for this kind
             of map are dropped silently; otherwise they are problems.
     """
     fields = entry.keys(_SOURCE_KEYS, _SOURCE_FORM)
-    kinds = [key for key in ("file", "generate", "rows") if key in fields]
+    given_keys = [key for key in ("file", "generate", "rows") if key in fields]
     movement = read_movement(fields)
     swamp = fields["swamp"].read_value(SWAMP_PARAM) if "swamp" in fields else SWAMP_PARAM.default
     threshold = fields["threshold"].read_value(THRESHOLD_PARAM) if "threshold" in fields else THRESHOLD_PARAM.default
-    if isinstance(entry.value, dict) and len(kinds) != 1:
-        entry.report_problem(f"expected {_SOURCE_FORM}, got {' and '.join(kinds) or 'none of them'}")
-    if len(kinds) != 1 or movement is None or swamp is None or threshold is None:
+    if isinstance(entry.value, dict) and len(given_keys) != 1:
+        entry.report_problem(f"expected {_SOURCE_FORM}, got {' and '.join(given_keys) or 'none of them'}")
+    if len(given_keys) != 1 or movement is None or swamp is None or threshold is None:
         return None
     for key in ("swamp", "threshold"):
-        if key in fields and kinds != ["file"]:
+        if key in fields and given_keys != ["file"]:
             fields[key].report_problem("is allowed only with a map file")
     name: str | None = DEFAULT_ROWS_NAME
-    if "name" in fields and kinds != ["rows"]:
+    if "name" in fields and given_keys != ["rows"]:
         fields["name"].report_problem("is allowed only with rows")
     elif "name" in fields:
         name = fields["name"].text(MAX_PATH)
     if name is None:
         return None
-    part = fields[kinds[0]]
-    if kinds[0] == "file":
-        source = _read_map_file(part, places, str(swamp), movement, int(threshold))
+    part = fields[given_keys[0]]
+    if given_keys[0] == "file":
+        source = _read_map_file(part, folders, str(swamp), movement, int(threshold))
         return source and (_without_unused_settings(source) if is_saved else _without_unused_settings(source, fields))
-    return _read_map_recipe(part, movement) if kinds[0] == "generate" else _read_map_rows(part, movement, name)
+    return _read_map_recipe(part, movement) if given_keys[0] == "generate" else _read_map_rows(part, movement, name)
 
 
 def _read_map_file(
-    part: DocumentField, places: MapFolders, swamp: str, movement: Movement, threshold: int
+    part: DocumentField, folders: MapFolders, swamp: str, movement: Movement, threshold: int
 ) -> MapFile | None:
     name = part.text(MAX_PATH)
     if name is None:
         return None
-    path = places.find_map(name)
+    path = folders.find_map(name)
     if path is None:
-        inside = " or ".join(str(folder) for folder in places.open_folders) or "a folder that is open to it"
-        why = places.map_refusal_reason(name)
-        what = "which is outside" if why in (OUTSIDE_REASON, None) else f"which is refused: {why}"
-        part.report_problem(f"expected a map inside {inside}, got {value_as_in_files(name)}, {what}")
+        inside = " or ".join(str(folder) for folder in folders.open_folders) or "a folder that is open to it"
+        why = folders.map_refusal_reason(name)
+        refusal = "which is outside" if why in (OUTSIDE_REASON, None) else f"which is refused: {why}"
+        part.report_problem(f"expected a map inside {inside}, got {value_as_in_files(name)}, {refusal}")
         return None
     return MapFile(name, path, swamp, movement, threshold)
 
@@ -201,10 +201,10 @@ def open_map_source(source: MapSource) -> OpenedMap:
         case MapRows():
             return OpenedMap(source, Grid.from_text_rows(list(source.rows), source.name, source.movement))
         case MapRecipe():
-            made = generate_map(source.kind, source.values, "map.generate", source.movement)
-            values = {name: value for name, value in made.recipe.items() if name != "kind"}
-            switches = {name: tuple(cells) for name, cells in made.switches.items()}
-            return OpenedMap(replace(source, values=values), made.grid, made.start, made.goal, switches)
+            generated = generate_map(source.kind, source.values, "map.generate", source.movement)
+            values = {name: value for name, value in generated.recipe.items() if name != "kind"}
+            switches = {name: tuple(cells) for name, cells in generated.switches.items()}
+            return OpenedMap(replace(source, values=values), generated.grid, generated.start, generated.goal, switches)
 
 
 def report_map_problems(entry: DocumentField, source: MapSource, texts: list[str]) -> None:

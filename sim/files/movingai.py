@@ -117,7 +117,7 @@ def _line_number_at(data: bytes, position: int) -> int:
 
 def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
     """Return width and height from the header of a map file, and the byte offset of the map's first row."""
-    given: dict[str, int] = {}
+    values: dict[str, int] = {}
     sides_at = name
     words = _WORD_PATTERN.finditer(data)
     for word in words:
@@ -125,25 +125,25 @@ def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
         key = _header_text(word).lower()
         if key == "map":
             break
-        if key in given:
+        if key in values:
             raise ConfigError(f"{where}: expected one line for {key}, got a second")
-        given[key] = _parse_header_value(key, next(words, None), where)
+        values[key] = _parse_header_value(key, next(words, None), where)
         sides_at = where if key != "type" else sides_at
     else:
         raise ConfigError(
             f"{name}:{_line_number_at(data, len(data))}: expected the line 'map', got the end of the file"
         )
-    missing = [key for key in _HEADER_KEYS if key not in given]
+    missing = [key for key in _HEADER_KEYS if key not in values]
     if missing:
         raise ConfigError(f"{where}: expected {' and '.join(missing)} before 'map', got none")
-    check_map_size(given["width"], given["height"], sides_at)
-    return given["width"], given["height"], _offset_of_rows(data, word.end(), where)
+    check_map_size(values["width"], values["height"], sides_at)
+    return values["width"], values["height"], _offset_of_rows(data, word.end(), where)
 
 
 def _parse_header_value(key: str, word: re.Match[bytes] | None, where: str) -> int:
     if key not in _HEADER_KEYS:
-        near = _nearest_word_hint(key, [*_HEADER_KEYS, "map"])
-        raise ConfigError(f"{where}: expected type, height, width or map, got {value_as_in_files(key)}{near}")
+        hint = _nearest_word_hint(key, [*_HEADER_KEYS, "map"])
+        raise ConfigError(f"{where}: expected type, height, width or map, got {value_as_in_files(key)}{hint}")
     if word is None:
         raise ConfigError(f"{where}: expected a value after {key}, got the end of the file")
     if key == "type":
@@ -174,10 +174,10 @@ def _parse_map_side(text: str, where: str) -> int:
 
 def _offset_of_rows(data: bytes, after_header: int, where: str) -> int:
     end_of_line = data.find(b"\n", after_header)
-    rest = data[after_header : end_of_line if end_of_line >= 0 else len(data)].strip()
-    if rest:
+    extra_text = data[after_header : end_of_line if end_of_line >= 0 else len(data)].strip()
+    if extra_text:
         raise ConfigError(
-            f"{where}: expected the rows to begin on the line after 'map', got {_bytes_for_message(rest)}"
+            f"{where}: expected the rows to begin on the line after 'map', got {_bytes_for_message(extra_text)}"
         )
     return end_of_line + 1 if end_of_line >= 0 else len(data)
 
@@ -203,9 +203,9 @@ def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> 
             problems.add(line + y, f"expected {width} characters in row {y + 1} of {height}, got {len(rows[y])}{hint}")
     extra = _WORD_PATTERN.search(data, start)
     if extra:
-        got = _bytes_for_message(extra.group())
+        extra_text = _bytes_for_message(extra.group())
         problems.add(
-            _line_number_at(data, extra.start()), f"expected the end of the file after {height} rows, got {got}"
+            _line_number_at(data, extra.start()), f"expected the end of the file after {height} rows, got {extra_text}"
         )
     problems.raise_if_any()
     return rows
@@ -231,8 +231,8 @@ def _bytes_for_message(text: bytes) -> str:
 
 def _nearest_word_hint(word: str, known: Iterable[str]) -> str:
     """Return a question that suggests the nearest known word; "" if no known word is similar."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    matches = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
 class _ProblemList:
@@ -355,10 +355,10 @@ def select_row_indices(text: str | None, count: int, name: str, where: str = "--
 
 def scen_text(rows: Iterable[ScenRow]) -> str:
     """Return the text of a `.scen` file: version 1, or the old form without sizes if no row has a size."""
-    kept = list(rows)
-    is_old_form = bool(kept) and not any(row.width or row.height or not row.is_readable for row in kept)
+    row_list = list(rows)
+    is_old_form = bool(row_list) and not any(row.width or row.height or not row.is_readable for row in row_list)
     lines = [] if is_old_form else ["version 1"]
-    return "\n".join([*lines, *(_format_scen_row(row) for row in kept), ""])
+    return "\n".join([*lines, *(_format_scen_row(row) for row in row_list), ""])
 
 
 def are_path_lengths_equal(ours: float, listed: float) -> bool:
@@ -524,15 +524,15 @@ def find_map_of_scen(
         if refused is None and os.path.isfile(candidate):
             return candidate
         tried.append(f"{candidate}{f' (not opened: {refused})' if refused else ''}")
-    near = nearest_file_hint(scen.parent / PurePath(map_name).name, ".map")
+    hint = nearest_file_hint(scen.parent / PurePath(map_name).name, ".map")
     raise ConfigError(
-        f"{scen_path}: expected the map {value_as_in_files(map_name)}, found none at {', '.join(tried)}{near}"
+        f"{scen_path}: expected the map {value_as_in_files(map_name)}, found none at {', '.join(tried)}{hint}"
     )
 
 
 def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
-    whole, last = _map_path_and_listed_name(map_name)
-    candidates = [scen.parent / whole, scen.with_suffix(".map")]
+    map_path, last = _map_path_and_listed_name(map_name)
+    candidates = [scen.parent / map_path, scen.with_suffix(".map")]
     if scen.stem.lower().endswith(".map"):
         candidates.append(scen.with_suffix(""))
     return [*candidates, scen.parent / last]

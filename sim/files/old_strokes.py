@@ -36,8 +36,8 @@ def _guess_strokes_of_log(log: Iterable[LogEntry], width: int, known: dict[int, 
     last: LogEntry | None = None
     for entry in log:
         if entry.stroke == UNKNOWN_STROKE and id(entry) not in known:
-            goes_on = last is not None and _continues_stroke(last, entry, width)
-            known[id(entry)] = replace(entry, stroke=last.stroke if last is not None and goes_on else entry.id)
+            is_continued = last is not None and _continues_stroke(last, entry, width)
+            known[id(entry)] = replace(entry, stroke=last.stroke if last is not None and is_continued else entry.id)
         last = known.get(id(entry), entry)
 
 
@@ -65,5 +65,5 @@ def _are_cells_near(a: tuple[int, ...], b: tuple[int, ...], width: int) -> bool:
     if not a or not b:
         return False
     (ay, ax), (by, bx) = (np.divmod(np.asarray(cells, np.int64), width) for cells in (a, b))
-    near = (np.abs(ax[:, None] - bx) <= _MAX_CELL_GAP) & (np.abs(ay[:, None] - by) <= _MAX_CELL_GAP)
-    return bool(near.any())
+    is_near = (np.abs(ax[:, None] - bx) <= _MAX_CELL_GAP) & (np.abs(ay[:, None] - by) <= _MAX_CELL_GAP)
+    return bool(is_near.any())

@@ -98,8 +98,8 @@ def _report_threshold_overlap(fields: dict[str, DocumentField], occupied: float,
     if "free_thresh" in fields:
         fields["free_thresh"].report_problem(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
     else:
-        words = f"expected at least free_thresh, {free:g} when not given, got {occupied:g}"
-        fields["occupied_thresh"].report_problem(words)
+        message = f"expected at least free_thresh, {free:g} when not given, got {occupied:g}"
+        fields["occupied_thresh"].report_problem(message)
 
 
 def is_ros_map(data: bytes) -> bool:

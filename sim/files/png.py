@@ -84,8 +84,8 @@ def png_texts(data: bytes) -> dict[str, str]:
     room = _MAX_TEXT_BYTES
     for kind, body in _iter_chunks(data):
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
-            keyword, _, rest = body.partition(b"\0")
-            text = _decode_text(kind, rest, room)
+            keyword, _, content = body.partition(b"\0")
+            text = _decode_text(kind, content, room)
             room -= len(text)
             texts[keyword.decode("latin-1")] = text.decode("utf-8" if kind == b"iTXt" else "latin-1")
     return texts
@@ -108,36 +108,36 @@ def _iter_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         offset += 12 + length
 
 
-def _decode_text(kind: bytes, rest: bytes, most: int) -> bytes:
-    """Return the decompressed text of a PNG chunk; raise a ValueError if it has more than `most` bytes.
+def _decode_text(kind: bytes, content: bytes, max_bytes: int) -> bytes:
+    """Return the decompressed text of a PNG chunk; raise a ValueError if it has more than `max_bytes` bytes.
 
     Args:
         kind: kind of the chunk: tEXt, zTXt or iTXt.
-        rest: content of the chunk after the keyword.
-        most: maximum number of bytes of the text.
+        content: content of the chunk after the keyword.
+        max_bytes: maximum number of bytes of the text.
     """
-    is_packed, packed = kind == b"zTXt", rest[1:]
+    is_packed, packed = kind == b"zTXt", content[1:]
     if kind == b"iTXt":
-        parts = rest[2:].split(b"\0", 2)  # parts: language, translated keyword, text
-        if len(rest) < 2 or len(parts) < 3:
+        parts = content[2:].split(b"\0", 2)  # parts: language, translated keyword, text
+        if len(content) < 2 or len(parts) < 3:
             raise ValueError("a text ends too early")
-        is_packed, packed = rest[0] != 0, parts[2]
+        is_packed, packed = content[0] != 0, parts[2]
     if is_packed:
-        return _decompress(packed, most)
-    text = rest if kind == b"tEXt" else packed
-    if len(text) > most:
+        return _decompress(packed, max_bytes)
+    text = content if kind == b"tEXt" else packed
+    if len(text) > max_bytes:
         raise _too_long_error()
     return text
 
 
-def _decompress(data: bytes, most: int) -> bytes:
-    """Return decompressed zlib data; raise a ValueError if it has more than `most` bytes or is damaged."""
+def _decompress(data: bytes, max_bytes: int) -> bytes:
+    """Return decompressed zlib data; raise a ValueError if it has more than `max_bytes` bytes or is damaged."""
     unpacker = zlib.decompressobj()
     try:
-        text = unpacker.decompress(data, most + 1)
+        text = unpacker.decompress(data, max_bytes + 1)
     except zlib.error as error:
         raise ValueError(f"a text cannot be unpacked: {error}") from None
-    if len(text) > most:
+    if len(text) > max_bytes:
         raise _too_long_error()
     return text
 

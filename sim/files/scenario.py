@@ -209,8 +209,8 @@ def build_world(
         "trials": scenario.trials,
         "tick_ms": scenario.tick_ms,
     }
-    ends = scenario.start_cell, scenario.goal_cell
-    world = World(scenario.grid.copy(), *ends, specs, **(options | world_options))
+    start_and_goal = scenario.start_cell, scenario.goal_cell
+    world = World(scenario.grid.copy(), *start_and_goal, specs, **(options | world_options))
     for config in scenario.agents:
         try:
             world.add(config)
@@ -285,18 +285,18 @@ class ScenarioReader:
     """Reader of one scenario document. It reports problems and continues, so that all problems are found."""
 
     def __init__(
-        self, root: DocumentField, specs: Mapping[str, AgentSpec], places: MapFolders, *, is_saved: bool = False
+        self, root: DocumentField, specs: Mapping[str, AgentSpec], folders: MapFolders, *, is_saved: bool = False
     ) -> None:
         """Create a reader.
 
         Args:
             root: the document.
             specs: known agents by key.
-            places: folders from which the map may come.
+            folders: folders from which the map may come.
             is_saved: whether the document is part of a session or a journal. Older versions wrote long titles and
                 settings without meaning for the map into them, which are tolerated.
         """
-        self.root, self.specs, self.places, self.is_saved = root, specs, places, is_saved
+        self.root, self.specs, self.places, self.is_saved = root, specs, folders, is_saved
         self.fields = root.keys(SCENARIO_KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
         self.opened_map: OpenedMap | None = None
         self.width = self.height = MAX_SIDE  # size of the map; the maximum size until the map is opened
@@ -421,12 +421,12 @@ class ScenarioReader:
         """
         if key not in self.fields:
             # A missing key is no problem while the map is invalid, because the map might define a start and goal.
-            given = {"start": self.opened_map.start, "goal": self.opened_map.goal}[key] if self.opened_map else None
-            if given is None and self._is_set_by_all_agents(key):
+            map_value = {"start": self.opened_map.start, "goal": self.opened_map.goal}[key] if self.opened_map else None
+            if map_value is None and self._is_set_by_all_agents(key):
                 return own
-            if given is None and self.opened_map:
+            if map_value is None and self.opened_map:
                 require_field(self.fields, key, self.root, "a cell as [x, y], because not every agent sets its own")
-            return given
+            return map_value
         entry = self.fields[key]
         pair = entry.cell(self.width, self.height)
         if pair and self.opened_map:
@@ -549,9 +549,9 @@ def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a scenario or session file atomically; raise a ConfigError if the file would be too large to be read."""
     values = count_values(data)
     text = write_yaml(data).encode("utf-8") if values <= MAX_VALUES else b""
-    for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
-        if count > most:
-            raise ConfigError(f"{path}: expected at most {most:,} {what}, got {count:,}: it could not be opened again")
+    for unit, limit, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
+        if count > limit:
+            raise ConfigError(f"{path}: expected at most {limit:,} {unit}, got {count:,}: it could not be opened again")
     write_file_atomically(path, text)
 
 

@@ -114,15 +114,15 @@ class SavedSession:
         Invalid entries are ignored here, because reading a file does not check its view, which belongs to the window.
         """
         listed = self.scenario.view.get(SHOWN_BRANCHES_KEY)
-        there = {branch.state.number for branch in self.branches}
-        sound = [n for n in listed if type(n) is int and n in there] if isinstance(listed, list) else []
+        branch_numbers = {branch.state.number for branch in self.branches}
+        sound = [n for n in listed if type(n) is int and n in branch_numbers] if isinstance(listed, list) else []
         return tuple(dict.fromkeys(sound))
 
     @property
     def panel_order(self) -> tuple[tuple[int, int], ...]:
         """Return (branch number, agent number) of each panel, in the order on screen."""
-        there = {branch.state.number for branch in self.branches}
-        return tuple(pair for pair in panels_of_view(self.scenario.view) if pair[0] in there)
+        branch_numbers = {branch.state.number for branch in self.branches}
+        return tuple(pair for pair in panels_of_view(self.scenario.view) if pair[0] in branch_numbers)
 
     @property
     def focus(self) -> int:
@@ -365,16 +365,16 @@ def parse_session(
 def _check_format(root: DocumentField, fields: Mapping[str, DocumentField]) -> None:
     named = require_field(fields, "format", root, f"'{FORMAT}'")
     if named and named.value != FORMAT:
-        near = did_you_mean_hint(named.value, [FORMAT]) if isinstance(named.value, str) else ""
-        named.report_problem(f"expected '{FORMAT}', got {value_as_in_files(named.value)}{near}")
+        hint = did_you_mean_hint(named.value, [FORMAT]) if isinstance(named.value, str) else ""
+        named.report_problem(f"expected '{FORMAT}', got {value_as_in_files(named.value)}{hint}")
 
 
 def _read_scenario(
-    root: DocumentField, fields: Mapping[str, DocumentField], specs: Mapping[str, AgentSpec], places: Any
+    root: DocumentField, fields: Mapping[str, DocumentField], specs: Mapping[str, AgentSpec], folders: Any
 ) -> Scenario | None:
     part = {key: field.value for key, field in fields.items() if key in SCENARIO_KEYS}
     described = DocumentField(root.problems, (), part | {"format": SCENARIO_FORMAT})
-    return ScenarioReader(described, specs, places, is_saved=True).read_scenario()
+    return ScenarioReader(described, specs, folders, is_saved=True).read_scenario()
 
 
 class _SessionReader:

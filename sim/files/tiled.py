@@ -123,8 +123,8 @@ class _TiledReader:
     def blocked_mask(self) -> npt.NDArray[np.bool_]:
         chosen = [layer for layer in self.layers if _is_blocking_layer(layer)]
         if not chosen and (numbers := self._blocking_tiles()):
-            wanted = np.array(sorted(numbers), np.uint32)
-            return self._cells_in_any_layer(self.layers, lambda tiles: np.isin(tiles, wanted))
+            blocking_numbers = np.array(sorted(numbers), np.uint32)
+            return self._cells_in_any_layer(self.layers, lambda tiles: np.isin(tiles, blocking_numbers))
         if not chosen and len(self.layers) > 1:
             names = ", ".join(value_as_in_files(layer.get("name", "")) for layer in self.layers[:8])
             raise self._config_error(
@@ -134,10 +134,10 @@ class _TiledReader:
         return self._cells_in_any_layer(chosen or self.layers, lambda tiles: tiles != 0)
 
     def _cells_in_any_layer(self, layers: list[_JsonObject], test: Any) -> npt.NDArray[np.bool_]:
-        whole = np.zeros((self.height, self.width), np.bool_)
+        mask = np.zeros((self.height, self.width), np.bool_)
         for layer in layers:
-            whole |= test(self._layer_tiles(layer))
-        return whole
+            mask |= test(self._layer_tiles(layer))
+        return mask
 
     def _blocking_tiles(self) -> set[int]:
         """Return the numbers of the tiles with a property that makes them blocking."""
@@ -165,12 +165,12 @@ class _TiledReader:
 
     def _layer_tiles(self, layer: _JsonObject) -> Tiles:
         """Return the tile numbers of a layer in an array of the size of the map."""
-        whole = np.zeros((self.height, self.width), np.uint32)
+        map_tiles = np.zeros((self.height, self.width), np.uint32)
         for piece in self._layer_chunks(layer):
-            self._copy_chunk(whole, layer, piece)
-        return whole
+            self._copy_chunk(map_tiles, layer, piece)
+        return map_tiles
 
-    def _copy_chunk(self, whole: Tiles, layer: _JsonObject, piece: _JsonObject) -> None:
+    def _copy_chunk(self, map_tiles: Tiles, layer: _JsonObject, piece: _JsonObject) -> None:
         """Copy the tiles of one piece (chunk) of a layer into the array of the whole map."""
         width, height = self._read_integer(piece, "width"), self._read_integer(piece, "height")
         check_map_size(width, height, f"{self.path}: layer {value_as_in_files(layer.get('name', ''))}")
@@ -180,7 +180,7 @@ class _TiledReader:
             raise self._config_error(
                 f"layer {value_as_in_files(layer.get('name', ''))}: expected the layer to be inside the map"
             )
-        whole[y : y + height, x : x + width] = tiles
+        map_tiles[y : y + height, x : x + width] = tiles
 
     def _tile_numbers(self, layer: _JsonObject, data: object, count: int) -> Tiles:
         """Return the tile numbers of a layer from a list or from encoded, perhaps compressed, text."""

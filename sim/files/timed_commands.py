@@ -55,9 +55,9 @@ class AgentRoster:
 
     def add_invalid_agent(self, entry: object, number: int | None = None) -> None:
         """Reserve number and name for an agent with an invalid entry, so that later commands to it are accepted."""
-        given = entry if isinstance(entry, dict) else {}
-        label, kind, group = (str(given.get(key, "")) for key in ("label", "kind", "group"))
-        if any(key in given for key in CROWD_KEYS):
+        values = entry if isinstance(entry, dict) else {}
+        label, kind, group = (str(values.get(key, "")) for key in ("label", "kind", "group"))
+        if any(key in values for key in CROWD_KEYS):
             group = label or kind
         self._add_member(RosterMember(label, kind, None, {}, None, group=group), number)
 
@@ -98,8 +98,8 @@ class AgentRoster:
             name: name of the agent, such as "units 3"; None: any.
         """
         for number, member in self.members.items():
-            words = str(name).removeprefix(f"{member.group} ")
-            if member.is_invalid_group and (name is None or (words != name and words.isdigit())):
+            suffix = str(name).removeprefix(f"{member.group} ")
+            if member.is_invalid_group and (name is None or (suffix != name and suffix.isdigit())):
                 return number
         return None
 
@@ -155,9 +155,9 @@ class TimedCommandReader(CommandReader):
     def on_agent_renamed(self, agent: int, label: str) -> None:
         self.roster.members[agent].label = label
 
-    def on_switch_named(self, name: str, is_there: bool) -> None:
+    def on_switch_named(self, name: str, is_created: bool) -> None:
         if self.switches is not None:
-            self.switches.add(name) if is_there else self.switches.discard(name)
+            self.switches.add(name) if is_created else self.switches.discard(name)
 
     def is_budget_valid(self, part: DocumentField, budget: int | None, agent: int | None) -> bool:
         """Return whether a new budget is valid when the command applies; store a valid budget in the roster."""
@@ -276,12 +276,12 @@ def timed_commands_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCom
 
 def _unambiguous_labels(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
     """Return the labels that always name the same agent, by agent number: used by one agent that is never renamed."""
-    joined = list(enumerate(config.label for config in configs))
+    pairs = list(enumerate(config.label for config in configs))
     for command in later:
         if isinstance(command, RenameAgent):
-            joined.append((command.agent, command.label))  # a renamed agent has two labels, so none is used
+            pairs.append((command.agent, command.label))  # a renamed agent has two labels, so none is used
         if isinstance(command, AddAgent):
-            following = max((number for number, _ in joined), default=-1) + 1
-            joined.append((following if command.agent is None else command.agent, command.config.label))
-    labels, numbers = [label for _, label in joined], [number for number, _ in joined]
-    return {n: label for n, label in joined if label and labels.count(label) == numbers.count(n) == 1}
+            following = max((number for number, _ in pairs), default=-1) + 1
+            pairs.append((following if command.agent is None else command.agent, command.config.label))
+    labels, numbers = [label for _, label in pairs], [number for number, _ in pairs]
+    return {n: label for n, label in pairs if label and labels.count(label) == numbers.count(n) == 1}

@@ -205,9 +205,9 @@ class _DocumentBuilder:
         if self.values > MAX_VALUES:
             self._raise_unsupported_error(f"more than {MAX_VALUES:,} values")
 
-    def _raise_unsupported_error(self, got: str) -> None:
-        """Raise a ConfigError at the present line for an unsupported part of YAML, described by `got`."""
-        raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {got}")
+    def _raise_unsupported_error(self, description: str) -> None:
+        """Raise a ConfigError at the present line for an unsupported part of YAML, described by `description`."""
+        raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {description}")
 
     def _set_mapping_key(self, part: "_OpenCollection", key: str) -> None:
         """Set the key of the next value of a mapping; raise a ConfigError if the mapping already has the key."""

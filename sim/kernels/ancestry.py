@@ -58,16 +58,16 @@ def link_ancestors(ground, search, links, scratch, end):
     for i in range(found - 1, -1, -1):
         up = s
         s = np.int64(scratch[i])
-        here = links[s]
+        link = links[s]
         if up < 0:
-            here.depth = 0
-            here.jump = s
+            link.depth = 0
+            link.jump = s
             continue
         above = links[up]
-        far = links[above.jump]
-        here.depth = above.depth + 1
-        is_same_length = above.depth - far.depth == far.depth - links[far.jump].depth
-        here.jump = far.jump if is_same_length else up
+        jumped = links[above.jump]
+        link.depth = above.depth + 1
+        is_same_length = above.depth - jumped.depth == jumped.depth - links[jumped.jump].depth
+        link.jump = jumped.jump if is_same_length else up
     return found
 
 

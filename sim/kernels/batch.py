@@ -37,106 +37,106 @@ RULE_FIELDS = ("policy", "heeds", "weight")
 
 
 @intrinsic
-def _agent_arrays_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
-    """Return the arrays of the agent in row `place` of `table`, as nested tuples of the same types as `like`.
+def _agent_arrays_at(typing: Any, prototype: Any, table: Any, row: Any) -> Any:
+    """Return the arrays of the agent in row `row` of `table`, as nested tuples of the same types as `prototype`.
 
-    The order of the addresses in a row is the order of the arrays in a depth-first traversal of `like`.
+    The order of the addresses in a row is the order of the arrays in a depth-first traversal of `prototype`.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         addresses = context.make_array(signature.args[1])(context, builder, args[1])
         columns = cgutils.unpack_tuple(builder, addresses.shape, 2)[1]
         first = builder.mul(args[2], columns)
-        seen = 0
+        array_count = 0
 
         def moved(kind: Any, value: Any) -> Any:
-            nonlocal seen
+            nonlocal array_count
             if isinstance(kind, types.BaseTuple):
                 parts = [moved(part, builder.extract_value(value, i)) for i, part in enumerate(cast(Any, kind).types)]
                 return context.make_tuple(builder, kind, parts)
             if not isinstance(kind, types.Array):
                 return value
-            place_of = builder.add(first, context.get_constant(types.intp, seen))
-            seen += 1
+            address_index = builder.add(first, context.get_constant(types.intp, array_count))
+            array_count += 1
             array = context.make_array(kind)(context, builder, value)
-            array.data = builder.inttoptr(builder.load(builder.gep(addresses.data, [place_of])), array.data.type)
+            array.data = builder.inttoptr(builder.load(builder.gep(addresses.data, [address_index])), array.data.type)
             return array._getvalue()
 
         return moved(signature.args[0], args[0])
 
-    return like(like, table, types.intp), generate
+    return prototype(prototype, table, types.intp), generate
 
 
 @kernel
-def run_tb_bfs_batch(ground, like, table, results, tick, rows):
+def run_tb_bfs_batch(ground, prototype, table, results, tick, rows):
     """Advance a batch of TB-BFS agents (TB-WA*, TB-GBFS, or their variants that restart after map changes).
 
     Writes: rows, results, all arrays at the addresses in `table`.
     """
     for i in range(table.shape[0]):
         result = results[i]
-        (search, route, links, state), metrics, visits = _agent_arrays_at(like, table, i)
+        (search, route, links, state), metrics, visits = _agent_arrays_at(prototype, table, i)
         result.done = tb_bfs.run_ticks(ground, search, route, links, state, result.budget, rows[i])
         result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
 @kernel
-def run_lrta_batch(ground, like, table, results, tick, rows):
+def run_lrta_batch(ground, prototype, table, results, tick, rows):
     """Advance a batch of LRTA* agents with depth 1. Writes: rows, results, all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         result = results[i]
-        (learned, state), metrics, visits = _agent_arrays_at(like, table, i)
+        (learned, state), metrics, visits = _agent_arrays_at(prototype, table, i)
         result.done = lrta.run_ticks_at_depth_1(ground, learned, state, rows[i])
         result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
 @kernel
-def run_tba_batch(ground, like, table, results, tick, rows):
+def run_tba_batch(ground, prototype, table, results, tick, rows):
     """Advance a batch of TBA* agents without shortcuts. Writes: rows, results, arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         result = results[i]
-        (search, detour, path, trace, state), metrics, visits = _agent_arrays_at(like, table, i)
+        (search, detour, path, trace, state), metrics, visits = _agent_arrays_at(prototype, table, i)
         result.done = tba.run_ticks(ground, search, detour, path, trace, state, result.budget, rows[i])
         result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
 @kernel
-def run_dstar_lite_batch(ground, like, table, results, tick, rows):
+def run_dstar_lite_batch(ground, prototype, table, results, tick, rows):
     """Advance a batch of D* Lite agents that spread each search over several ticks.
 
     Writes: rows, results, all arrays at the addresses in `table`.
     """
     for i in range(table.shape[0]):
         result = results[i]
-        (search, memory, state), metrics, visits = _agent_arrays_at(like, table, i)
+        (search, memory, state), metrics, visits = _agent_arrays_at(prototype, table, i)
         result.done = dstar_lite.run_ticks(ground, search, memory, state, result.budget, rows[i])
         result.legal = referee.judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
 
 
 @kernel
-def read_digests(like, table, sums):
+def read_digests(prototype, table, sums):
     """Write both halves of each agent's digest to its row of `sums`. `table` has the addresses of the agents' metrics.
 
     Writes: sums.
     """
     for i in range(table.shape[0]):
-        (metrics,) = _agent_arrays_at(like, table, i)
+        (metrics,) = _agent_arrays_at(prototype, table, i)
         sums[i, 0] = metrics[0].digest_a
         sums[i, 1] = metrics[0].digest_b
 
 
 @kernel
-def read_positions(like, table, cells):
+def read_positions(prototype, table, cells):
     """Write the present cell of each agent to `cells`. `table` has the addresses of the agents' metrics.
 
     Writes: cells.
     """
     for i in range(table.shape[0]):
-        (metrics,) = _agent_arrays_at(like, table, i)
+        (metrics,) = _agent_arrays_at(prototype, table, i)
         cells[i] = metrics[0].position
 
 
@@ -147,7 +147,7 @@ ROUTES_AT_ONCE = 64
 
 
 @kernel
-def trace_routes(ground, like, table, rules, first, beyond):
+def trace_routes(ground, prototype, table, rules, first, beyond):
     """Trace the missing routes of the agents `first` to `beyond` - 1, if their policy is LAZY.
 
     A route is traced from its last cell to the root of the search, from parent to parent. The results are the same as
@@ -158,7 +158,7 @@ def trace_routes(ground, like, table, rules, first, beyond):
     """
     for i in range(first, beyond):
         rule = rules[i]
-        (search, route, _, state), _, _ = _agent_arrays_at(like, table, i)
+        (search, route, _, state), _, _ = _agent_arrays_at(prototype, table, i)
         st = state[0]
         rule.cell = -1
         is_on_its_way = st.status == log.ACTIVE and st.end >= 0 and not search.control[0].reopens
@@ -172,7 +172,7 @@ def trace_routes(ground, like, table, rules, first, beyond):
         for i in range(first, beyond):
             rule = rules[i]
             if rule.cell >= 0:
-                (search, route, _, _), _, _ = _agent_arrays_at(like, table, i)
+                (search, route, _, _), _, _ = _agent_arrays_at(prototype, table, i)
                 route.cells[rule.place] = rule.cell
                 rule.cell = parent_of(ground, search, rule.cell)
                 rule.place -= 1
@@ -182,27 +182,27 @@ def trace_routes(ground, like, table, rules, first, beyond):
 
 
 @kernel
-def notify_tb_bfs_batch(ground, like, table, rules, tails, heads, rose):
+def notify_tb_bfs_batch(ground, prototype, table, rules, tails, heads, rose):
     """Notify all agents of a TB-BFS batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         if i % ROUTES_AT_ONCE == 0:
-            trace_routes(ground, like, table, rules, i, min(i + ROUTES_AT_ONCE, table.shape[0]))
+            trace_routes(ground, prototype, table, rules, i, min(i + ROUTES_AT_ONCE, table.shape[0]))
         rule = rules[i]
-        (search, route, _, state), _, _ = _agent_arrays_at(like, table, i)
+        (search, route, _, state), _, _ = _agent_arrays_at(prototype, table, i)
         tb_bfs.on_change(ground, search, route, state, tails, heads, rose, rule.policy, rule.heeds, rule.weight)
 
 
 @kernel
-def notify_tba_batch(ground, like, table, rules, tails, heads, rose):
+def notify_tba_batch(ground, prototype, table, rules, tails, heads, rose):
     """Notify all agents of a TBA* batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
-        (search, _, _, _, state), _, _ = _agent_arrays_at(like, table, i)
+        (search, _, _, _, state), _, _ = _agent_arrays_at(prototype, table, i)
         tba.on_change(ground, search, state, tails, rose)
 
 
 @kernel
-def notify_dstar_lite_batch(ground, like, table, rules, tails, heads, rose):
+def notify_dstar_lite_batch(ground, prototype, table, rules, tails, heads, rose):
     """Notify all agents of a D* Lite batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
-        (search, memory, state), _, _ = _agent_arrays_at(like, table, i)
+        (search, memory, state), _, _ = _agent_arrays_at(prototype, table, i)
         dstar_lite.on_change(ground, search, memory, state, tails, rose)

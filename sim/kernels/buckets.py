@@ -81,10 +81,10 @@ def bucket_number(f):
 def clear_buckets(buckets, control):
     """Empty the open list."""
     for word in range(RING_SIZE // 32):  # the number of words is constant, so the time does not depend on the map
-        held = buckets.bits[word]
-        while held:
-            buckets.heads[(word << 5) + lowest_set_bit(held)] = 0
-            held &= held - 1
+        bits = buckets.bits[word]
+        while bits:
+            buckets.heads[(word << 5) + lowest_set_bit(bits)] = 0
+            bits &= bits - 1
         buckets.bits[word] = 0
     control.cursor = 0
     control.stack_size = 0
@@ -165,9 +165,9 @@ def ensure_free_chunks(buckets, control, nodes, shift, puts):
 
 
 @kernel
-def lowest_set_bit(held):
+def lowest_set_bit(bits):
     """Return the index of the lowest set bit of a 32-bit word: the exponent of that bit's value as a float."""
-    return (np.float64(held & -held).view(np.int64) >> 52) - 1023
+    return (np.float64(bits & -bits).view(np.int64) >> 52) - 1023
 
 
 @kernel
@@ -175,11 +175,11 @@ def next_nonempty_bucket(buckets, cursor):
     """Return the number of the first non-empty bucket whose number is at least `cursor`. Such a bucket must exist."""
     slot = cursor & (RING_SIZE - 1)
     word = slot >> 5
-    held = buckets.bits[word] >> (slot & 31) << (slot & 31)
-    while not held:
+    bits = buckets.bits[word] >> (slot & 31) << (slot & 31)
+    while not bits:
         word = (word + 1) & (RING_SIZE // 32 - 1)
-        held = buckets.bits[word]
-    found = (word << 5) + lowest_set_bit(held)
+        bits = buckets.bits[word]
+    found = (word << 5) + lowest_set_bit(bits)
     return cursor + ((found - slot) & (RING_SIZE - 1))
 
 
@@ -206,7 +206,7 @@ def move_bucket_to_stack(buckets, control, nodes, shift):
     head = np.int64(buckets.heads[slot])
     buckets.heads[slot] = 0
     size = np.int64(0)
-    least = np.inf
+    min_f = np.inf
     is_mixed = False
     while head:
         first, count = first_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
@@ -217,13 +217,13 @@ def move_bucket_to_stack(buckets, control, nodes, shift):
                 continue
             node.place = ON_STACK
             f = node.g + (tie >> shift) * COST_UNIT
-            is_mixed |= size > 0 and f != least
-            least = min(least, f)
+            is_mixed |= size > 0 and f != min_f
+            min_f = min(min_f, f)
             buckets.stack[np.uint64(size)] = tie
             size += 1
         head = free_first_chunk(buckets, control, head)
     control.stack_size = size
-    control.class_f = least
+    control.class_f = min_f
     return is_mixed
 
 
@@ -231,18 +231,18 @@ def move_bucket_to_stack(buckets, control, nodes, shift):
 def return_to_buckets(buckets, control, nodes, shift):
     """Put all entries of the stack with an f other than class_f back into their buckets."""
     mask = (np.int64(1) << shift) - 1
-    kept = 0
+    size = 0
     for i in range(control.stack_size):
         tie = buckets.stack[i]
         node = nodes[tie & mask]
         f = node.g + (tie >> shift) * COST_UNIT
         if f == control.class_f:
-            buckets.stack[kept] = tie
-            kept += 1
+            buckets.stack[size] = tie
+            size += 1
         else:
             node.place = IN_BUCKET
             insert_entry(buckets, control, bucket_number(f), tie)
-    control.stack_size = kept
+    control.stack_size = size
 
 
 @kernel

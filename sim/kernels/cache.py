@@ -33,8 +33,8 @@ def _prepend_checksum(data: bytes) -> bytes:
 
 def _strip_checksum(data: bytes) -> bytes | None:
     """Remove the checksum from the start of the data; return None if the checksum is wrong."""
-    seal, rest = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
-    return rest if hashlib.sha256(rest).digest() == seal else None
+    checksum, content = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
+    return content if hashlib.sha256(content).digest() == checksum else None
 
 
 class _ChecksummedFiles(IndexDataCacheFile):

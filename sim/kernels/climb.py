@@ -72,13 +72,13 @@ def next_climb_cell(ground, s, b):
 
 
 @kernel
-def write_climb_cells(ground, a, b, way):
-    """Write all cells of the climb from a to b to `way`, with a and b; return their number. The climb must succeed."""
+def write_climb_cells(ground, a, b, path):
+    """Write all cells of the climb from a to b to `path`, with a and b; return their number. The climb must succeed."""
     s = np.int64(a)
-    way[0] = s
+    path[0] = s
     count = 1
     while s != b:
         s = next_climb_cell(ground, s, b)
-        way[count] = s
+        path[count] = s
         count += 1
     return count

@@ -210,31 +210,31 @@ def colour_regions(first, edge, begin, end, colour):
     Each node gets the least colour that no neighbour with a smaller number has.
     """
     for u in range(begin, end):
-        taken = np.int64(0)
+        used_colours = np.int64(0)
         for i in range(first[u], first[u + 1]):
             if edge[i] < u:
-                taken |= np.int64(1) << min(62, np.int64(colour[edge[i] - begin]))
+                used_colours |= np.int64(1) << min(62, np.int64(colour[edge[i] - begin]))
         chosen = 0
-        while taken >> chosen & 1:
+        while used_colours >> chosen & 1:
             chosen += 1
         colour[u - begin] = chosen
 
 
 @kernel
-def find_representatives(cell_of, region, regions, width, x, y, size, rep, least):
+def find_representatives(cell_of, region, regions, width, x, y, size, rep, min_distances):
     """Find for every region the cell nearest to the mean of its cells, the smaller cell in a tie.
 
     Distances are multiplied by the size of the region, so that cells on opposite sides of the mean tie exactly. Writes:
-    rep; least is scratch.
+    rep; min_distances is scratch.
     """
     for p in range(regions):
         rep[p] = -1
-        least[p] = np.inf
+        min_distances[p] = np.inf
     for u in range(cell_of.size):
         p = region[u]
         dx = np.float64(size[p] * (cell_of[u] % width) - x[p])
         dy = np.float64(size[p] * (cell_of[u] // width) - y[p])
         distance = dx * dx + dy * dy
-        if distance < least[p]:
-            least[p] = distance
+        if distance < min_distances[p]:
+            min_distances[p] = distance
             rep[p] = cell_of[u]

@@ -72,8 +72,8 @@ def mark_paths_near_changes(ground, starts, goals, costs, changed, is_near):
     """
     steps = 2.0 * ground.cost[FIRST_DIAGONAL]
     for i in range(starts.size):
-        most = costs[i] + steps
+        max_cost = costs[i] + steps
         for c in changed:
-            if h0_between_cells(ground, starts[i], c) + h0_between_cells(ground, c, goals[i]) <= most:
+            if h0_between_cells(ground, starts[i], c) + h0_between_cells(ground, c, goals[i]) <= max_cost:
                 is_near[i] = True
                 break

@@ -237,15 +237,15 @@ def update_queue_entry(ground, search, memory, st, u):
     rhs = memory.rhs[u]
     if node.g != rhs:
         k2 = min(node.g, rhs)
-        place = np.int64(node.place)
-        if place == CLOSED:
-            place = control.open_size
+        index = np.int64(node.place)
+        if index == CLOSED:
+            index = control.open_size
             control.open_size += 1
         sift_entry(
             memory.queue,
             search.nodes,
             control.open_size,
-            place,
+            index,
             k2 + h0_between_cells(ground, st.loc, u) + st.km,
             k2,
             u,
@@ -283,22 +283,22 @@ def entry_precedes(k1, k2, s, other_k1, other_k2, other):
 
 
 @kernel
-def remove_entry(search, memory, place):
-    """Remove the entry at `place` from U by moving the last entry there and restoring the heap order."""
+def remove_entry(search, memory, index):
+    """Remove the entry at `index` from U by moving the last entry there and restoring the heap order."""
     control = search.control[0]
     control.open_size -= 1
     last = memory.queue[control.open_size]
-    if place < control.open_size:
-        sift_entry(memory.queue, search.nodes, control.open_size, place, last.k1, last.k2, last.cell)
+    if index < control.open_size:
+        sift_entry(memory.queue, search.nodes, control.open_size, index, last.k1, last.k2, last.cell)
 
 
 @kernel
-def sift_entry(queue, nodes, size, place, k1, k2, s):
-    """Put an entry into the heap of `size` entries, starting at index `place` and moving it up or down as needed.
+def sift_entry(queue, nodes, size, index, k1, k2, s):
+    """Put an entry into the heap of `size` entries, starting at index `index` and moving it up or down as needed.
 
     Writes: queue, the places of all entries moved.
     """
-    i = place
+    i = index
     while i > 0 and entry_precedes(k1, k2, s, queue[(i - 1) >> 1].k1, queue[(i - 1) >> 1].k2, queue[(i - 1) >> 1].cell):
         move_entry(queue, nodes, (i - 1) >> 1, i)
         i = (i - 1) >> 1
@@ -357,13 +357,13 @@ def on_change(ground, search, memory, state, tails, rose):
 
 
 @kernel
-def path_ahead(ground, search, state, way):
-    """Write the cells that the agent will walk if nothing changes, its own first, into `way`. Returns their number."""
+def path_ahead(ground, search, state, path):
+    """Write the cells that the agent will walk if nothing changes, its own first, into `path`. Returns their number."""
     st = state[0]
-    way[0] = st.loc
+    path[0] = st.loc
     length = 1
-    while way[length - 1] != st.goal:
-        s = np.int64(way[length - 1])
-        way[length] = s + ground.step[next_direction(ground, search, s)]
+    while path[length - 1] != st.goal:
+        s = np.int64(path[length - 1])
+        path[length] = s + ground.step[next_direction(ground, search, s)]
         length += 1
     return length

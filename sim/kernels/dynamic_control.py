@@ -46,8 +46,8 @@ CONTROL = np.dtype(
 
 
 @kernel
-def look_up_subgoal(column, place, visits, it, st):
-    """Return the database's target (NO_SUBGOAL: the goal) and depth for the region at index `place` of the column.
+def look_up_subgoal(column, index, visits, it, st):
+    """Return the database's target (NO_SUBGOAL: the goal) and depth for the region at index `index` of the column.
 
     `visits` counts how often the agent was on each cell, or began a leg there. Writes: st.marks, it.
     """
@@ -55,17 +55,17 @@ def look_up_subgoal(column, place, visits, it, st):
     it.drops_subgoal = 0
     if not it.uses_subgoals:
         if it.uses_depths:
-            depth = np.int64(column.far_depth[place])
+            depth = np.int64(column.far_depth[index])
     elif should_drop_subgoal(visits, it, st):
         it.drops_subgoal = 1
         if visits[st.loc] > 1:
             st.marks |= log.REENTERED
         if it.uses_depths:
-            depth = np.int64(column.far_depth[place]) if it.uses_stored else np.int64(it.cap)
+            depth = np.int64(column.far_depth[index]) if it.uses_stored else np.int64(it.cap)
     else:
         if it.uses_depths:
-            depth = np.int64(column.near_depth[place])
-        subgoal = np.int64(column.subgoal[place])
+            depth = np.int64(column.near_depth[index])
+        subgoal = np.int64(column.subgoal[index])
     if it.uses_depths and depth == NO_DEPTH:
         # With this depth the lookahead covers all reachable cells, and so proves that there is no path.
         depth = np.int64(it.cap)

@@ -12,13 +12,13 @@ NEVER_MET = -1
 
 
 @kernel
-def flood_fill(ground, labels, queue, s, label, wanted):
+def flood_fill(ground, labels, queue, s, label, target_label):
     """Label all cells that can be reached from s without entering cells that have a label already.
 
-    Returns the number of cells labelled, or MET as soon as the flood meets a cell labelled `wanted`.
+    Returns the number of cells labelled, or MET as soon as the flood meets a cell labelled `target_label`.
     Writes: labels, queue.
     """
-    if labels[s] == wanted:
+    if labels[s] == target_label:
         return FLOOD_MET
     labels[s] = label
     queue[0] = s
@@ -29,7 +29,7 @@ def flood_fill(ground, labels, queue, s, label, wanted):
         for d in range(8):
             if ground.moves[s] >> d & 1:
                 t = s + ground.step[d]
-                if labels[t] == wanted:
+                if labels[t] == target_label:
                     return FLOOD_MET
                 if not labels[t]:
                     labels[t] = label

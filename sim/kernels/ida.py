@@ -75,12 +75,12 @@ def new_search_stack(cells: int) -> SearchStack:
 
 
 @kernel
-def reset_agent(ground, labels, stack, state, start, goal, most):
+def reset_agent(ground, labels, stack, state, start, goal, max_expansions):
     """Place the agent at `start` with an empty search."""
     st = state[0]
     st.loc = start
     st.goal = goal
-    st.most = most
+    st.most = max_expansions
     st.marks = 0
     st.restarts = 0
     begin_search_at_agent(ground, labels, stack, st)

@@ -68,9 +68,11 @@ def _create_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any
         return function
     if COMPILES_ONLY_DRAWING and function.__module__.startswith("sim."):
         return InterpretedKernel(function, options)
-    made = attach_cache(Kernel(function, options) if IS_NUMBA_SUPPORTED else cast(Any, numba.jit)(**options)(function))
-    KERNELS.append(made)
-    return made
+    kernel = attach_cache(
+        Kernel(function, options) if IS_NUMBA_SUPPORTED else cast(Any, numba.jit)(**options)(function)
+    )
+    KERNELS.append(kernel)
+    return kernel
 
 
 _CALLS_BEFORE_RESOLVING = 16

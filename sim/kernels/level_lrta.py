@@ -55,9 +55,9 @@ def node_h(levels, tables, target, u, diagonal):
 
     `tables` is a targets.Targets, of which only the hash table is used.
     """
-    place = hash_index(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
-    if tables.keys[place] != 0:
-        return tables.values[place]
+    index = hash_index(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
+    if tables.keys[index] != 0:
+        return tables.values[index]
     return node_distance(levels, u, target, diagonal)
 
 
@@ -103,11 +103,11 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
             ball.nodes.parent[v] = u
             ball.fh[v] = max(ball.fh[u], gamma * g + node_h(levels, tables, target, v, diagonal))
             if child.place != FRONTIER and child.place != CLOSED:
-                place = np.int64(child.place)
-                if place == INSIDE:
-                    place = control.open_size
+                index = np.int64(child.place)
+                if index == INSIDE:
+                    index = control.open_size
                     control.open_size += 1
-                sift_up(search.heap, nodes, place, key_of_f(g), v, mask)
+                sift_up(search.heap, nodes, index, key_of_f(g), v, mask)
     return used
 
 
@@ -215,8 +215,8 @@ def find_node_depths(
             if b < 0:
                 continue
             t = first_node_on_path(ball, s, b)
-            rest = true_node_distance(levels, nodes, t, diagonal, notes)
-            if node_distance(levels, s, t, diagonal) + rest <= distance + COST_TOLERANCE * distance:
+            remaining = true_node_distance(levels, nodes, t, diagonal, notes)
+            if node_distance(levels, s, t, diagonal) + remaining <= distance + COST_TOLERANCE * distance:
                 depth[a - base] = d
                 break
     return used

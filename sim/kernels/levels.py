@@ -147,16 +147,16 @@ def insert_open_node(nodes, u, before, g, f, h):
     Ties on f: larger g, which means smaller h, then smaller node.
     """
     control, node = nodes.search.control[0], nodes.search.nodes[u]
-    place = np.int64(node.place)
+    index = np.int64(node.place)
     if node.search != control.search:
         node.search = control.search
-        place = control.open_size
+        index = control.open_size
         control.open_size += 1
         control.known += 1
     node.g = g
     nodes.parent[u] = before
     tie = np.int64(h * UNITS_PER_COST) << nodes.shift | np.int64(u)
-    sift_up(nodes.search.heap, nodes.search.nodes, place, key_of_f(f), tie, (np.int64(1) << nodes.shift) - 1)
+    sift_up(nodes.search.heap, nodes.search.nodes, index, key_of_f(f), tie, (np.int64(1) << nodes.shift) - 1)
 
 
 @kernel
@@ -273,11 +273,11 @@ def allow_corridor_moves(ground, corridor):
     for i in range(corridor.size[0]):
         cell = np.int64(corridor.cells[i])
         moves = np.int64(ground.moves[cell])
-        kept = 0
+        allowed = 0
         for d in range(8):
             if moves >> d & 1 and corridor.marks[cell + ground.step[d]]:
-                kept |= 1 << d
-        corridor.ground.moves[cell] = kept
+                allowed |= 1 << d
+        corridor.ground.moves[cell] = allowed
 
 
 @kernel

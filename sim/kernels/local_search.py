@@ -141,7 +141,7 @@ def expand_space(ground, learned, space, st, n):
     learned_h_of(learned, st.loc)
     add_root(ground, search, st.loc, 0.0)
     number, size, goal = control.search, control.open_size, st.goal
-    most = min(n, closed.size)
+    max_cells = min(n, closed.size)
     used, known = np.int64(0), control.known
     status = RUNNING
     while True:
@@ -152,7 +152,7 @@ def expand_space(ground, learned, space, st, n):
         if s == goal:
             status = GOAL_ON_TOP
             break
-        if used >= most:
+        if used >= max_cells:
             break
         size -= 1
         sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
@@ -168,21 +168,21 @@ def expand_space(ground, learned, space, st, n):
             t = s + step[d]
             g = node.g + cost[d]
             child = nodes[np.uint64(t)]
-            place = np.int64(child.place)
+            index = np.int64(child.place)
             if child.search != number:
-                place = size
+                index = size
                 size += 1
                 known += 1
             elif child.g <= g:
                 continue
-            elif place == CLOSED:
-                place = size
+            elif index == CLOSED:
+                index = size
                 size += 1
             child.g = g
             child.search = number
             child.came = d
             f = g + learned_h_of(learned, t)
-            sift_up(heap, nodes, place, key_of_f(f), packed_tie(t, g, 0.0, True, shift), mask)
+            sift_up(heap, nodes, index, key_of_f(f), packed_tie(t, g, 0.0, True, shift), mask)
     control.open_size = size
     control.known = known
     control.status = status
@@ -270,12 +270,12 @@ def queue_cell_value(space, size, u, value, mask):
     """
     label = space.labels[np.uint64(u)]
     key = key_of_f(value)
-    place = np.int64(label.place)
-    if place == UNSEEN:
+    index = np.int64(label.place)
+    if index == UNSEEN:
         sift_up(space.heap, space.labels, size, key, u, mask)
         return size + 1
-    if place != SETTLED and space.heap[np.uint64(place)].key > key:
-        sift_up(space.heap, space.labels, place, key, u, mask)
+    if index != SETTLED and space.heap[np.uint64(index)].key > key:
+        sift_up(space.heap, space.labels, index, key, u, mask)
     return size
 
 
@@ -287,12 +287,12 @@ def least_excess_cell(ground, learned, space):
     """Return the exit of daRTAA*: the open cell with the least h - h0; ties: smaller f, larger g, smaller cell."""
     heap, mask = space.search.heap, (np.int64(1) << ground.shift) - 1
     best = np.int64(0)
-    least = np.inf
+    min_value = np.inf
     for i in range(space.search.control[0].open_size):
         value = learned_h_excess(learned, heap[i].tie & mask)
         is_first = heap[i].key < heap[best].key or (heap[i].key == heap[best].key and heap[i].tie < heap[best].tie)
-        if value < least or (value == least and is_first):
-            least = value
+        if value < min_value or (value == min_value and is_first):
+            min_value = value
             best = i
     return heap[best].tie & mask
 

@@ -87,7 +87,7 @@ def make_move_at_depth_1(ground, learned, st):
 
 
 @kernel
-def best_successor(ground, learned, s, least):
+def best_successor(ground, learned, s, min_f):
     """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and this f.
 
     s must have at least one successor. Ties: the goal, the least c + h, the larger c, the smaller cell.
@@ -106,7 +106,7 @@ def best_successor(ground, learned, s, least):
             h_t = learned_h_of(learned, t)
             is_goal = h_t == 0.0
         total = cost[d] + h_t
-        f = max(least, total)
+        f = max(min_f, total)
         if is_goal:
             total = -1.0  # less than any other sum, so that the goal wins every tie
         if f < best_f or (f == best_f and total < best_sum):
@@ -196,11 +196,11 @@ def look_ahead(ground, targets, ball, st, depth, reach):
             if child.place == FRONTIER and g <= reach and t != target:
                 child.place = INSIDE
             if child.place != FRONTIER:
-                place = np.int64(child.place)
-                if place == INSIDE:
-                    place = size
+                index = np.int64(child.place)
+                if index == INSIDE:
+                    index = size
                     size += 1
-                sift_up(heap, nodes, place, key_of_f(g), t, mask)
+                sift_up(heap, nodes, index, key_of_f(g), t, mask)
     st.closed = count
     return control.expansions
 

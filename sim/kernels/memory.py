@@ -50,8 +50,8 @@ class BufferPool:
     purpose and size. So a user that wants to restart its stamps at zero can clear its array: this clears all old data.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.max_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self.free_bytes = 0  # total size in bytes of the buffers that are free for reuse
         self._free: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
 

@@ -46,7 +46,7 @@ first part in the memory of all agents. `page`: index of its first memory page i
 
 
 @kernel
-def store_keyframe(pool, segments, entries, page, blocks, changed, places, pace):
+def store_keyframe(pool, segments, entries, page, blocks, changed, addresses, pace):
     """Store a new keyframe: the memory of all segments.
 
     One call stores all segments, because the kernel runs without Python's global lock: the window need not wait for it.
@@ -58,44 +58,44 @@ def store_keyframe(pool, segments, entries, page, blocks, changed, places, pace)
         page: Size of a memory page in bytes.
         blocks: Table ids of an older keyframe. They are replaced by the table ids of the new keyframe.
         changed: Buffer for the indices of the parts that have changed, with room for all parts.
-        places: Buffer for the addresses of the parts that have changed, with room for all parts.
+        addresses: Buffer for the addresses of the parts that have changed, with room for all parts.
         pace: Yield flag, see yield_flag.py.
 
     Returns:
         True if the pool had room for the keyframe. Otherwise nothing is stored.
 
-    Writes: pool, blocks, changed, places.
+    Writes: pool, blocks, changed, addresses.
     """
     count = 0
     for i in range(segments.size):
-        count = find_changed_parts(pool, segments[i], entries, page, blocks, changed, places, count, pace)
+        count = find_changed_parts(pool, segments[i], entries, page, blocks, changed, addresses, count, pace)
     if not has_free_slots(pool, count):
         return False
-    store_changed_parts(pool, blocks, changed, places, count, pace)
+    store_changed_parts(pool, blocks, changed, addresses, count, pace)
     add_keyframe_user(pool, blocks)
     return True
 
 
 @kernel
-def find_changed_parts(pool, segment, entries, page, blocks, changed, places, count, pace):
+def find_changed_parts(pool, segment, entries, page, blocks, changed, addresses, count, pace):
     """Find the parts (1 KB each) of a memory segment that have changed since the keyframe with table ids `blocks`.
 
-    Append the index of each changed part to `changed` and its address to `places`. Both lists have `count` elements
+    Append the index of each changed part to `changed` and its address to `addresses`. Both lists have `count` elements
     before the call; return their new length. `entries` are the page entries (pages.py): they show which memory pages
-    were never used. `page` is the size of a page in bytes. Writes: changed, places.
+    were never used. `page` is the size of a page in bytes. Writes: changed, addresses.
     """
-    for place in range(segment.parts):
-        yield_after_steps(place + 1, COMPARED_PER_YIELD, pace)
-        part = segment.first + place
-        address = segment.address + place * PART_BYTES
+    for index in range(segment.parts):
+        yield_after_steps(index + 1, COMPARED_PER_YIELD, pace)
+        part = segment.first + index
+        address = segment.address + index * PART_BYTES
         slot = pool.tables[blocks[part // PARTS_PER_BLOCK], part % PARTS_PER_BLOCK]
-        if not may_pages_be_in_use(segment.address, segment.page, place * PART_BYTES, PART_BYTES, entries, page):
+        if not may_pages_be_in_use(segment.address, segment.page, index * PART_BYTES, PART_BYTES, entries, page):
             if slot == 0:
                 continue
         elif has_same_part_content(pool.contents, slot, memory_words_at(address, PART_WORDS)):
             continue
         changed[count] = part
-        places[count] = address
+        addresses[count] = address
         count += 1
     return count
 
@@ -123,10 +123,10 @@ def has_same_part_content(contents, slot, words):
 
 
 @kernel
-def store_changed_parts(pool, blocks, changed, places, count, pace):
+def store_changed_parts(pool, blocks, changed, addresses, count, pace):
     """Copy the changed parts of memory into slots of the pool, and make new tables for the blocks that contain them.
 
-    The first `count` elements of `changed` are the indices of the parts, those of `places` their addresses. Parts of
+    The first `count` elements of `changed` are the indices of the parts, those of `addresses` their addresses. Parts of
     one block must follow one another. Call has_free_slots() first. Writes: pool, blocks.
     """
     renewed = -1
@@ -138,7 +138,7 @@ def store_changed_parts(pool, blocks, changed, places, count, pace):
             blocks[block] = copy_slot_table(pool, blocks[block])
             renewed = block
         pool.tables[blocks[block], part % PARTS_PER_BLOCK] = slot_for_words(
-            pool, memory_words_at(places[i], PART_WORDS)
+            pool, memory_words_at(addresses[i], PART_WORDS)
         )
 
 
@@ -163,17 +163,17 @@ def slot_for_words(pool, words):
 
 
 @kernel
-def allocate_slot_or_table(freed, counts, all_of_them, free_again):
+def allocate_slot_or_table(freed, counts, total_index, freed_index):
     """Allocate a slot or a table: reuse the last one freed, otherwise take an unused one. Return its id.
 
-    For a slot, `all_of_them` is SLOTS and `free_again` is FREED_SLOTS; for a table, TABLES and FREED_TABLES.
+    For a slot, `total_index` is SLOTS and `freed_index` is FREED_SLOTS; for a table, TABLES and FREED_TABLES.
     Writes: counts.
     """
-    if counts[free_again]:
-        counts[free_again] -= 1
-        return np.int64(freed[counts[free_again]])
-    counts[all_of_them] += 1
-    return counts[all_of_them] - 1
+    if counts[freed_index]:
+        counts[freed_index] -= 1
+        return np.int64(freed[counts[freed_index]])
+    counts[total_index] += 1
+    return counts[total_index] - 1
 
 
 @kernel
@@ -235,9 +235,9 @@ def restore_blocks(pool, blocks, begin, end, words, first):
             continue
         for i in range(PARTS_PER_BLOCK):
             slot = pool.tables[blocks[block], i]
-            place = block * PARTS_PER_BLOCK + i - first
-            if slot and 0 <= place < count:
+            index = block * PARTS_PER_BLOCK + i - first
+            if slot and 0 <= index < count:
                 for k in range(np.uint64(PART_WORDS)):
-                    words[np.uint64(place * PART_WORDS) + np.uint64(k)] = pool.contents[np.uint64(slot), np.uint64(k)]
+                    words[np.uint64(index * PART_WORDS) + np.uint64(k)] = pool.contents[np.uint64(slot), np.uint64(k)]
                 copied += 1
     return copied

@@ -101,7 +101,7 @@ def _is_reached_by_parent(parent_to_s: int, s_to_t: int, moves: int) -> bool:
 
 def _pack_directions(directions: list[int]) -> int:
     """Pack directions into an integer: 4 bits for each, which hold direction + 1, the first one in the lowest bits."""
-    return sum((d + 1) << 4 * place for place, d in enumerate(directions))
+    return sum((d + 1) << 4 * index for index, d in enumerate(directions))
 
 
 def _build_successor_lists() -> np.ndarray:

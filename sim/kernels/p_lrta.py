@@ -32,9 +32,9 @@ class UpdateQueue(NamedTuple):
     updated: np.ndarray  # int32[updates + 1] cells updated in this tick, the agent's own first
 
 
-def new_update_queue(room: int, most_updates: int, cells: int) -> UpdateQueue:
+def new_update_queue(room: int, max_updates: int, cells: int) -> UpdateQueue:
     return UpdateQueue(
-        np.zeros(room, np.int32), untouched_zeros(cells, np.float64), np.zeros(most_updates + 1, np.int32)
+        np.zeros(room, np.int32), untouched_zeros(cells, np.float64), np.zeros(max_updates + 1, np.int32)
     )
 
 
@@ -182,15 +182,15 @@ def queue_index(queue, queued, t, priority):
 def remove_blocked_cells(ground, queue, state):
     """Remove the cells without a legal move from the queue."""
     st = state[0]
-    kept = 0
+    size = 0
     for i in range(st.queued):
         s = queue.cells[i]
         if ground.moves[s]:
-            queue.cells[kept] = s
-            kept += 1
+            queue.cells[size] = s
+            size += 1
         else:
             queue.priority[s] = 0.0
-    st.queued = kept
+    st.queued = size
 
 
 @kernel

@@ -83,13 +83,13 @@ def _compile_unlocked_sets(
     parts: Sequence[KernelSet], tell: CompileProgress, total: int, *, waits: bool
 ) -> list[KernelSet]:
     """Compile the kernel sets that are not compiled yet; return those that another process is compiling."""
-    taken: list[KernelSet] = []
+    locked: list[KernelSet] = []
     for i, part in enumerate(parts):
         if not is_kernel_set_compiled(part.key):
-            tell(part, total - len(parts) + i - len(taken), total)
+            tell(part, total - len(parts) + i - len(locked), total)
         if not _compile_set_under_lock(part, waits=waits):
-            taken.append(part)
-    return taken
+            locked.append(part)
+    return locked
 
 
 def _compile_set_under_lock(part: KernelSet, *, waits: bool) -> bool:

@@ -41,10 +41,10 @@ class SimilarRecords(NamedTuple):
     bounds: np.ndarray  # float64[STACK_SIZE] lower bound of the dissimilarities in each subtree of `spans`
 
 
-def new_similar_records(asked: int) -> SimilarRecords:
+def new_similar_records(max_count: int) -> SimilarRecords:
     return SimilarRecords(
-        np.zeros(asked, np.int32),
-        np.zeros(asked),
+        np.zeros(max_count, np.int32),
+        np.zeros(max_count),
         np.zeros((STACK_SIZE, 3), np.int32),
         np.zeros(STACK_SIZE, np.float64),
     )
@@ -54,34 +54,34 @@ def new_similar_records(asked: int) -> SimilarRecords:
 
 
 @kernel
-def solve_and_compress(ground, search, start, goal, way, record):
+def solve_and_compress(ground, search, start, goal, path, record):
     """Find the cheapest path from `start` to `goal`, and write its compressed form to `record`.
 
     Returns the number of cells in the record (0 if there is no path) and the number of expansions.
     """
-    length, expansions = offline.find_cheapest_path(ground, search, start, goal, way)
-    return compress_path(ground, way, length, record) if length else 0, expansions
+    length, expansions = offline.find_cheapest_path(ground, search, start, goal, path)
+    return compress_path(ground, path, length, record) if length else 0, expansions
 
 
 @kernel
-def compress_path(ground, way, length, record):
+def compress_path(ground, path, length, record):
     """Write a few cells of a path to `record`, chosen so that hill climbing leads from each cell to the next.
 
     The record begins with the first cell of the path. Each next cell of the record is the farthest cell of the path
     that hill climbing reaches from the cell before. Returns the number of cells in the record. Writes: record.
     """
     last = length - 1
-    record[0] = way[0]
+    record[0] = path[0]
     count, i = 1, 0
-    while climb_length(ground, way[i], way[last], NO_CAP) < 0:
+    while climb_length(ground, path[i], path[last], NO_CAP) < 0:
         j = last - 1
         # This loop terminates, because hill climbing between neighbours always succeeds.
-        while climb_length(ground, way[i], way[j], NO_CAP) < 0:
+        while climb_length(ground, path[i], path[j], NO_CAP) < 0:
             j -= 1
-        record[count] = way[j]
+        record[count] = path[j]
         count += 1
         i = j
-    record[count] = way[last]
+    record[count] = path[last]
     return count + 1
 
 
@@ -122,24 +122,24 @@ def find_similar_records(ground, records, s, goal, similar):
     Returns the number of records found. Writes: similar.
     """
     width, diagonal = ground.width, ground.cost[FIRST_DIAGONAL]
-    at = (s % width, s // width, goal % width, goal // width)
+    point = (s % width, s // width, goal % width, goal // width)
     spans, bounds = similar.spans, similar.bounds
     spans[0, 0], spans[0, 1], spans[0, 2] = 0, records.order.size, 0
     bounds[0] = 0.0
-    depth, count, asked = 1, 0, similar.records.size
+    depth, count, max_count = 1, 0, similar.records.size
     while depth:
         depth -= 1
         low, high, axis = spans[depth, 0], spans[depth, 1], spans[depth, 2]
-        if count == asked and bounds[depth] > similar.distances[asked - 1]:
+        if count == max_count and bounds[depth] > similar.distances[max_count - 1]:
             continue
         if high - low <= LEAF_SIZE:
             for i in range(low, high):
-                count = insert_if_similar(records, records.order[i], at, diagonal, similar, count)
+                count = insert_if_similar(records, records.order[i], point, diagonal, similar, count)
             continue
         middle = (low + high) // 2
         r = records.order[middle]
-        count = insert_if_similar(records, r, at, diagonal, similar, count)
-        beyond = at[axis] - records.ends[r, axis]
+        count = insert_if_similar(records, r, point, diagonal, similar, count)
+        beyond = point[axis] - records.ends[r, axis]
         after = (axis + 1) % AXIS_COUNT
         for is_near in range(2):  # push the nearer subtree last, so that it is searched first
             is_low = (beyond < 0) == (is_near == 1)
@@ -152,29 +152,31 @@ def find_similar_records(ground, records, s, goal, similar):
 
 
 @kernel
-def insert_if_similar(records, r, at, diagonal, similar, count):
+def insert_if_similar(records, r, point, diagonal, similar, count):
     """Insert record r into the sorted list `similar` of length `count`. Return the new length of the list.
 
     If the list is full and all its records are more similar, it does not change. Writes: similar.
     """
-    ends = records.ends[r]
-    distance = max(h0(at[0], at[1], ends[0], ends[1], diagonal), h0(ends[2], ends[3], at[2], at[3], diagonal))
-    place = count
-    while place and is_more_similar(distance, r, similar, place - 1):
-        place -= 1
-    asked = similar.records.size
-    if place == asked:
+    other = records.ends[r]
+    distance = max(
+        h0(point[0], point[1], other[0], other[1], diagonal), h0(other[2], other[3], point[2], point[3], diagonal)
+    )
+    index = count
+    while index and is_more_similar(distance, r, similar, index - 1):
+        index -= 1
+    max_count = similar.records.size
+    if index == max_count:
         return count
-    for i in range(min(count, asked - 1), place, -1):
+    for i in range(min(count, max_count - 1), index, -1):
         similar.records[i] = similar.records[i - 1]
         similar.distances[i] = similar.distances[i - 1]
-    similar.records[place] = r
-    similar.distances[place] = distance
-    return min(count + 1, asked)
+    similar.records[index] = r
+    similar.distances[index] = distance
+    return min(count + 1, max_count)
 
 
 @kernel
-def is_more_similar(distance, r, similar, place):
-    """Return whether record r, with dissimilarity `distance`, comes before the record at index `place` of `similar`."""
-    other = similar.distances[place]
-    return distance < other or (distance == other and r < similar.records[place])
+def is_more_similar(distance, r, similar, index):
+    """Return whether record r, with dissimilarity `distance`, comes before the record at index `index` of `similar`."""
+    other = similar.distances[index]
+    return distance < other or (distance == other and r < similar.records[index])

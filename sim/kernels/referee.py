@@ -180,12 +180,12 @@ def count_nonoptimal_moves(ground, rows, first, position, metrics, backward, all
     for i in range(first, rows.size):
         t = np.int64(rows[i].cell)
         if s != t:
-            left = true_distance(ground, backward, s, end - backward.control[0].expansions)
-            there = true_distance(ground, backward, t, end - backward.control[0].expansions)
-            if left == UNKNOWN_DISTANCE or there == UNKNOWN_DISTANCE:
+            before = true_distance(ground, backward, s, end - backward.control[0].expansions)
+            after = true_distance(ground, backward, t, end - backward.control[0].expansions)
+            if before == UNKNOWN_DISTANCE or after == UNKNOWN_DISTANCE:
                 return i
             # Without a path there is no optimal move; the test is needed because inf == cost + inf.
-            if left == np.inf or left != ground.cost[direction_between(ground, s, t)] + there:
+            if before == np.inf or before != ground.cost[direction_between(ground, s, t)] + after:
                 m.nonoptimal_moves += 1
         s = t
     return rows.size

@@ -85,17 +85,17 @@ def trace_changed_route(ground, search, route, length, end):
 
 
 @kernel
-def trace_path_to(ground, search, end, way):
-    """Write the cells from the root of the search to `end` into `way`. Returns their number."""
+def trace_path_to(ground, search, end, path):
+    """Write the cells from the root of the search to `end` into `path`. Returns their number."""
     length = 0
     s = np.int64(end)
     while s >= 0:
-        way[length] = s
+        path[length] = s
         length += 1
         s = parent_of(ground, search, s)
     for i in range(length // 2):
         k = length - 1 - i
-        way[i], way[k] = way[k], way[i]
+        path[i], path[k] = path[k], path[i]
     return length
 
 

@@ -293,23 +293,23 @@ def _expand_from_heap(ground, search, budget):
             t = s + step[d]
             g = node.g + cost[d]
             child = nodes[np.uint64(t)]
-            place = np.int64(child.place)
+            index = np.int64(child.place)
             if child.search != number:
-                place = size
+                index = size
                 size += 1
                 known += 1
                 child.is_linked = False
-            elif is_greedy or child.g <= g or (place == CLOSED and not reopens):
+            elif is_greedy or child.g <= g or (index == CLOSED and not reopens):
                 continue
-            elif place == CLOSED:
-                place = size
+            elif index == CLOSED:
+                index = size
                 size += 1
             child.g = g
             child.search = number
             child.came = d
             h = h0(x + DX[d], y + DY[d], aim_x, aim_y, diagonal)
             f = wg * g + wh * h
-            sift_up(heap, nodes, place, key_of_f(f), packed_tie(t, g, h, is_greedy, shift), mask)
+            sift_up(heap, nodes, index, key_of_f(f), packed_tie(t, g, h, is_greedy, shift), mask)
     control.open_size = size
     control.known = known
     control.status = status

@@ -55,21 +55,21 @@ TABLE_ROW = np.dtype(
 """Description of a `GenerationTable` for kernels: the addresses of its two tables, and copies of its other fields."""
 
 
-def generation_table_rows(tables: Iterable[GenerationTable], least: int = 0) -> Any:
-    """Return an array with a TABLE_ROW record for each table that has at least `least` bytes.
+def generation_table_rows(tables: Iterable[GenerationTable], min_bytes: int = 0) -> Any:
+    """Return an array with a TABLE_ROW record for each table that has at least `min_bytes` bytes.
 
     The field `page` of each record is UNKNOWN_PAGE. Keep the tables alive while the records are in use, because the
     records contain their addresses.
     """
     rows = [_table_row(each) for each in tables]
-    return np.array([row for row in rows if row[1] >= least], TABLE_ROW).view(np.recarray)
+    return np.array([row for row in rows if row[1] >= min_bytes], TABLE_ROW).view(np.recarray)
 
 
 def _table_row(each: GenerationTable) -> tuple[int, ...]:
     """Return the field values of the TABLE_ROW record that describes a table."""
     records, stamps = _table_records(each.table), _table_records(each.stamps)
-    words, rest = divmod(records.itemsize, WORD_BYTES)
-    assert stamps.itemsize == STAMP_RECORD_BYTES and stamps.size == records.size and not rest
+    words, remainder = divmod(records.itemsize, WORD_BYTES)
+    assert stamps.itemsize == STAMP_RECORD_BYTES and stamps.size == records.size and not remainder
     addresses = records.ctypes.data, records.nbytes, words, stamps.ctypes.data
     return *addresses, each.shift, each.mask, each.number, UNKNOWN_PAGE
 
@@ -104,8 +104,8 @@ def clear_stale_records_of_rows(rows, entries, page, pace):
         stamps = memory_words_at(row.stamps, STAMP_RECORD_BYTES // WORD_BYTES * count)
         first = 0
         while first < count:
-            here = (row.address + first * record) // page
-            beyond = min(count, ((here + 1) * page - row.address) // record)
+            page_number = (row.address + first * record) // page
+            beyond = min(count, ((page_number + 1) * page - row.address) // record)
             if may_pages_be_in_use(row.address, row.page, first * record, (beyond - first) * record, entries, page):
                 clear_stale_record_range(words, row.words, stamps, row.shift, row.mask, row.number, first, beyond)
                 wiped += 1

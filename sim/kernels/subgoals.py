@@ -33,9 +33,9 @@ def compute_distance_field(ground, source, field, came, rings, sizes):
     sizes[0] = 1
     expansions, ring, is_done = np.int64(0), np.int64(0), False
     while not is_done:
-        place = ring % 3
-        for i in range(sizes[place]):
-            s = np.int64(rings[place, i])
+        ring_slot = ring % 3
+        for i in range(sizes[ring_slot]):
+            s = np.int64(rings[ring_slot, i])
             g = field[s]
             if np.int64(g) != ring:
                 continue  # outdated entry: the cell's distance fell, and the cell was inserted into an earlier ring
@@ -54,7 +54,7 @@ def compute_distance_field(ground, source, field, came, rings, sizes):
                         k = new_ring % 3
                         rings[k, sizes[k]] = t
                         sizes[k] += 1
-        sizes[place] = 0
+        sizes[ring_slot] = 0
         ring += 1
         is_done = sizes[0] == 0 and sizes[1] == 0 and sizes[2] == 0
     return expansions
@@ -144,8 +144,8 @@ def find_depths_to_subgoals(
             used += ball.search.control[0].expansions
             if t < 0:
                 continue
-            rest = true_distance(ground, backward, t, UNLIMITED)
-            if distance == ground.cost[direction_between(ground, s, t)] + rest:
+            remaining = true_distance(ground, backward, t, UNLIMITED)
+            if distance == ground.cost[direction_between(ground, s, t)] + remaining:
                 depth[region - base] = d
                 break
         used += backward.control[0].expansions

@@ -114,9 +114,9 @@ def h_toward_target(targets, s):
     if is_goal_target(targets):
         return learned_h_of(targets.goal, s)
     key = np.int64(targets.aimed[0].goal) << CELL_BITS | np.int64(s)
-    place = hash_index(targets.keys, key + 1)
-    if targets.keys[place] != 0:
-        return targets.values[place]
+    index = hash_index(targets.keys, key + 1)
+    if targets.keys[index] != 0:
+        return targets.values[index]
     return initial_h(targets.aimed, s)
 
 
@@ -152,19 +152,19 @@ def hash_index(keys, key):
     mask = keys.size - 1
     mixed = (key >> CELL_BITS) * 40_503 + key
     mixed ^= mixed >> 15
-    place = ((mixed & 0x7FFFFFFF) * 0x5F356495 >> 24) & mask  # the product of two 31-bit numbers cannot overflow
-    while keys[place] != 0 and keys[place] != key:
-        place = (place + 1) & mask
-    return place
+    index = ((mixed & 0x7FFFFFFF) * 0x5F356495 >> 24) & mask  # the product of two 31-bit numbers cannot overflow
+    while keys[index] != 0 and keys[index] != key:
+        index = (index + 1) & mask
+    return index
 
 
 @kernel
 def put_in_hash_table(keys, values, key, value):
     """Store a value under a key in the hash table. Returns 1 if the key is new, else 0."""
-    place = hash_index(keys, key + 1)
-    is_new = keys[place] == 0
-    keys[place] = key + 1
-    values[place] = value
+    index = hash_index(keys, key + 1)
+    is_new = keys[index] == 0
+    keys[index] = key + 1
+    values[index] = value
     return np.int64(is_new)
 
 

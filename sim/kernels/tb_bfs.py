@@ -141,9 +141,9 @@ def move_agent(ground, search, route, links, st):
     """Make one move. Returns the marks and the phase of the tick."""
     if st.status != log.ACTIVE:
         return 0, log.WAITING
-    ahead = next_path_cell(ground, search, route, links, st)
-    if ahead >= 0:
-        st.loc = ahead
+    next_cell = next_path_cell(ground, search, route, links, st)
+    if next_cell >= 0:
+        st.loc = next_cell
         if st.loc == st.goal:
             st.status = log.AT_GOAL
         return 0, log.FOLLOWING if st.found else log.SEARCHING

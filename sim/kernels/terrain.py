@@ -21,8 +21,8 @@ def move_mask(domain, width, height, needed, s):
 
     A move stays in one domain, and a diagonal move needs `needed` of its shoulders in that domain too.
     """
-    here = domain[s]
-    if here == BLOCKED:
+    own_domain = domain[s]
+    if own_domain == BLOCKED:
         return 0
     x = s % width
     y = s // width
@@ -30,11 +30,11 @@ def move_mask(domain, width, height, needed, s):
     for d in range(8):
         tx = x + DX[d]
         ty = y + DY[d]
-        if tx < 0 or tx >= width or ty < 0 or ty >= height or domain[ty * width + tx] != here:
+        if tx < 0 or tx >= width or ty < 0 or ty >= height or domain[ty * width + tx] != own_domain:
             continue
         if d >= FIRST_DIAGONAL:
-            beside = np.int64(domain[y * width + tx] == here) + np.int64(domain[ty * width + x] == here)
-            if beside < needed:
+            same_sides = np.int64(domain[y * width + tx] == own_domain) + np.int64(domain[ty * width + x] == own_domain)
+            if same_sides < needed:
                 continue
         mask |= 1 << d
     return mask

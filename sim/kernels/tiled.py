@@ -137,9 +137,9 @@ def fault_in_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
     """Write to the memory pages with the entries of these cells, so that later searches have no page faults there."""
     is_tiled = isinstance(table, TiledTable)
     records = table.records if is_tiled else table.view(np.ndarray)
-    places = _entry_index(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
+    indices = _entry_index(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
     first_bytes = records.view(np.uint8)[:: records.itemsize]
-    first_bytes[places] = first_bytes[places]
+    first_bytes[indices] = first_bytes[indices]
 
 
 def table_in_row_order(table: Table) -> npt.NDArray[Any]:
@@ -183,7 +183,7 @@ def _tile_bits_of_type(table: Any) -> int | None:
     return tile_bits(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
 
 
-def _emit_prefetch(typing: Any, records: Any, place: Any) -> Any:
+def _emit_prefetch(typing: Any, records: Any, index: Any) -> Any:
     """Generate code that prefetches records[place] into the processor's cache."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

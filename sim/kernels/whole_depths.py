@@ -125,11 +125,11 @@ def grow_lookahead_ball(ground, ball, y, first, last):
             child.g = g
             child.came = d
             if child.place != FRONTIER:
-                place = np.int64(child.place)
-                if place == CLOSED:
-                    place = size
+                index = np.int64(child.place)
+                if index == CLOSED:
+                    index = size
                     size += 1
-                sift_up(heap, nodes, place, key_of_f(g), t, mask)
+                sift_up(heap, nodes, index, key_of_f(g), t, mask)
     return count
 
 

@@ -85,7 +85,7 @@ class BranchListener:
     on_links_changed: the links have changed; `groups` lists the numbers of the branches in each linked group.
     """
 
-    def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None: ...
+    def on_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], removed_ids: Sequence[int]) -> None: ...
 
     def on_branch_created(self, branch: Branch) -> None: ...
 
@@ -131,7 +131,9 @@ class BranchTree:
         branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
         self.branches[branch.number] = branch
         timeline.on_future_lost = lambda lost: self._keep_future_as_branch(branch, lost)
-        timeline.on_entries_changed = lambda _, altered, gone: self._notify_entries_changed(branch, altered, gone)
+        timeline.on_entries_changed = lambda _, altered, removed_ids: self._notify_entries_changed(
+            branch, altered, removed_ids
+        )
         return branch
 
     def _notify_created(self, branch: Branch) -> Branch:
@@ -140,10 +142,10 @@ class BranchTree:
             self.listener.on_branch_created(branch)
         return branch
 
-    def _notify_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], gone: Sequence[int]) -> None:
+    def _notify_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], removed_ids: Sequence[int]) -> None:
         """Notify the listener of log entries that were added or changed, and of the ids of removed entries."""
         if self.listener:
-            self.listener.on_entries_changed(branch, altered, gone)
+            self.listener.on_entries_changed(branch, altered, removed_ids)
 
     # --- creating and deleting --------------------------------------------------------------------
 
@@ -169,8 +171,8 @@ class BranchTree:
         )
 
     def _unused_branch_name(self) -> str:
-        taken = {branch.name for branch in self.branches.values()}
-        return next(name for i in range(1, len(taken) + 2) if (name := f"branch {i}") not in taken)
+        used_names = {branch.name for branch in self.branches.values()}
+        return next(name for i in range(1, len(used_names) + 2) if (name := f"branch {i}") not in used_names)
 
     def _keep_future_as_branch(self, branch: Branch, timeline: Timeline) -> None:
         """Keep the future of a timeline as a new branch, because a command is about to overwrite it.
@@ -191,11 +193,11 @@ class BranchTree:
 
         If the branch is itself a kept future, the tick in its name is replaced, so that names do not grow.
         """
-        origin, taken = branch.name.partition(_KEPT_SUFFIX)[0], {other.name for other in self.branches.values()}
+        origin, used_names = branch.name.partition(_KEPT_SUFFIX)[0], {other.name for other in self.branches.values()}
         names = (
-            name_with_suffix(origin, f"{_KEPT_SUFFIX}{tick}{again}", MAX_BRANCH_NAME) for again in _unique_suffixes()
+            name_with_suffix(origin, f"{_KEPT_SUFFIX}{tick}{suffix}", MAX_BRANCH_NAME) for suffix in _unique_suffixes()
         )
-        return next(name for name in names if name not in taken)
+        return next(name for name in names if name not in used_names)
 
     def _check_branch_count(self) -> None:
         """Raise a ConfigError if the tree is full: a file with more than MAX_BRANCHES branches cannot be loaded."""
@@ -215,21 +217,21 @@ class BranchTree:
         """
         if len(self.branches) == 1:
             raise ConfigError("the only branch cannot be deleted")
-        gone = self.branches.pop(number)
+        deleted = self.branches.pop(number)
         for branch in self.branches.values():
             if branch.parent == number:
-                branch.parent = gone.parent
+                branch.parent = deleted.parent
         self.unlink_branch(number)
-        gone.timeline.close()
+        deleted.timeline.close()
         if self.listener:
-            self.listener.on_branch_deleted(gone)
+            self.listener.on_branch_deleted(deleted)
 
     # --- linked branches --------------------------------------------------------------------------
 
     def link_branches(self, numbers: Iterable[int]) -> None:
         """Link branches, so that every later command to one of them is applied to all of them."""
-        wanted = set(numbers)
-        self._replace_link_groups([group - wanted for group in self._link_groups] + [wanted])
+        new_group = set(numbers)
+        self._replace_link_groups([group - new_group for group in self._link_groups] + [new_group])
 
     def unlink_branch(self, number: int) -> None:
         self._replace_link_groups([group - {number} for group in self._link_groups])
@@ -259,13 +261,13 @@ class BranchTree:
         Returns:
             The new log entries, starting with the entry of the branch itself.
         """
-        mates = self.linked_branches(number)
-        for mate in mates:
-            self[mate].timeline.finish_seek()  # until a seek is finished, the present tick is unknown
+        linked_numbers = self.linked_branches(number)
+        for linked_number in linked_numbers:
+            self[linked_number].timeline.finish_seek()  # until a seek is finished, the present tick is unknown
         tick = self[number].timeline.tick
         entries: list[LogEntry] = []
-        for mate in mates:
-            timeline = self[mate].timeline
+        for linked_number in linked_numbers:
+            timeline = self[linked_number].timeline
             stroke = stroke or (entries[0].stroke if entries else 0)
             is_now = timeline.tick == tick
             entries.append(
@@ -293,9 +295,11 @@ class BranchTree:
         walker = timeline.world.walker(agent)
         if walker is None:
             raise ConfigError(f"agent {agent} does not exist")
-        now: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
+        current_settings: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
         legal = [_checked_variant_settings(timeline.world, walker, variant) for variant in variants]
-        changes = [{name: value for name, value in variant.items() if value != now[name]} for variant in legal]
+        changes = [
+            {name: value for name, value in variant.items() if value != current_settings[name]} for variant in legal
+        ]
         futures = [self._create_variant(number, agent, change) if change else self[number] for change in changes]
         self.link_branches(branch.number for branch in futures)
         return futures
@@ -350,13 +354,13 @@ class BranchTree:
         the order of the log from the entries. Then the journal need not write the whole log for each undo.
         """
         after = branch.timeline.entries()
-        kept = {id(entry) for entry in before} & {id(entry) for entry in after}
-        altered = [entry for entry in after if id(entry) not in kept]
-        gone = [entry.id for entry in before if id(entry) not in kept]
-        merged = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
+        common_ids = {id(entry) for entry in before} & {id(entry) for entry in after}
+        altered = [entry for entry in after if id(entry) not in common_ids]
+        removed_ids = [entry.id for entry in before if id(entry) not in common_ids]
+        merged = sorted([*(e for e in before if id(e) in common_ids), *altered], key=lambda entry: entry.tick)
         if is_simple and tuple(merged) == after:
-            if altered or gone:
-                self._notify_entries_changed(branch, altered, gone)
+            if altered or removed_ids:
+                self._notify_entries_changed(branch, altered, removed_ids)
         elif self.listener:
             self.listener.on_branch_restored(branch)
 

@@ -79,9 +79,9 @@ class RunHistory:
 
     def record(self, agent: int) -> AgentRecord:
         """Merge the pending steps of an agent into its record, and return the record."""
-        record, taken = self._records[agent], self._merged_counts.get(agent, 0)
-        if taken < len(self._pending_steps):
-            _append_batch_steps(record, self._pending_steps[taken:])
+        record, merged_count = self._records[agent], self._merged_counts.get(agent, 0)
+        if merged_count < len(self._pending_steps):
+            _append_batch_steps(record, self._pending_steps[merged_count:])
             self._merged_counts[agent] = len(self._pending_steps)
         return record
 
@@ -146,20 +146,20 @@ class RunHistory:
             self.report_divergence(Divergence(index * DIGEST_EVERY, self.expected_digests[index], digest))
         self.digests.append(digest)
 
-    def cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells | None = None) -> Cells:
+    def cells(self, agents: tuple[int, ...], first: int, last: int, first_cells: Cells | None = None) -> Cells:
         """Return the cells on which agents were at each tick from `first` to `last`.
 
         Args:
             agents: numbers of the agents.
             first: first tick; the cell of a tick is where the agent was when the clock showed that tick.
             last: last tick, included.
-            at_first: cells of the agents at `first`, if known. With them, recent ticks can be read without first
+            first_cells: cells of the agents at `first`, if known. With them, recent ticks can be read without first
                 updating the records.
 
         Returns:
             The cells as int32[agents, ticks].
         """
-        recent = None if at_first is None else self._cells_from_pending_steps(agents, first, last, at_first)
+        recent = None if first_cells is None else self._cells_from_pending_steps(agents, first, last, first_cells)
         if recent is not None:
             return recent
         ticks = np.arange(first, last + 1)
@@ -173,7 +173,7 @@ class RunHistory:
         return found
 
     def _cells_from_pending_steps(
-        self, agents: tuple[int, ...], first: int, last: int, at_first: Cells
+        self, agents: tuple[int, ...], first: int, last: int, first_cells: Cells
     ) -> Cells | None:
         """Return the result of `cells()` from the pending steps of one batch; None if a tick or an agent is missing."""
         all_steps = [
@@ -186,7 +186,7 @@ class RunHistory:
         order = [all_steps[0].index_by_id.get(agent, -1) for agent in agents]
         if -1 in order:
             return None
-        found = [at_first[:, None]]
+        found = [first_cells[:, None]]
         for steps in all_steps:
             done = steps.done[order]
             cells = _forward_filled_cells(steps.rows["cell"][order], done)
@@ -211,8 +211,8 @@ class RunHistory:
 
     def check_replay_digest(self, world: World) -> None:
         """Compare the digest of a replayed world with the digest recorded at its tick; a difference is a bug."""
-        index, rest = divmod(world.tick, DIGEST_EVERY)
-        if not rest and index < len(self.digests) and (now := world.compute_digest()) != self.digests[index]:
+        index, remainder = divmod(world.tick, DIGEST_EVERY)
+        if not remainder and index < len(self.digests) and (now := world.compute_digest()) != self.digests[index]:
             self.report_divergence(Divergence(world.tick, self.digests[index], now))
 
     def check_last_digest(self, world: World) -> None:
@@ -242,10 +242,10 @@ class RunHistory:
 
     def discard_after_tick(self, tick: int, keeps_now: bool) -> None:
         """Discard everything recorded after `tick`; without `keeps_now`, also effects of the commands at `tick`."""
-        kept_to = tick if keeps_now else tick - 1
-        self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
+        last_kept_tick = tick if keeps_now else tick - 1
+        self.notes = {key: note for key, note in self.notes.items() if note.tick <= last_kept_tick}
         if tick < self.end or not keeps_now:
-            self._records = {a: r for a, r in self.records.items() if r.joined <= kept_to}
+            self._records = {a: r for a, r in self.records.items() if r.joined <= last_kept_tick}
             for record in self._records.values():
                 record.remove_rows_from_tick(tick)
         self.marks.remove_marks_after(tick)

@@ -146,7 +146,7 @@ class PendingSnapshot:
         # The kernel that copies arrays does not yield to other threads, unless finish_in_background() lets it yield.
         self.pace = never_yield_flag()
 
-    def copy_arrays(self, pool: PartPool, like: Keyframe | None = None) -> Keyframe | None:
+    def copy_arrays(self, pool: PartPool, base: Keyframe | None = None) -> Keyframe | None:
         """Copy the large arrays of the world into the pool and return the finished keyframe.
 
         Data left by earlier searches are first overwritten with zeros in the world (sim/kernels/stale.py). No kernel
@@ -154,7 +154,7 @@ class PendingSnapshot:
 
         Args:
             pool: pool that stores the contents of the arrays.
-            like: earlier keyframe; memory equal to its memory is not stored again.
+            base: earlier keyframe; memory equal to its memory is not stored again.
 
         Returns:
             The keyframe; None if the pool has no room for it.
@@ -166,21 +166,21 @@ class PendingSnapshot:
         stale.clear_stale_records_of_rows(
             as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace
         )
-        content = pool.store_buffers(self._memories, like.content if like else None, touched, self.pace)
+        content = pool.store_buffers(self._memories, base.content if base else None, touched, self.pace)
         if content is None:
             return None
         return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content, self._codes)
 
 
-def take_keyframe(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
+def take_keyframe(world: World, work: float = 0.0, base: Keyframe | None = None) -> Keyframe:
     """Return a new keyframe of the world, which is not added to any KeyframeStore.
 
-    Its array contents are stored in the pool of the keyframe `like`. A new pool is created if there is no `like` or its
+    Its array contents are stored in the pool of the keyframe `base`. A new pool is created if there is no `base` or its
     pool is full.
     """
-    taking = PendingSnapshot(world, work)
-    pool = like.content.pool if like else PartPool(taking.size + _SPARE_POOL_BYTES)
-    frame = taking.copy_arrays(pool, like) or taking.copy_arrays(PartPool(taking.size + _SPARE_POOL_BYTES))
+    snapshot = PendingSnapshot(world, work)
+    pool = base.content.pool if base else PartPool(snapshot.size + _SPARE_POOL_BYTES)
+    frame = snapshot.copy_arrays(pool, base) or snapshot.copy_arrays(PartPool(snapshot.size + _SPARE_POOL_BYTES))
     assert frame is not None
     return frame
 
@@ -443,8 +443,8 @@ class PendingRestore:
         # Iterator that copies one slice of memory per step and yields its size in bytes; None: copying has not started.
         self._copy_progress: Iterator[int] | None = None
 
-    def copy_slice(self, most_bytes: int = 1 << 62) -> bool:
-        """Copy about `most_bytes` more bytes of the keyframe; return whether the whole keyframe is copied."""
+    def copy_slice(self, max_bytes: int = 1 << 62) -> bool:
+        """Copy about `max_bytes` more bytes of the keyframe; return whether the whole keyframe is copied."""
         if self._copy_progress is None:
             # A seek takes 9 ms with memory from np.zeros, and 25 ms with memory from kernels.memory.untouched_zeros.
             # untouched_zeros is slower because it maps memory in pages of 4 KB, and each page costs a page fault.
@@ -453,7 +453,7 @@ class PendingRestore:
         copied = 0
         for length in self._copy_progress:
             copied += length
-            if copied >= most_bytes:
+            if copied >= max_bytes:
                 return False
         return True
 
@@ -475,13 +475,13 @@ class PendingRestore:
 
 class _Unpickler(pickle.Unpickler):
     def __init__(
-        self, stream: bytes, array_rows: list[tuple[Any, ...]], kept: Sequence[Any], memories: list[Bytes]
+        self, stream: bytes, array_rows: list[tuple[Any, ...]], kept_objects: Sequence[Any], memories: list[Bytes]
     ) -> None:
         super().__init__(io.BytesIO(stream))
-        self._kept = kept
+        self._kept = kept_objects
         self._arrays = [
-            _restored_array(None if number is None else memories[number], kept[dtype], *rest)
-            for number, dtype, *rest in array_rows
+            _restored_array(None if number is None else memories[number], kept_objects[dtype], *layout)
+            for number, dtype, *layout in array_rows
         ]
 
     def persistent_load(self, pid: tuple[int, int]) -> Any:
@@ -541,8 +541,8 @@ class KeyframeStore:
     keyframes can be saved in the background.
     """
 
-    def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
-        self.max_keyframes = most_frames
+    def __init__(self, budget: int | None = None, max_keyframes: int = 4096) -> None:
+        self.max_keyframes = max_keyframes
         self.tracks: list[KeyframeTrack] = []
         self._requested_budget = budget  # budget set by the caller, in bytes; None: the default budget
         self._budget_cap = sys.maxsize  # upper bound of the budget, in bytes: lowered when the system refuses memory
@@ -594,12 +594,12 @@ class KeyframeStore:
         if not self.failures.may_store_keyframe(codes):
             return None
         try:
-            taking = PendingSnapshot(world, work)
+            snapshot = PendingSnapshot(world, work)
         except StateError as error:
             self.failures.record_failure(error, partial(_find_unstorable_part, world, error))
             return None
         self.failures.clear_failures(codes)
-        return taking
+        return snapshot
 
     def load_world(self, restoring: PendingRestore) -> World | None:
         """Return the world of a keyframe; None if the state of a user-defined agent cannot be loaded.
@@ -618,17 +618,19 @@ class KeyframeStore:
         self._failed_loads = 0
         return world
 
-    def finish_snapshot(self, taking: PendingSnapshot, like: Keyframe | None = None) -> Keyframe | None:
+    def finish_snapshot(self, snapshot: PendingSnapshot, base: Keyframe | None = None) -> Keyframe | None:
         """Finish a snapshot and return its keyframe; None if this keyframe alone exceeds the budget."""
         self._wait_for_background_read()
-        return self._finish_snapshot(taking, like)
+        return self._finish_snapshot(snapshot, base)
 
-    def finish_in_background(self, taking: PendingSnapshot, like: Keyframe | None = None) -> "Future[Keyframe | None]":
+    def finish_in_background(
+        self, snapshot: PendingSnapshot, base: Keyframe | None = None
+    ) -> "Future[Keyframe | None]":
         """Finish a snapshot in the background thread; the world must not change until the future is done."""
         assert self.executor is not None
         self._wait_for_background_read()
-        taking.pace = self._background_pace = new_yield_flag()
-        self._background_read = self.executor.submit(self._finish_snapshot, taking, like)
+        snapshot.pace = self._background_pace = new_yield_flag()
+        self._background_read = self.executor.submit(self._finish_snapshot, snapshot, base)
         return self._background_read
 
     def stop_yielding(self) -> None:
@@ -642,15 +644,15 @@ class KeyframeStore:
             self._background_read.exception()
             self._background_read = None
 
-    def _finish_snapshot(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
+    def _finish_snapshot(self, snapshot: PendingSnapshot, base: Keyframe | None) -> Keyframe | None:
         """Finish a snapshot in the calling thread. If the pool is full, use a new one."""
-        self._world_size = max(self._world_size, taking.size)
-        if taking.size // 64 > self.budget:
+        self._world_size = max(self._world_size, snapshot.size)
+        if snapshot.size // 64 > self.budget:
             return None  # no keyframe can fit, because even a new world has touched more than 1/64 of its memory
-        frame = taking.copy_arrays(self._current_pool(), like)
+        frame = snapshot.copy_arrays(self._current_pool(), base)
         if frame is None:  # the pool is full because the world or budget has grown: use a new pool
             self._pool = None
-            frame = taking.copy_arrays(self._current_pool(), like)
+            frame = snapshot.copy_arrays(self._current_pool(), base)
         return frame
 
     def _current_pool(self) -> PartPool:

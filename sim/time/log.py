@@ -54,8 +54,8 @@ def first_differing_tick(one: list[LogEntry], other: list[LogEntry]) -> int:
     """
     if one == other:
         return LAST_TICK
-    said = ([entry for entry in log if not isinstance(entry.command, LimitPlanners)] for log in (one, other))
-    pairs = ((a, b) for a, b in zip_longest(*said) if a != b)
+    edit_logs = ([entry for entry in log if not isinstance(entry.command, LimitPlanners)] for log in (one, other))
+    pairs = ((a, b) for a, b in zip_longest(*edit_logs) if a != b)
     return min((entry.tick for pair in pairs for entry in pair if entry is not None), default=LAST_TICK)
 
 
@@ -153,9 +153,11 @@ class CommandLog:
         """
         later = [entry for entry in self.entries if not entry.is_scripted and entry.tick > after]
         begun = {entry.stroke for entry in self.entries if entry.stroke and entry.tick <= until}
-        gone = {entry.id for entry in later if entry.tick <= until or entry.stroke in begun} if until > after else set()
-        self.entries = [entry for entry in self.entries if entry.id not in gone]
-        return [entry.id for entry in later if entry.id in gone]
+        removed_ids = (
+            {entry.id for entry in later if entry.tick <= until or entry.stroke in begun} if until > after else set()
+        )
+        self.entries = [entry for entry in self.entries if entry.id not in removed_ids]
+        return [entry.id for entry in later if entry.id in removed_ids]
 
     # --- queries ----------------------------------------------------------------------------------
 
@@ -167,8 +169,8 @@ class CommandLog:
 
     def has_edit_commands_at(self, tick: int) -> bool:
         """Return whether an enabled command other than LimitPlanners is due at this tick."""
-        there = self.entries[index_after_tick(self.entries, tick - 1) : index_after_tick(self.entries, tick)]
-        return any(entry.is_enabled and not isinstance(entry.command, LimitPlanners) for entry in there)
+        entries = self.entries[index_after_tick(self.entries, tick - 1) : index_after_tick(self.entries, tick)]
+        return any(entry.is_enabled and not isinstance(entry.command, LimitPlanners) for entry in entries)
 
     def timed_commands_from(self, tick: int) -> list[tuple[int, Command]]:
         """Return the enabled commands from `tick` on, with their ticks."""
@@ -184,10 +186,10 @@ class CommandLog:
 
     def rejection_reasons(self, notes: Iterable[RunMessage]) -> dict[int, str]:
         """Return the reason for each rejected command by the id of its entry; `notes` are messages of the world."""
-        said: dict[int, list[str]] = {}
+        reasons: dict[int, list[str]] = {}
         for note in notes:
-            said.setdefault(id(note.command), []).append(note.text)
-        return {e.id: "; ".join(said[id(e.command)]) for e in self.entries if id(e.command) in said}
+            reasons.setdefault(id(note.command), []).append(note.text)
+        return {e.id: "; ".join(reasons[id(e.command)]) for e in self.entries if id(e.command) in reasons}
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
         """Return a timeline mark (tick, agent, kind) for each enabled command from tick `first` to `last` inclusive."""

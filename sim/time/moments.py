@@ -218,9 +218,9 @@ def _difference_of_commands(own: LogEntry | None, theirs: LogEntry | None) -> Br
 
 
 def _agent_differences(timeline: Timeline, other: Timeline, last: int) -> list[BranchDifference]:
-    apart = []
+    differences = []
     for agent in timeline.records.keys() & other.records.keys():
         found = first_agent_difference(timeline.records[agent], other.records[agent], last, in_cells_first=False)
         if found is not None:
-            apart.append(BranchDifference(found.tick, agent=agent, agent_difference=found))
-    return sorted(apart, key=lambda difference: (difference.tick, difference.agent))
+            differences.append(BranchDifference(found.tick, agent=agent, agent_difference=found))
+    return sorted(differences, key=lambda difference: (difference.tick, difference.agent))

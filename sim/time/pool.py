@@ -67,8 +67,8 @@ class StoredBuffers:
 class PartPool:
     """Store of memory parts with a fixed capacity, see the module docstring."""
 
-    def __init__(self, most_bytes: int) -> None:
-        slots = most_bytes // PART_BYTES + 2
+    def __init__(self, max_bytes: int) -> None:
+        slots = max_bytes // PART_BYTES + 2
         self.arrays = memory_parts.PartArrays(
             contents=untouched_zeros(slots * memory_parts.PART_WORDS, np.uint64).reshape(-1, memory_parts.PART_WORDS),
             slot_users=untouched_zeros(slots, np.int32),
@@ -94,7 +94,7 @@ class PartPool:
     def store_buffers(
         self,
         memories: BufferSet,
-        like: StoredBuffers | None = None,
+        base: StoredBuffers | None = None,
         touched: TouchedPages | None = None,
         pace: YieldFlag | None = None,
     ) -> StoredBuffers | None:
@@ -102,7 +102,7 @@ class PartPool:
 
         Args:
             memories: the buffers.
-            like: contents of an earlier keyframe; memory equal to them is not stored again.
+            base: contents of an earlier keyframe; memory equal to them is not stored again.
             touched: memory pages of the buffers that are in use; None: the system is asked for them now.
             pace: flag with which the kernel yields to other threads (sim/kernels/yield_flag.py); None: it never yields.
 
@@ -113,19 +113,19 @@ class PartPool:
         try:
             self._release_queued_blocks()
             return self._store_buffers(
-                memories, like, touched or TouchedPages(memories), never_yield_flag() if pace is None else pace
+                memories, base, touched or TouchedPages(memories), never_yield_flag() if pace is None else pace
             )
         finally:
             self._is_storing = False
 
     def _store_buffers(
-        self, memories: BufferSet, like: StoredBuffers | None, touched: TouchedPages, pace: YieldFlag
+        self, memories: BufferSet, base: StoredBuffers | None, touched: TouchedPages, pace: YieldFlag
     ) -> StoredBuffers | None:
-        blocks = _blocks_of_base(memories.sizes, like if like is not None and like.pool is self else None)
+        blocks = _blocks_of_base(memories.sizes, base if base is not None and base.pool is self else None)
         segments, room = as_plain_arrays(memories.memory_segments(touched)), memories.part_count
-        changed, places = np.empty(room, np.int32), np.empty(room, np.int64)
+        changed, addresses = np.empty(room, np.int32), np.empty(room, np.int64)
         if not memory_parts.store_keyframe(
-            self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places, pace
+            self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, addresses, pace
         ):
             return None
         return StoredBuffers(self, memories.sizes, blocks)
@@ -140,24 +140,24 @@ class PartPool:
 
 def _blocks_by_buffer(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
     """Split the block array of a keyframe into one array per buffer; `sizes` are the sizes of the buffers in bytes."""
-    ends = np.cumsum(blocks_per_buffer(sizes))
-    return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
+    block_ends = np.cumsum(blocks_per_buffer(sizes))
+    return np.split(blocks, block_ends[:-1].tolist()) if len(sizes) else []
 
 
-def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.NDArray[np.int32]:
-    """Return the table number of each block in the earlier keyframe `like`; 0 for the blocks of a new buffer.
+def _blocks_of_base(sizes: tuple[int, ...], base: StoredBuffers | None) -> npt.NDArray[np.int32]:
+    """Return the table number of each block in the earlier keyframe `base`; 0 for the blocks of a new buffer.
 
     Buffers of the two keyframes are matched by their index in the order in which the object graph of the world is
     traversed. An added or removed agent shifts the indices. A buffer counts as new if its size differs from the size of
     the buffer with the same index.
     """
     blocks = np.zeros(int(blocks_per_buffer(sizes).sum()), np.int32)
-    if like is None:
+    if base is None:
         return blocks
-    if like.sizes == sizes:
-        return like.blocks.copy()
+    if base.sizes == sizes:
+        return base.blocks.copy()
     pairs = zip(
-        _blocks_by_buffer(blocks, sizes), _blocks_by_buffer(like.blocks, like.sizes), sizes, like.sizes, strict=False
+        _blocks_by_buffer(blocks, sizes), _blocks_by_buffer(base.blocks, base.sizes), sizes, base.sizes, strict=False
     )
     for own, old, size, old_size in pairs:
         if size == old_size:
@@ -167,8 +167,8 @@ def _blocks_of_base(sizes: tuple[int, ...], like: StoredBuffers | None) -> npt.N
 
 def _split_buffer_into_words(memory: Bytes) -> tuple[Words, Words]:
     """Split a buffer into whole parts (1 KB) and a remainder padded to a whole part; return both as 64-bit words."""
-    whole = memory.size // PART_BYTES * PART_BYTES
-    rest = memory.size - whole
-    tail = np.zeros(PART_BYTES if rest else 0, np.uint8)
-    tail[:rest] = memory[whole:]
-    return memory[:whole].view(np.uint64), tail.view(np.uint64)
+    whole_size = memory.size // PART_BYTES * PART_BYTES
+    tail_size = memory.size - whole_size
+    tail = np.zeros(PART_BYTES if tail_size else 0, np.uint8)
+    tail[:tail_size] = memory[whole_size:]
+    return memory[:whole_size].view(np.uint64), tail.view(np.uint64)

@@ -188,14 +188,16 @@ class Timeline:
                 store may be used in another thread.
         """
         other = Timeline.__new__(Timeline)
-        shown = self.tick if tick is None else tick
+        shown_tick = self.tick if tick is None else tick
         self._wait_for_keyframe()
         track = (
-            self._track.fork(self.recorded_end) if store is None else self._track.fork_track_into_store(store, shown)
+            self._track.fork(self.recorded_end)
+            if store is None
+            else self._track.fork_track_into_store(store, shown_tick)
         )
         other._initialise_fields(self.build_world, track, self.log.copy())
         other.history, other.horizon = self.history.copy(), self.horizon
-        other.begin_seek(shown)
+        other.begin_seek(shown_tick)
         return other
 
     def close(self) -> None:
@@ -380,17 +382,17 @@ class Timeline:
         now, self._tick_before_edit = cursor.tick, 0
         if now < self.end and not keeps_later and self.on_future_lost:
             self.on_future_lost(self)
-        lost = [] if keeps_later else self.log.remove_user_commands(now, self.end)
+        removed_ids = [] if keeps_later else self.log.remove_user_commands(now, self.end)
         self._truncate_history(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
         self._apply_cursor_commands(cursor)
         entry = self.log.new_user_entry(now, command, stroke)
         self.log.add(entry)
-        if lost:
+        if removed_ids:
             cursor.world.replace_queued_commands(self.log.timed_commands_from(now + 1))
         cursor.world.submit(entry.command)
         self._apply_cursor_commands(cursor)
-        self._notify_entries_changed([entry], lost)
+        self._notify_entries_changed([entry], removed_ids)
         return entry
 
     # --- running ----------------------------------------------------------------------------------
@@ -409,10 +411,10 @@ class Timeline:
             if (passed or begins_with_keyframe) and cursor.are_due_changes_pending and self._is_keyframe_due(cursor):
                 self._take_keyframe(cursor)
             self._apply_cursor_commands(cursor)
-            left = min(work - (cursor.work - begin), KEYFRAME_SPACING / 2)
-            most = min(ticks - passed, max(1, int(left / cursor.rate)))
+            remaining_work = min(work - (cursor.work - begin), KEYFRAME_SPACING / 2)
+            max_ticks = min(ticks - passed, max(1, int(remaining_work / cursor.rate)))
             # Do not call World.advance after the end of the run: it would clear the data of the last tick on screen.
-            done = 0 if cursor.world.is_over else self._advance_segment(cursor, most)
+            done = 0 if cursor.world.is_over else self._advance_segment(cursor, max_ticks)
             if not done:
                 self._reset_horizon(cursor)
                 break
@@ -512,10 +514,10 @@ class Timeline:
 
     def _take_keyframe(self, cursor: _Cursor) -> None:
         cursor.last_keyframe_work = self._track.playhead_work = cursor.work
-        taking = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
+        snapshot = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
         frame = (
-            self.keyframe_store.finish_snapshot(taking, self._track.keyframe_at_or_before(cursor.tick))
-            if taking is not None
+            self.keyframe_store.finish_snapshot(snapshot, self._track.keyframe_at_or_before(cursor.tick))
+            if snapshot is not None
             else None
         )
         if frame is not None:
@@ -538,9 +540,9 @@ class Timeline:
             cursor.last_keyframe_work = self._track.playhead_work = cursor.work
             before = self._track.keyframe_at_or_before(cursor.tick)
             cursor.world.materialize_views()
-            taking = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
-            if taking is not None:
-                self._pending_keyframe = self.keyframe_store.finish_in_background(taking, before)
+            snapshot = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
+            if snapshot is not None:
+                self._pending_keyframe = self.keyframe_store.finish_in_background(snapshot, before)
 
     def _wait_for_keyframe(self) -> None:
         """Wait for the keyframe that another thread is saving, if any. Call it before the world changes."""
@@ -641,11 +643,11 @@ class Timeline:
         """Replay for about `work` microseconds; return whether the target or the end of the run is reached."""
         begin = cursor.work
         while cursor.tick < seek.target:
-            left = work - (cursor.work - begin)
-            if left <= 0:
+            remaining_work = work - (cursor.work - begin)
+            if remaining_work <= 0:
                 return False
             stop = seek.next_keyframe_stop(cursor.tick)
-            if not self._advance_cursor(cursor, stop - cursor.tick, left):
+            if not self._advance_cursor(cursor, stop - cursor.tick, remaining_work):
                 return True
             if cursor.tick == stop:
                 self._take_near_keyframe(cursor)
@@ -756,8 +758,8 @@ class Timeline:
             self._notify_entries_changed([entry], [])
 
     def delete(self, entry_id: int) -> None:
-        gone = self.log.entry(entry_id)
-        self._replace_log_entries([entry for entry in self.log.entries if entry is not gone], gone.tick)
+        deleted = self.log.entry(entry_id)
+        self._replace_log_entries([entry for entry in self.log.entries if entry is not deleted], deleted.tick)
         self._notify_entries_changed([], [entry_id])
 
     def replace_command_log(self, entries: Iterable[LogEntry]) -> None:
@@ -774,10 +776,10 @@ class Timeline:
             self._replace_log_entries(log_with_entry(self.log.entries, new), min(old.tick, new.tick))
             self._notify_entries_changed([new], [])
 
-    def _notify_entries_changed(self, altered: list[LogEntry], gone: list[int]) -> None:
+    def _notify_entries_changed(self, altered: list[LogEntry], removed_ids: list[int]) -> None:
         """Call `on_entries_changed` with the new or altered log entries and the ids of removed entries."""
         if self.on_entries_changed:
-            self.on_entries_changed(self, altered, gone)
+            self.on_entries_changed(self, altered, removed_ids)
 
     def _replace_log_entries(self, entries: list[LogEntry], tick: int) -> None:
         """Replace the log by entries that differ only from `tick` on, and start a seek to the present tick."""
@@ -823,11 +825,11 @@ class Timeline:
 
     def marks(self, first: int, last: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
         """Return the marks (MARK_DTYPE) of these kinds from tick `first` to `last` inclusive, sorted by tick."""
-        wanted = [int(kind) for kind in kinds]
+        kind_numbers = [int(kind) for kind in kinds]
         marks = self.history.marks.marks_between(first, last)
-        if len(set(wanted)) < len(MarkKind):
-            marks = marks[np.isin(marks["kind"], wanted)]
-        edits = self.log.marks(first, last) if MarkKind.EDIT in wanted else []
+        if len(set(kind_numbers)) < len(MarkKind):
+            marks = marks[np.isin(marks["kind"], kind_numbers)]
+        edits = self.log.marks(first, last) if MarkKind.EDIT in kind_numbers else []
         if not edits:
             return marks
         both = np.concatenate([np.array(edits, MARK_DTYPE), marks])
@@ -835,13 +837,13 @@ class Timeline:
 
     def next_mark_tick(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
         """Return the tick of the first mark after `tick`; None if there is none."""
-        found = self.marks(tick + 1, 1 << 30, kinds)
-        return int(found["tick"][0]) if found.size else None
+        marks = self.marks(tick + 1, 1 << 30, kinds)
+        return int(marks["tick"][0]) if marks.size else None
 
     def previous_mark_tick(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
         """Return the tick of the last mark before `tick`; None if there is none."""
-        found = self.marks(0, tick - 1, kinds)
-        return int(found["tick"][-1]) if found.size else None
+        marks = self.marks(0, tick - 1, kinds)
+        return int(marks["tick"][-1]) if marks.size else None
 
 
 def estimated_work_of_ticks(world: World, ticks: int, expansions: int) -> float:

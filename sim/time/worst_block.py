@@ -108,8 +108,8 @@ def _block_candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int
     cells: dict[int, None] = {}
     for agent in agents:
         record = timeline.records[agent]
-        ahead = record.rows[max(0, tick - record.joined) :]["cell"].tolist()
-        cells |= dict.fromkeys(ahead)
+        later_cells = record.rows[max(0, tick - record.joined) :]["cell"].tolist()
+        cells |= dict.fromkeys(later_cells)
     left_out = {world.goal, *(timeline.records[agent].cell_at(tick) for agent in agents)}
     return [BlockCandidate(_cell_name(world, cell), EditCells((cell,))) for cell in cells if cell not in left_out]
 
@@ -130,8 +130,8 @@ def _is_goal_move(command: Command) -> bool:
 class WorstBlockSearch:
     """Search in time slices for the cell or switch whose blocking costs one agent most."""
 
-    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[BlockTask], most_ticks: int = MAX_TICKS) -> None:
-        self.agent, self.most_ticks = agent, most_ticks
+    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[BlockTask], max_ticks: int = MAX_TICKS) -> None:
+        self.agent, self.most_ticks = agent, max_ticks
         self.tasks = sorted(tasks, key=lambda task: task[0])
         self.done, self.total = 0, len(self.tasks)
         self.baseline: SimulatedOutcome | None = None
