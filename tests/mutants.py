@@ -180,7 +180,7 @@ MUTANTS = (
     journal("tick, max(line.horizon, tick), None", "tick, tick, None"),
     journal("parent in self.branches else None", "parent in self.branches and not parent else None"),
     journal("deleted.parent if line.parent == number", "None if line.parent == number"),
-    selecting("and deed.tick <= self.session.tick]", "and deed.tick <= self.session.run.end]"),
+    selecting("and entry.tick <= self.session.tick", "and entry.tick <= self.session.run.end"),
     rewriting("self.log.remove_user_commands(now, self.end)", "self.log.remove_user_commands(now, self.recorded_end)"),
     rewriting("present = max(self.target, self._tick_before_edit)", "present = self.target"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
@@ -193,10 +193,10 @@ MUTANTS = (
     saving("session.unsaved.mark_unsaved()", "session.unsaved.mark_saved()"),
     session("        if was_unsaved:\n", "        if False:\n"),
     keeper("if previous is not None and len(self.left) < len(archived_runs):", "if previous is None:"),
-    undo("run.tree.replace_branch_links(wanted.groups)", "pass"),
-    undo("run.order_panels(wanted.order)", "pass"),
+    undo("run.tree.replace_branch_links(state_after.groups)", "pass"),
+    undo("run.order_panels(state_after.order)", "pass"),
     undo("entry.stroke_number = stroke if entry.is_stroke else 0", "entry.stroke_number = 0"),
-    undo("(*kept[0], *new, *kept[1])", "(*kept[0], *kept[1], *new)"),
+    undo("(*kept_parts[0], *new, *kept_parts[1])", "(*kept_parts[0], *kept_parts[1], *new)"),
     branches("branch.parent, branch.split_tick = state.parent, state.at\n", "pass\n"),
     # what is shown, and beginning again
     recorded("        self.truncation_count += 1\n", ""),
@@ -238,9 +238,9 @@ MUTANTS = (
     failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
     failures("            self._skips_left[code] -= 1\n", "            self._skips_left[code] = 0\n"),
     # selecting, switches, shrunk maps
-    selecting("letters[from_there] = grid.terrain_when_freed(from_there)", 'letters[from_there] = ord(".")'),
+    selecting("letters[source_cells] = grid.terrain_when_freed(source_cells)", 'letters[source_cells] = ord(".")'),
     selecting(
-        "letters[place.cells(grid)] = piece.map_letters_at(place, grid)", 'letters[place.cells(grid)] = ord("@")'
+        "letters[target.cells(grid)] = piece.map_letters_at(target, grid)", 'letters[target.cells(grid)] = ord("@")'
     ),
     selecting("if len(switches) >= MAX_SWITCHES else None", "if len(switches) > MAX_SWITCHES else None"),
     world("len(self.switches) < MAX_SWITCHES:", "len(self.switches) <= MAX_SWITCHES:"),

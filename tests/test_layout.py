@@ -61,7 +61,7 @@ def test_panels_have_minimum_size_in_smallest_window():
 
 
 def test_bare_layout_gives_panels_the_whole_window():
-    plan = lay_out_window((1600, 900), 1.0, 1, bare=True)
+    plan = lay_out_window((1600, 900), 1.0, 1, is_bare=True)
     assert plan.sidebar is None
     assert plan.panels[0].whole[2] > 1570 and plan.panels[0].whole[3] > 870
 

@@ -1159,7 +1159,7 @@ def test_nothing_is_drawn_outside_the_panel(zoom):
     everything = layers_with(*(k.key for k in LAYERS))
     edits = {cell: (stage.world.tick, cell % 2 == 0) for cell in range(0, 600, 7)}
     surface, _ = stage.draw(
-        camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, hand=ToolPreview((70, 71))
+        camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, tool_preview=ToolPreview((70, 71))
     )
     outside = np.ones((97 + 20, 75 + 10), np.bool_)
     outside[20:110, 10:80] = False
@@ -1301,7 +1301,7 @@ def test_edit_marks_of_tiny_cells_keep_the_map_visible():
 def test_hover_and_tool_preview_are_drawn():
     stage = make_scrubbing_stage()
     bare, _ = stage.draw(Camera(10.0), (300, 200), layers_with())
-    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, hand=ToolPreview((62, 63)))
+    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, tool_preview=ToolPreview((62, 63)))
     assert colour_at(shown, 10, 10) != colour_at(bare, 10, 10)
     for cell in (62, 63):
         x, y = stage.grid.xy(cell)

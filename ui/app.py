@@ -178,16 +178,16 @@ class App:
 
     def _flush_notifications(self) -> None:
         """Show the notifications queued by the session since the last frame, and clear the queue."""
-        window, told = self.window, self.session.user_messages
-        for text in told.until_next_edit:
+        window, messages = self.window, self.session.user_messages
+        for text in messages.until_next_edit:
             window.notify_until_next_edit(text)
-        told.until_next_edit.clear()
-        for text in told.persistent:
+        messages.until_next_edit.clear()
+        for text in messages.persistent:
             window.notify_user(text)
-        told.persistent.clear()
-        if told.alerts and window.dialogs.open_one is None:
-            window.dialogs.show_error(ConfigError(told.alerts), "Replay does not match the saved run")
-            told.alerts.clear()
+        messages.persistent.clear()
+        if messages.alerts and window.dialogs.open_one is None:
+            window.dialogs.show_error(ConfigError(messages.alerts), "Replay does not match the saved run")
+            messages.alerts.clear()
 
     def _notify_hidden_panels(self) -> None:
         """Notify the user if more panels than in the last frame do not fit into the window."""
@@ -285,9 +285,9 @@ class App:
         window, session = self.window, self.session
         if overlay.has_overlay(window.desk):
             return None
-        look = window.surface, window.desk.palette, window.desk.map_view.layout, window.dialogs.open_one
+        window_state = window.surface, window.desk.palette, window.desk.map_view.layout, window.dialogs.open_one
         activity = window.player.playback_state_text(), window.state.preparing
-        return look, activity, session.picture_generation, session.focused_key, len(session.run.panels)
+        return window_state, activity, session.picture_generation, session.focused_key, len(session.run.panels)
 
     def present_frame(self) -> None:
         """Copy the frame to the screen: the whole window after a full redraw, else only the redrawn rectangles."""

@@ -40,14 +40,16 @@ class KernelPreparation:
                 "ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
 
-    def missing_kinds(self, kinds: Iterable[str]) -> list[str]:
+    def missing_kinds(self, agent_kinds: Iterable[str]) -> list[str]:
         """Return those of the given agent kinds whose kernels are not compiled yet, and request them next."""
         if self._process is None:
             return []
         if self._process.poll() is not None:
             self.close()
             return []
-        return [kind for kind in dict.fromkeys(kinds) if has_agent_kernels(kind) and not self._is_kind_ready(kind)]
+        return [
+            kind for kind in dict.fromkeys(agent_kinds) if has_agent_kernels(kind) and not self._is_kind_ready(kind)
+        ]
 
     def _is_kind_ready(self, kind: str) -> bool:
         key = kernel_set_key(kind, watched=True)

@@ -51,19 +51,19 @@ class ErrorRecovery:
         self.is_on = True
         self.thread_faults.install_exception_hook()
 
-    def run(self, doing: str, do: Callable[..., object], *given: Any) -> None:
+    def run(self, doing: str, function: Callable[..., object], *args: Any) -> None:
         """Run one phase of a frame; catch and report its errors if recovery is on.
 
         Args:
             doing: Description of the phase for the report.
-            do: Function to call.
-            given: Arguments of the function.
+            function: Function to call.
+            args: Arguments of the function.
         """
         if not self.is_on:
-            do(*given)
+            function(*args)
             return
         try:
-            do(*given)
+            function(*args)
         except ConfigError as error:  # invalid user input that no dialog has reported, so it is no bug
             self.window.show_error(error)
         except Exception as error:

@@ -74,8 +74,8 @@ def open_window(settings: Settings) -> pygame.Surface:
     pygame.font.init()
     pygame.key.set_repeat(300, 40)
     desktop = pygame.display.get_desktop_sizes()[0]
-    room = desktop[0], desktop[1] - _DESKTOP_RESERVE_PX
-    size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
+    usable_size = desktop[0], desktop[1] - _DESKTOP_RESERVE_PX
+    size = tuple(min(a, b) for a, b in zip(settings.window_size, usable_size, strict=True))
     pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
     _set_minimum_window_size((min(MIN_WINDOW_SIZE[0], size[0]), min(MIN_WINDOW_SIZE[1], size[1])))
@@ -94,12 +94,12 @@ def _name_window_class() -> None:
             os.environ[variable] = WINDOW_CLASS
 
 
-def _set_minimum_window_size(least: tuple[int, int]) -> None:
+def _set_minimum_window_size(min_size: tuple[int, int]) -> None:
     """Ask the window manager for a minimum window size; it may ignore the request."""
     # from_display_module() is deprecated, but no other function returns the window of pygame.display.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        pygame.Window.from_display_module().minimum_size = least
+        pygame.Window.from_display_module().minimum_size = min_size
 
 
 @dataclass
@@ -163,10 +163,10 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
         middle=True,
     )
     if share is not None:
-        long, high = canvas.to_px(320), canvas.to_px(6)
-        left, top = (width - long) // 2, height // 2 + canvas.to_px(38)
-        canvas.fill_box((left, top, long, high), palette.surface, 3)
-        canvas.fill_box((left, top, max(high, round(long * share)), high), palette.accent, 3)
+        bar_width, bar_height = canvas.to_px(320), canvas.to_px(6)
+        left, top = (width - bar_width) // 2, height // 2 + canvas.to_px(38)
+        canvas.fill_box((left, top, bar_width, bar_height), palette.surface, 3)
+        canvas.fill_box((left, top, max(bar_height, round(bar_width * share)), bar_height), palette.accent, 3)
     pygame.display.flip()
 
 
@@ -180,12 +180,14 @@ def _compile_with_splash(window: pygame.Surface, settings: Settings, parts: Sequ
     canvas, progress = Canvas(), CompilationProgress()
     worker = threading.Thread(target=progress.compile_kernel_groups, args=(parts,), daemon=True)
     worker.start()
-    shown = None
+    shown_share = None
     while worker.is_alive():
         state = progress.text, progress.share
-        if state != shown or pygame.event.get(_REDRAW_EVENTS):  # more frequent drawing would slow down the compilation
+        if state != shown_share or pygame.event.get(
+            _REDRAW_EVENTS
+        ):  # more frequent drawing would slow down the compilation
             _draw_splash(window, canvas, settings, *state)
-            shown = state
+            shown_share = state
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
             raise SystemExit(0)
         worker.join(0.05)
@@ -194,11 +196,11 @@ def _compile_with_splash(window: pygame.Surface, settings: Settings, parts: Sequ
 
 
 def _compile_run_kernels(
-    window: pygame.Surface, settings: Settings, painter: PictureCompiler, kinds: Sequence[str]
+    window: pygame.Surface, settings: Settings, painter: PictureCompiler, agent_kinds: Sequence[str]
 ) -> None:
     """Compile the kernels that the first frames of a run with these kinds of agents call."""
-    painter.request_agent_kinds(kinds)
-    _compile_with_splash(window, settings, first_frame_kernel_sets(kinds))
+    painter.request_agent_kinds(agent_kinds)
+    _compile_with_splash(window, settings, first_frame_kernel_sets(agent_kinds))
     painter.stop_process()
 
 
@@ -228,9 +230,9 @@ def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Sce
 
 def agent_kinds_of_file(opened: "files.OpenedFile") -> list[str]:
     """Return the kinds of all agents of a run, also of those that join later, and `CROWD_KIND` if there are groups."""
-    joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
+    joining_kinds = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
     has_crowds = any(config.group for config in opened.scenario.agents)
-    return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD_KIND] if has_crowds else [])]
+    return [*(config.kind for config in opened.scenario.agents), *joining_kinds, *([CROWD_KIND] if has_crowds else [])]
 
 
 def open_first_file(path: Path | None) -> "files.OpenedFile":
@@ -250,13 +252,15 @@ def run_until_closed(path: Path | None = None) -> int:
     Raises:
         ConfigError: The window or the file cannot be opened.
     """
-    settings, complaint = load_settings()
+    settings, settings_problem = load_settings()
     surface = open_window(settings)  # opened before kernels are compiled, to show the splash screen meanwhile
     with _close_on_sigterm():
-        return _run_on_surface(surface, settings, path, complaint)
+        return _run_on_surface(surface, settings, path, settings_problem)
 
 
-def _run_on_surface(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
+def _run_on_surface(
+    surface: pygame.Surface, settings: Settings, path: Path | None, settings_problem: str | None
+) -> int:
     """Open the first file, run the main loop, and shut down cleanly; return the exit code."""
     try:
         opened, path, stopped = _open_first_run(surface, settings, path)
@@ -265,8 +269,10 @@ def _run_on_surface(surface: pygame.Surface, settings: Settings, path: Path | No
         cancel_all_jobs()
         raise
     app = App(Session(opened.scenario), settings, surface)
-    _begin_session(app, opened, path, stopped or complaint)
-    kept_settings = SettingsAutosave(settings, app.window.copy_window_state_to_settings, say=app.window.notify_user)
+    _begin_session(app, opened, path, stopped or settings_problem)
+    kept_settings = SettingsAutosave(
+        settings, app.window.copy_window_state_to_settings, notify_user=app.window.notify_user
+    )
     try:
         _run_main_loop(app, kept_settings)
     except Exception as error:
@@ -326,21 +332,21 @@ def _open_first_run(
     return opened, path, stopped
 
 
-def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, complaint: str | None) -> None:
+def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, settings_problem: str | None) -> None:
     """Prepare the opened run for the main loop: apply the file, offer unsaved work, start journal and compilation.
 
     Args:
         app: Window with the opened run.
         opened: Content of the opened file.
         path: File that was opened; None: an example, which is played at once with explanatory notes.
-        complaint: Message to show; None or "": no message.
+        settings_problem: Message to show; None or "": no message.
     """
     window, settings = app.window, app.window.settings
     window.document_opener.apply_opened_parts(opened)
     window.document_opener.own_agents.add_named_agents()
     app.session.path = path
-    if complaint:
-        window.notify_user(complaint)
+    if settings_problem:
+        window.notify_user(settings_problem)
     window.document_opener.offer_crashed_session()
     window.recording.offer_interrupted_recordings(is_busy=window.dialogs.open_one is not None)
     app.autosave_journal = AutosaveJournal(app.session)

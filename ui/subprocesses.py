@@ -30,20 +30,20 @@ def detached_popen_options(platform: str = sys.platform, *, is_idle: bool = Fals
 
 
 def start_detached_module(
-    module: str, *words: str, is_idle: bool = False, variables: Mapping[str, str] = NO_VARIABLES, **pipes: Any
+    module: str, *arguments: str, is_idle: bool = False, variables: Mapping[str, str] = NO_VARIABLES, **pipes: Any
 ) -> "subprocess.Popen[bytes]":
     """Start `python -m module` as a detached subprocess with the same folders and caches as this program.
 
     Args:
         module: Dotted name of the module.
-        words: Command-line arguments.
+        arguments: Command-line arguments.
         is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess has to
             lower its priority itself.
         variables: Further environment variables, added to the environment of this program.
         pipes: `stdin`, `stdout` and `stderr` of `subprocess.Popen`.
     """
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1", **variables}
-    command = [sys.executable, "-m", module, *words]
+    command = [sys.executable, "-m", module, *arguments]
     return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes, **detached_popen_options(is_idle=is_idle))
 
 

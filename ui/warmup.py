@@ -61,25 +61,25 @@ def _compile_timeline_kernels() -> None:
 TIMELINE_PART = KernelSet("time", "the timeline", _compile_timeline_kernels)
 
 
-def first_picture_kernel_sets(kinds: Iterable[str]) -> list[KernelSet]:
+def first_picture_kernel_sets(agent_kinds: Iterable[str]) -> list[KernelSet]:
     """Return the groups of drawing kernels that the first frame of a run with these agents needs."""
-    kinds = list(kinds)
-    learns = any(SPECS_BY_KEY[kind].keeps_h for kind in kinds if kind in SPECS_BY_KEY)
+    agent_kinds = list(agent_kinds)
+    learns = any(SPECS_BY_KEY[kind].keeps_h for kind in agent_kinds if kind in SPECS_BY_KEY)
     return [
         FIRST_PICTURE_PART,
         *([LEARNERS_PICTURE_PART] if learns else []),
-        *([CROWD_PICTURE_PART] if CROWD_KIND in kinds else []),
+        *([CROWD_PICTURE_PART] if CROWD_KIND in agent_kinds else []),
     ]
 
 
-def first_frame_kernel_sets(kinds: Iterable[str]) -> list[KernelSet]:
+def first_frame_kernel_sets(agent_kinds: Iterable[str]) -> list[KernelSet]:
     """Return all groups of kernels that a run with these agents needs for its first frames."""
-    kinds = list(kinds)
+    agent_kinds = list(agent_kinds)
     return [
         world_kernel_set(),
         TIMELINE_PART,
-        *agent_kernel_sets(kinds, watched=True),
-        *first_picture_kernel_sets(kinds),
+        *agent_kernel_sets(agent_kinds, watched=True),
+        *first_picture_kernel_sets(agent_kinds),
     ]
 
 
@@ -94,15 +94,15 @@ class PictureCompiler:
         self._process: subprocess.Popen[bytes] | None = None
         self._start_process_if_useful(())
 
-    def request_agent_kinds(self, kinds: Iterable[str]) -> None:
+    def request_agent_kinds(self, agent_kinds: Iterable[str]) -> None:
         """Send the subprocess the kinds of the opened run's agents, after starting it if it is not running yet."""
-        kinds = list(kinds)
+        agent_kinds = list(agent_kinds)
         if self._process is None:
-            self._start_process_if_useful(kinds)
+            self._start_process_if_useful(agent_kinds)
         if self._process is None or self._process.stdin is None:
             return
         with suppress(OSError):  # if the subprocess has ended, this process compiles the missing kernels itself
-            self._process.stdin.write(" ".join(kinds).encode() + b"\n")
+            self._process.stdin.write(" ".join(agent_kinds).encode() + b"\n")
             self._process.stdin.close()
 
     def stop_process(self) -> None:
@@ -112,10 +112,10 @@ class PictureCompiler:
         self._process.communicate()  # wait for the end of the subprocess, and close the pipe to it
         self._process = None
 
-    def _start_process_if_useful(self, kinds: Sequence[str]) -> None:
+    def _start_process_if_useful(self, agent_kinds: Sequence[str]) -> None:
         """Start the subprocess if drawing kernels are missing, and so are other kernels for this process to compile."""
-        missing = [part.key for part in first_frame_kernel_sets(kinds) if not is_kernel_set_compiled(part.key)]
-        pictures = [part.key for part in first_picture_kernel_sets(kinds) if part.key in missing]
+        missing = [part.key for part in first_frame_kernel_sets(agent_kinds) if not is_kernel_set_compiled(part.key)]
+        pictures = [part.key for part in first_picture_kernel_sets(agent_kinds) if part.key in missing]
         if pictures and len(missing) > len(pictures):
             self._process = subprocesses.start_detached_module(
                 *("ui.warmup", "pictures"),
@@ -126,14 +126,14 @@ class PictureCompiler:
             )
 
 
-def compile_picture_kernels(wanted: TextIO) -> None:
-    """Compile the drawing kernels that every run needs, then those for the agent kinds read from `wanted`.
+def compile_picture_kernels(kind_stream: TextIO) -> None:
+    """Compile the drawing kernels that every run needs, then those for the agent kinds read from `kind_stream`.
 
     Args:
-        wanted: Stream with one line of agent kinds, separated by spaces.
+        kind_stream: Stream with one line of agent kinds, separated by spaces.
     """
     compile_missing_sets(first_picture_kernel_sets(()))
-    compile_missing_sets(first_picture_kernel_sets(wanted.readline().split()))
+    compile_missing_sets(first_picture_kernel_sets(kind_stream.readline().split()))
 
 
 def all_kernel_sets() -> list[KernelSet]:
@@ -153,30 +153,30 @@ def is_everything_compiled() -> bool:
     return all(is_kernel_set_compiled(part.key) for part in all_kernel_sets())
 
 
-def compile_kernels_in_background(wanted: TextIO) -> None:
-    """Compile all missing groups of kernels, first those whose keys arrive on `wanted`; stop when it is closed.
+def compile_kernels_in_background(key_stream: TextIO) -> None:
+    """Compile all missing groups of kernels, first those whose keys arrive on `key_stream`; stop when it is closed.
 
     Args:
-        wanted: Stream with one key in each line, such as standard input.
+        key_stream: Stream with one key in each line, such as standard input.
     """
-    asked: SimpleQueue[str | None] = SimpleQueue()
-    threading.Thread(target=_read_requested_keys, args=(wanted, asked), daemon=True).start()
+    requested_keys: SimpleQueue[str | None] = SimpleQueue()
+    threading.Thread(target=_read_requested_keys, args=(key_stream, requested_keys), daemon=True).start()
     missing = {part.key: part for part in all_kernel_sets() if not is_kernel_set_compiled(part.key)}
     while missing:
         key = next(iter(missing))
         try:
-            while (asked_for := asked.get_nowait()) is not None:
-                key = asked_for if asked_for in missing else key
+            while (requested_key := requested_keys.get_nowait()) is not None:
+                key = requested_key if requested_key in missing else key
             return
         except Empty:
             compile_missing_sets([missing.pop(key)])
 
 
-def _read_requested_keys(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
-    """Put each key that is read from the stream `wanted` into a queue, and None when the stream is closed."""
-    for line in wanted:
-        asked.put(line.strip())
-    asked.put(None)
+def _read_requested_keys(key_stream: TextIO, requested_keys: "SimpleQueue[str | None]") -> None:
+    """Put each key that is read from the stream `key_stream` into a queue, and None when the stream is closed."""
+    for line in key_stream:
+        requested_keys.put(line.strip())
+    requested_keys.put(None)
 
 
 if __name__ == "__main__":

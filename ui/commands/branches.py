@@ -15,10 +15,10 @@ command = CommandTopic("Branches")
 
 @command("B", "Create a branch at the current tick", mode=RUN_MODE, name="branch")
 def create_branch(window: AppContext) -> None:
-    made = branching.create_branch_at_current_tick(window.session)
+    branch = branching.create_branch_at_current_tick(window.session)
     window.settings.sidebar_tab = "time"
     window.notify_until_next_edit(
-        f'The branch "{made.name}" begins at tick {made.at:,}. Edits apply to the focused branch.'
+        f'The branch "{branch.name}" begins at tick {branch.at:,}. Edits apply to the focused branch.'
     )
 
 

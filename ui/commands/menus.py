@@ -21,30 +21,32 @@ Position = tuple[int, int]  # x and y in the window, in pixels
 def context_menu_at(window: AppContext, position: Position) -> Menu | None:
     """Return the context menu for a position in the window; None if there is no menu for it."""
     region = window.canvas.hit_test(position)
-    kind, _, rest = region.id.partition(":") if region is not None else ("", "", "")  # ids such as "switch:NAME"
+    kind, _, suffix = region.id.partition(":") if region is not None else ("", "", "")  # ids such as "switch:NAME"
     if kind in ("switch", "bridge"):
-        return switch_context_menu(window, rest.partition(":")[2] if kind == "bridge" else rest, position)
-    found = window.map_view.panel_at(position)
-    if found is not None:
-        return cell_context_menu(window, found[0], window.map_view.map_cell_at(*found, position), position)
+        return switch_context_menu(window, suffix.partition(":")[2] if kind == "bridge" else suffix, position)
+    panel_with_boxes = window.map_view.panel_at(position)
+    if panel_with_boxes is not None:
+        return cell_context_menu(
+            window, panel_with_boxes[0], window.map_view.map_cell_at(*panel_with_boxes, position), position
+        )
     for panel, boxes in window.map_view.panels_with_boxes():
         if box_contains_position(boxes.header, position) or box_contains_position(boxes.hud, position):
             return agent_context_menu(window, panel, position)
     if kind in ("scrubber", "mark"):
         return time_line_context_menu(window, position)
     if kind in ("deed", "deed_text"):
-        number = int(rest.split(":")[0])
-        deed = next((deed for deed in script.script_entries(window.session.run) if deed.id == number), None)
-        return script_entry_context_menu(window, deed, position) if deed is not None else None
+        entry_id = int(suffix.split(":")[0])
+        entry = next((entry for entry in script.script_entries(window.session.run) if entry.id == entry_id), None)
+        return script_entry_context_menu(window, entry, position) if entry is not None else None
     return Menu("Charts", [_command_menu_item(window, "save_charts")], position) if kind == "chart" else None
 
 
 def context_menu_for_menu_key(window: AppContext) -> Menu | None:
     """Return the context menu that the menu key opens: of the cell at the cell cursor, else of the focused agent."""
-    found = window.map_view.panel_with_key(window.session.focused_key)
-    if found is None:
+    panel_with_boxes = window.map_view.panel_with_key(window.session.focused_key)
+    if panel_with_boxes is None:
         return None
-    panel, boxes = found
+    panel, boxes = panel_with_boxes
     if window.state.cursor is None:
         return agent_context_menu(window, panel, (boxes.header[0], boxes.header[1] + boxes.header[3]))
     x, y = window.map_view.camera_of_panel(panel.key, boxes).map_to_px(*window.state.cursor)
@@ -186,14 +188,14 @@ def time_line_context_menu(window: AppContext, position: Position) -> Menu:
     return Menu(f"Tick {tick:,}", items, position)
 
 
-def script_entry_context_menu(window: AppContext, deed: ScriptEntry, position: Position) -> Menu:
+def script_entry_context_menu(window: AppContext, entry: ScriptEntry, position: Position) -> Menu:
     session = window.session
     items = [
-        MenuItem("Go to its tick", partial(window.player.seek, deed.tick)),
-        MenuItem("Disable" if deed.is_enabled else "Enable", partial(script.toggle_script_entry, session, deed)),
-        MenuItem("Move ten ticks earlier", partial(script.move_script_entry, session, deed, -10)),
-        MenuItem("Move ten ticks later", partial(script.move_script_entry, session, deed, 10)),
-        MenuItem("Duplicate ten ticks later", partial(script.duplicate_script_entry, session, deed)),
-        MenuItem("Delete", partial(script.delete_script_entry, session, deed)),
+        MenuItem("Go to its tick", partial(window.player.seek, entry.tick)),
+        MenuItem("Disable" if entry.is_enabled else "Enable", partial(script.toggle_script_entry, session, entry)),
+        MenuItem("Move ten ticks earlier", partial(script.move_script_entry, session, entry, -10)),
+        MenuItem("Move ten ticks later", partial(script.move_script_entry, session, entry, 10)),
+        MenuItem("Duplicate ten ticks later", partial(script.duplicate_script_entry, session, entry)),
+        MenuItem("Delete", partial(script.delete_script_entry, session, entry)),
     ]
-    return Menu(deed.command.describe_change(RunNames(session.run.timeline)), items, position)
+    return Menu(entry.command.describe_change(RunNames(session.run.timeline)), items, position)

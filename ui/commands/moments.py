@@ -18,11 +18,11 @@ def open_moment_list(window: AppContext) -> None:
 
 @command("Alt+D", "Go to the first difference between panels A and B", name="first_difference")
 def seek_to_first_difference(window: AppContext) -> None:
-    found = first_difference_moment(window.session)
-    if found is None:
+    moment = first_difference_moment(window.session)
+    if moment is None:
         window.notify_user("The compared panels do not differ in any recorded tick")
     else:
-        _seek_to_moment(window, found)
+        _seek_to_moment(window, moment)
 
 
 def _seek_to_moment(window: AppContext, moment: Moment) -> None:

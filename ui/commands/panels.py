@@ -47,12 +47,20 @@ def focus_previous_panel(window: AppContext) -> None:
 
 def _focused_header_box_callback(window: AppContext) -> RectCallback:
     """Return a callback that returns the header rectangle of the focused panel, or None if the panel is not shown."""
-    return lambda: found[1].header if (found := window.map_view.panel_with_key(window.session.focused_key)) else None
+    return lambda: (
+        panel_with_boxes[1].header
+        if (panel_with_boxes := window.map_view.panel_with_key(window.session.focused_key))
+        else None
+    )
 
 
 def _focused_panel_box_callback(window: AppContext) -> RectCallback:
     """Return a callback that returns the rectangle of the focused panel, or None if the panel is not shown."""
-    return lambda: found[1].whole if (found := window.map_view.panel_with_key(window.session.focused_key)) else None
+    return lambda: (
+        panel_with_boxes[1].whole
+        if (panel_with_boxes := window.map_view.panel_with_key(window.session.focused_key))
+        else None
+    )
 
 
 @command("Alt+Shift+N", "Rename the focused agent")

@@ -38,19 +38,21 @@ def save_picture_of_window(window: AppContext) -> None:
 
 @command("Shift+F12", "Save a picture of the focused panel (PNG)", name="picture_panel")
 def save_picture_of_panel(window: AppContext) -> None:
-    _save_picture_and_notify(window, lambda dressing: pictures.save_panel_picture(dressing, window.session.focused_key))
+    _save_picture_and_notify(
+        window, lambda overrides: pictures.save_panel_picture(overrides, window.session.focused_key)
+    )
 
 
 @command("Ctrl+F12", "Save a picture of the focused panel, four times as large (PNG)", name="picture_large")
 def save_large_picture_of_panel(window: AppContext) -> None:
     _save_picture_and_notify(
-        window, lambda dressing: pictures.save_panel_picture(dressing, window.session.focused_key, scale=4)
+        window, lambda overrides: pictures.save_panel_picture(overrides, window.session.focused_key, scale=4)
     )
 
 
 @command("Alt+F12", "Save a picture of the focused panel (SVG)", name="picture_svg")
 def save_svg_of_panel(window: AppContext) -> None:
-    _save_picture_and_notify(window, lambda dressing: pictures.save_panel_svg(dressing, window.session.focused_key))
+    _save_picture_and_notify(window, lambda overrides: pictures.save_panel_svg(overrides, window.session.focused_key))
 
 
 def _mark_export_limit(window: AppContext, name: str, text: str) -> None:

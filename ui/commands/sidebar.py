@@ -65,6 +65,6 @@ def save_charts(window: AppContext) -> None:
         window.notify_user(f"Saved {path.name}")
 
     answers = [(suffix[1:].upper(), partial(ask, suffix), "main" * (suffix == ".svg")) for suffix in SUFFIXES]
-    until = f" up to tick {window.session.tick:,}" if window.session.tick < window.session.run.recorded_end else ""
-    text = f"All charts of the sidebar{until}: SVG for papers, PNG for slides, CSV with every value."
+    range_text = f" up to tick {window.session.tick:,}" if window.session.tick < window.session.run.recorded_end else ""
+    text = f"All charts of the sidebar{range_text}: SVG for papers, PNG for slides, CSV with every value."
     window.show_dialog(QuestionDialog(window.dialogs, "Save the charts", text, answers))

@@ -74,8 +74,8 @@ class AppContext:
             LayerState(dict(settings.layers), settings.heat),
             self.cameras,
             first=lambda: self.session.panel_index(self.session.focused_key),
-            chosen=self._panels_to_draw,
-            places=self._layout_for_panels,
+            panels_to_show=self._panels_to_draw,
+            layout_of_panels=self._layout_for_panels,
         )
 
     def _layout_for_panels(self, count: int) -> Layout:
@@ -91,9 +91,9 @@ class AppContext:
         panels = self.session.run.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
-        shown = self.state.lesson.shown_panel_keys(self.session) if self.state.lesson is not None else None
-        if shown is not None:
-            return tuple(panel for panel in panels if panel.key in shown)[:MAX_PANELS]
+        lesson_keys = self.state.lesson.shown_panel_keys(self.session) if self.state.lesson is not None else None
+        if lesson_keys is not None:
+            return tuple(panel for panel in panels if panel.key in lesson_keys)[:MAX_PANELS]
         return self.session.panels_that_fit
 
     # --- commands, dialogs, messages --------------------------------------------------------------
@@ -118,16 +118,16 @@ class AppContext:
         """Show a message about the current run, at most until the user's next edit, undo or redo."""
         self.desk.show_message_until_edit(text)
 
-    def notify_if_too_narrow(self, what: str = "the sidebar") -> None:
+    def notify_if_too_narrow(self, part: str = "the sidebar") -> None:
         """Notify the user if the sidebar is switched on but the window is too narrow for it at this text size.
 
         Args:
-            what: Name, in the message, of what the user cannot see.
+            part: Name, in the message, of what the user cannot see.
         """
         if self.settings.shows_sidebar and not self.state.is_bare and self.map_view.layout.sidebar is None:
             key = self.desk.shortcut_of_command("ui_smaller") if self.map_view.scale > adjust.UI_SCALES[0] else ""
             advice = f". {key} reduces it" if key else ""
-            self.notify_user(f"The window is too narrow for {what} at this text size{advice}")
+            self.notify_user(f"The window is too narrow for {part} at this text size{advice}")
 
     def show_dialog(self, dialog: Dialog) -> None:
         self.dialogs.open_dialog(dialog)
@@ -195,8 +195,8 @@ class AppContext:
             self.settings.window_size = self.surface.get_size()
         with warnings.catch_warnings():  # from_display_module() is deprecated, but has no replacement
             warnings.simplefilter("ignore", DeprecationWarning)
-            shown = pygame.Window.from_display_module()
-        shown.set_windowed() if self._is_full_screen else shown.set_fullscreen(desktop=True)
+            os_window = pygame.Window.from_display_module()
+        os_window.set_windowed() if self._is_full_screen else os_window.set_fullscreen(desktop=True)
         self.on_window_resized(pygame.display.get_surface() or self.surface)
 
     def apply_settings(self) -> None:
@@ -237,24 +237,24 @@ class AppContext:
 
     def change_camera_of_panel(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
         """Replace the camera of a panel by `change(camera_of_panel)`; do nothing if the panel is not shown."""
-        found = self.map_view.panel_with_key(key)
-        if found is not None:
-            boxes = found[1]
+        panel_with_boxes = self.map_view.panel_with_key(key)
+        if panel_with_boxes is not None:
+            boxes = panel_with_boxes[1]
             camera = change(self.map_view.camera_of_panel(key, boxes))
             self.cameras.set_camera_of_panel(key, camera, (boxes.map[2], boxes.map[3]), self.map_view.map_size)
 
     def zoom(self, factor: float) -> None:
         """Zoom the focused panel about its centre."""
-        found = self.map_view.panel_with_key(self.session.focused_key)
-        if found:
-            width, height = found[1].map[2:]
+        panel_with_boxes = self.map_view.panel_with_key(self.session.focused_key)
+        if panel_with_boxes:
+            width, height = panel_with_boxes[1].map[2:]
             self.change_camera_of_panel(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
     def centre_panel_on(self, key: PanelKey, x: float, y: float) -> None:
         """Centre a panel on a point of the map; keep the zoom."""
-        found = self.map_view.panel_with_key(key)
-        if found:
-            width, height = found[1].map[2:]
+        panel_with_boxes = self.map_view.panel_with_key(key)
+        if panel_with_boxes:
+            width, height = panel_with_boxes[1].map[2:]
             self.change_camera_of_panel(key, lambda c: c.centred_on(x, y, width, height))
 
     def pan_focused_panel(self, dx_px: int, dy_px: int) -> None:

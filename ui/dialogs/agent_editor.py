@@ -44,21 +44,23 @@ class AgentEditor(FormDialog):
     size = (364, 2000)  # width and maximum height in design units; the window limits the height
     command = "edit_agent"
 
-    def __init__(self, host: DialogHost, panel: PanelKey | None, where: RectCallback = no_rect_to_keep_visible) -> None:
+    def __init__(
+        self, host: DialogHost, panel: PanelKey | None, panel_rect: RectCallback = no_rect_to_keep_visible
+    ) -> None:
         """Open the editor of an agent.
 
         Args:
             host: Window of the dialog.
             panel: Panel of the agent to edit; None to add a new agent.
-            where: Callback that returns the rectangle of that panel, which the dialog should not cover.
+            panel_rect: Callback that returns the rectangle of that panel, which the dialog should not cover.
         """
-        self.panel_key, self.panel_rect_callback = panel, where
+        self.panel_key, self.panel_rect_callback = panel, panel_rect
         self.is_new = panel is None
         walker = self._walker_of_host(host)
-        like = walker or host.session.focused_walker
-        self.kind = like.spec.key if like else SPECS[0].key
-        self.values: dict[str, Value] = dict(like.params) if like else {}
-        self.own_budget: int | None = like.budget if like else None
+        template = walker or host.session.focused_walker
+        self.kind = template.spec.key if template else SPECS[0].key
+        self.values: dict[str, Value] = dict(template.params) if template else {}
+        self.own_budget: int | None = template.budget if template else None
         self._kind_debounce_s: float | None = None  # seconds until the agent is replaced; None if no change is pending
         self._panel_index = host.session.panel_index(panel) if panel is not None else 0
         self._generation = host.session.picture_generation
@@ -72,13 +74,13 @@ class AgentEditor(FormDialog):
         If the rectangle must cover a part of the panel, and would cover less at the left of the window, return a
         rectangle at the left.
         """
-        card, about = super()._card_rect(), pygame.Rect(self.panel_rect_callback() or (0, 0, 0, 0))
-        if about.right < card.right - self.to_px(SIDEBAR_WIDTH):
-            beside = max(card.left, about.right + self.to_px(PANEL_GAP))
-            card.width, card.left = card.right - beside, beside
-        covered = card.clip(about).width
-        left = card.move(self.to_px(PANEL_GAP) - card.left, 0)
-        return left if left.clip(about).width < covered else card
+        card, panel_rect = super()._card_rect(), pygame.Rect(self.panel_rect_callback() or (0, 0, 0, 0))
+        if panel_rect.right < card.right - self.to_px(SIDEBAR_WIDTH):
+            left_edge = max(card.left, panel_rect.right + self.to_px(PANEL_GAP))
+            card.width, card.left = card.right - left_edge, left_edge
+        covered = card.clip(panel_rect).width
+        card_at_left = card.move(self.to_px(PANEL_GAP) - card.left, 0)
+        return card_at_left if card_at_left.clip(panel_rect).width < covered else card
 
     def _walker_of_host(self, host: DialogHost) -> Walker | None:
         return host.session.run.walker(self.panel_key) if self.panel_key is not None else None
@@ -101,13 +103,13 @@ class AgentEditor(FormDialog):
     def build_controls(self) -> None:
         area = self.area
         summary = self.to_px(_SUMMARY_HEIGHT) if area.height >= self.to_px(_MIN_HEIGHT_WITH_SUMMARY) else 0
-        kinds = cut_strip_from_top(
+        list_rect = cut_strip_from_top(
             area, self.to_px(ROW_HEIGHT) * self._visible_algorithm_count(area.height - summary), self.to_px(10)
         )
-        place = [spec.key for spec in SPECS].index(self.kind)
+        index = [spec.key for spec in SPECS].index(self.kind)
         columns = [ListColumn(), ListColumn(width=120, align="right", colour_name="dim")]
         items = [ListRow((spec.name, spec.family), spec.key) for spec in SPECS]
-        self.rows = RowList(self, kinds, columns, items, place=place, selected=self._on_algorithm_selected)
+        self.rows = RowList(self, list_rect, columns, items, index=index, selected=self._on_algorithm_selected)
         self.about: ProblemNote | None = None
         if summary:
             self.about = ProblemNote(
@@ -116,13 +118,13 @@ class AgentEditor(FormDialog):
         self.form_rect = area
         self._build_form()
 
-    def _visible_algorithm_count(self, room: int) -> int:
+    def _visible_algorithm_count(self, height: int) -> int:
         """Return the number of algorithms that fit into the list without scrolling.
 
         Args:
-            room: Height of the list and the form together, in pixels.
+            height: Height of the list and the form together, in pixels.
         """
-        return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.to_px(ROW_HEIGHT)))
+        return min(len(SPECS), max(_MIN_LISTED, int(height * _LIST_SHARE) // self.to_px(ROW_HEIGHT)))
 
     def _build_form(self) -> None:
         values = {p.name: self.values.get(p.name, p.default) for p in self.chosen_agent_spec.params}
@@ -142,16 +144,16 @@ class AgentEditor(FormDialog):
 
     def _rebuild_form(self) -> None:
         """Recreate the form, because its rows change with the algorithm and with the switch for an own budget."""
-        here = self.focused_control
-        kept = (self.rows, self.about)
-        name = here.name if here else ""
+        focused = self.focused_control
+        kept_controls = (self.rows, self.about)
+        name = focused.name if focused else ""
         for control in self.controls:
-            if control not in kept:
+            if control not in kept_controls:
                 control.kill()
         self.form.kill()
         self._build_form()
-        same = next((c for c in self.controls if name and c.name == name), self.rows)
-        self._focused_index = self.controls.index(same)
+        same_control = next((c for c in self.controls if name and c.name == name), self.rows)
+        self._focused_index = self.controls.index(same_control)
         self._apply_focus()
         self.note.repaint()
 
@@ -200,12 +202,12 @@ class AgentEditor(FormDialog):
         if walker is None or self._kind_debounce_s is not None:
             self._check_entered_config()
             return
-        session, said = self.host.session, len(self.host.session.user_messages.until_next_edit)
+        session, message_count = self.host.session, len(self.host.session.user_messages.until_next_edit)
         agent_edits.set_agent_param(
-            session, self._edited_panel_key, name, value, partial(self._show_change_result, name, value, said)
+            session, self._edited_panel_key, name, value, partial(self._show_change_result, name, value, message_count)
         )
 
-    def _show_change_result(self, name: str, value: Value, said: int) -> None:
+    def _show_change_result(self, name: str, value: Value, message_count: int) -> None:
         """Handle the result of a changed parameter: if the change was refused, restore the old value and show why.
 
         If another dialog has replaced the editor meanwhile, reopen the editor.
@@ -215,19 +217,19 @@ class AgentEditor(FormDialog):
             self.host.run("edit_agent")
         elif walker is not None and walker.params[name] != value:
             self.values[name] = walker.params[name]
-            self._show_refusal_reason(name, walker.params[name], self._take_messages_since(said))
+            self._show_refusal_reason(name, walker.params[name], self._take_messages_since(message_count))
 
     def _apply_entered_budget(self) -> None:
         walker = self.walker
         if walker is None or self._kind_debounce_s is not None:
             self._check_entered_config()
             return
-        session, said = self.host.session, len(self.host.session.user_messages.until_next_edit)
+        session, message_count = self.host.session, len(self.host.session.user_messages.until_next_edit)
         if walker.budget != self.own_budget:
             agent_edits.set_agent_budget(session, self._edited_panel_key, self.own_budget)
         if walker.budget != self.own_budget:
             self.own_budget = walker.budget
-            problem = self._take_messages_since(said)
+            problem = self._take_messages_since(message_count)
             if walker.budget is None:
                 self.show_problem(problem)
             else:
@@ -238,14 +240,14 @@ class AgentEditor(FormDialog):
         if not self.form.refuse_value(name, value, problem):
             self.show_problem(problem)
 
-    def _take_messages_since(self, said: int) -> str:
-        """Take the messages from index `said` on out of the session's queue, and return them as one text.
+    def _take_messages_since(self, message_count: int) -> str:
+        """Take the messages from index `message_count` on out of the session's queue, and return them as one text.
 
         They are shown in this dialog instead of over the maps.
         """
         messages = self.host.session.user_messages.until_next_edit
-        problem = " ".join(messages[said:]) or "The change was refused"
-        del messages[said:]
+        problem = " ".join(messages[message_count:]) or "The change was refused"
+        del messages[message_count:]
         return problem
 
     def _entered_config(self) -> AgentConfig:
@@ -344,7 +346,7 @@ class AgentEditor(FormDialog):
         if walker.spec.key != self.kind:
             self.kind = walker.spec.key
             self.values, self.own_budget = dict(walker.params), walker.budget
-            self.rows.select([spec.key for spec in SPECS].index(self.kind), tells=False)
+            self.rows.select([spec.key for spec in SPECS].index(self.kind), notifies=False)
             self._rebuild_form()
         elif walker.budget != self.own_budget:
             self.own_budget = walker.budget

@@ -63,9 +63,9 @@ class CommandPalette(Dialog):
 def matching_commands(table: CommandTable, query: str) -> list[UiCommand]:
     """Return the commands whose help, group, keys or id contain all words of a query, best matches first."""
     words = query.lower().split()
-    listed = [c for c in table if c.id not in _UNLISTED_COMMANDS]
-    hits = [c for c in listed if all(word in _searchable_text_of_command(c) for word in words)]
-    return sorted(hits, key=lambda c: _query_match_rank(c, query.lower().strip()))
+    listed_commands = [c for c in table if c.id not in _UNLISTED_COMMANDS]
+    matches = [c for c in listed_commands if all(word in _searchable_text_of_command(c) for word in words)]
+    return sorted(matches, key=lambda c: _query_match_rank(c, query.lower().strip()))
 
 
 def _searchable_text_of_command(command: UiCommand) -> str:

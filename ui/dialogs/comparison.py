@@ -46,7 +46,7 @@ class ComparisonTable(Dialog):
             self.area,
             columns,
             self._table_rows(),
-            place=self.selected_index,
+            index=self.selected_index,
             chosen=self.on_confirm,
             selected=self._on_selected,
             sort_by=self.sort_by,
@@ -113,8 +113,8 @@ class ComparisonTable(Dialog):
         self._refresh_timer_s = _REFRESH_S
         chosen = self.rows.selected_row.value if self.rows.selected_row else None
         items = self._table_rows()
-        place = next((i for i, item in enumerate(items) if item.value == chosen), 0)
-        self.rows.set(items, place, tells=False)
+        index = next((i for i, item in enumerate(items) if item.value == chosen), 0)
+        self.rows.set(items, index, notifies=False)
         self._update_title()
 
     def key(self, event: pygame.event.Event) -> bool:
@@ -132,21 +132,21 @@ class ComparisonTable(Dialog):
     def _export_tick_table(self) -> None:
         self._ask_for_export_file(" every tick", tables.export_ticks_csv)
 
-    def _ask_for_export_file(self, what: str, write) -> None:  # type: ignore[no-untyped-def]
+    def _ask_for_export_file(self, suffix: str, write) -> None:  # type: ignore[no-untyped-def]
         host = self.host
 
         def save(path: Path) -> None:
             host.show_message(f"Saved {write(host.session, path).name}")
 
-        name = f"{host.session.run.scenario.title}{what}"
+        name = f"{host.session.run.scenario.title}{suffix}"
         self.open_inner_dialog(lambda inner: SaveFileDialog(inner, "Export as CSV", tables.CSV_SUFFIX, name, save))
 
 
 def _detail_text(panel: Panel, index: int) -> str:
-    words = f"panel {index + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
+    text = f"panel {index + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
     if panel.crowd is None:
-        return words
-    return f"{words}   {panel_texts.crowd_costs_text(panel.crowd, panel.view.metrics.suboptimality)}"
+        return text
+    return f"{text}   {panel_texts.crowd_costs_text(panel.crowd, panel.view.metrics.suboptimality)}"
 
 
 def _warning_colours(view: WalkerView) -> dict[int, str]:

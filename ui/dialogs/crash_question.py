@@ -15,9 +15,9 @@ from ui.dialogs.question import Answer, QuestionDialog
 
 class CrashQuestion(QuestionDialog):
     def __init__(
-        self, host: DialogHost, take_up: Callable[[SavedSession, Path], None], crashed: Sequence[CrashedJournal]
+        self, host: DialogHost, on_restored: Callable[[SavedSession, Path], None], crashed: Sequence[CrashedJournal]
     ) -> None:
-        self.on_restored, self.crashed_sessions = take_up, list(crashed)
+        self.on_restored, self.crashed_sessions = on_restored, list(crashed)
         latest, *others = self.crashed_sessions
         text = (
             f"The session that was open until {_crash_time_text(latest)} can be restored with all edits up to its "

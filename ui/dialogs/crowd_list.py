@@ -70,7 +70,7 @@ class CrowdList(Dialog):
             area,
             _COLUMNS,
             self._agent_rows(),
-            place=self._selected_row_index(),
+            index=self._selected_row_index(),
             chosen=self.on_confirm,
             selected=self._on_selected,
             sort_by=self.sort_by,
@@ -139,7 +139,7 @@ class CrowdList(Dialog):
         if self._refresh_timer_s <= 0.0 and crowd is not None and crowd.version != self._shown_stamp:
             self._refresh_timer_s = _REFRESH_S
             items = self._agent_rows()
-            self.rows.set(items, self._selected_row_index(), tells=False)
+            self.rows.set(items, self._selected_row_index(), notifies=False)
             self.chart.repaint()
             self._update_texts()
 
@@ -197,11 +197,11 @@ def histogram_range(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 def _draw_histogram_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray[np.int64]) -> None:
     x, y, width, height = plot
-    most = max(1, int(counts.max()))
+    max_count = max(1, int(counts.max()))
     for i, count in enumerate(counts.tolist()):
         left, right = x + i * width // counts.size, x + (i + 1) * width // counts.size
-        tall = max(pen.to_px(2), round(count / most * (height - pen.to_px(6)))) if count else 0
-        pen.fill_box((left + 1, y + height - tall, max(1, right - left - 2), tall), pen.palette.accent, 1)
+        bar_height = max(pen.to_px(2), round(count / max_count * (height - pen.to_px(6)))) if count else 0
+        pen.fill_box((left + 1, y + height - bar_height, max(1, right - left - 2), bar_height), pen.palette.accent, 1)
 
 
 def _sort_keys_by_column(crowd: Crowd) -> list[npt.NDArray[np.float64]]:

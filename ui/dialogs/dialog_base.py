@@ -273,10 +273,10 @@ class Dialog:
         """
         now = self.focused_control
         for button in self._buttons():
-            was = [other for other in before if other.element.rect.colliderect(button.element.rect)]
+            replaced = [other for other in before if other.element.rect.colliderect(button.element.rect)]
             if button is now and isinstance(focused, Button):
-                was.append(focused)
-            if any(other.label != button.label for other in was):
+                replaced.append(focused)
+            if any(other.label != button.label for other in replaced):
                 button.set_ignoring_presses(True)
                 self._settling_s = SETTLE_S
 
@@ -291,8 +291,8 @@ class Dialog:
         self.is_open = False
         if self.inner is not None:
             self.inner.close()
-        own = {control.element for control in self.controls}
-        if own & (self.host.gui.get_focus_set() or set()):  # release the focus unless the next dialog has it
+        own_elements = {control.element for control in self.controls}
+        if own_elements & (self.host.gui.get_focus_set() or set()):  # release the focus unless the next dialog has it
             self.host.gui.set_focus_set(None)
         self._remove_elements()
         Dialog._open_dialogs.discard(self)
@@ -320,9 +320,12 @@ class Dialog:
         inner = pygame.Rect(0, 0, self.card.width, self.card.height)
         inner.inflate_ip(-2 * self.to_px(MARGIN), 0)
         self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card.width, self.to_px(HEADING_HEIGHT)))
-        foot = self.to_px(FOOTER_HEIGHT) if self.has_footer else self.to_px(MARGIN)
+        footer_height = self.to_px(FOOTER_HEIGHT) if self.has_footer else self.to_px(MARGIN)
         self.area = pygame.Rect(
-            inner.x, self.to_px(HEADING_HEIGHT), inner.width, self.card.height - self.to_px(HEADING_HEIGHT) - foot
+            inner.x,
+            self.to_px(HEADING_HEIGHT),
+            inner.width,
+            self.card.height - self.to_px(HEADING_HEIGHT) - footer_height,
         )
 
     def _card_rect(self) -> pygame.Rect:
@@ -341,9 +344,9 @@ class Dialog:
         window_width, window_height = self.host.window_size
         gap = self.to_px(layout.PANEL_GAP)
         card.right = window_width - gap
-        room = window_height - self.to_px(layout.TOP_BAR_HEIGHT) - self.to_px(layout.TRANSPORT_HEIGHT) - 2 * gap
-        if room >= self.to_px(MIN_HEIGHT_BETWEEN_BARS):
-            card.height = min(card.height, room)
+        max_height = window_height - self.to_px(layout.TOP_BAR_HEIGHT) - self.to_px(layout.TRANSPORT_HEIGHT) - 2 * gap
+        if max_height >= self.to_px(MIN_HEIGHT_BETWEEN_BARS):
+            card.height = min(card.height, max_height)
             card.top = self.to_px(layout.TOP_BAR_HEIGHT) + gap
 
     @property
@@ -371,25 +374,25 @@ class Dialog:
         """
         right = self.card.width - self.to_px(MARGIN)
         y = self.card.height - self.to_px(MARGIN) - self.to_px(BUTTON_HEIGHT) + self.to_px(4)
-        made: list[Button] = []
+        added: list[Button] = []
         for label, action, kind in reversed(buttons):
             width = max(self.to_px(96), self.pen.text_width(label, 14) + self.to_px(36))
             rect = pygame.Rect(right - width, y, width, self.to_px(BUTTON_HEIGHT))
-            made.insert(0, Button(self, rect, label, action, kind))
+            added.insert(0, Button(self, rect, label, action, kind))
             right -= width + self.to_px(10)
-        for button in made:
+        for button in added:
             self.add(button)
         self.footer_left = pygame.Rect(
             self.to_px(MARGIN), y, max(1, right - self.to_px(MARGIN)), self.to_px(BUTTON_HEIGHT)
         )
-        return made
+        return added
 
     def add_problem_note(self) -> None:
         """Add a text area for error messages to the left of the footer buttons."""
-        gap, foot = self.to_px(NOTE_GAP), self.to_px(FOOTER_HEIGHT)
-        top = self.card.height - foot + gap
-        beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
-        self.note = ProblemNote(self, beside, self.problem)
+        gap, footer_height = self.to_px(NOTE_GAP), self.to_px(FOOTER_HEIGHT)
+        top = self.card.height - footer_height + gap
+        note_rect = pygame.Rect(self.footer_left.x, top, self.footer_left.width, footer_height - 2 * gap)
+        self.note = ProblemNote(self, note_rect, self.problem)
         self.add(self.note)
 
     def show_problem(self, problem: str) -> None:
@@ -417,14 +420,14 @@ class Dialog:
         self._apply_focus()
 
     def focus_next_control(self, step: int) -> None:
-        usable = [c for c in self.controls if c.can_focus]
-        if not usable:
+        focusable = [c for c in self.controls if c.can_focus]
+        if not focusable:
             return
-        here = self.focused_control
-        if here in usable:
-            self.focus(usable[(usable.index(here) + step) % len(usable)])
+        focused = self.focused_control
+        if focused in focusable:
+            self.focus(focusable[(focusable.index(focused) + step) % len(focusable)])
         else:
-            self.focus(usable[0 if step > 0 else -1])
+            self.focus(focusable[0 if step > 0 else -1])
 
     def _apply_focus(self) -> None:
         """Notify pygame_gui, the controls and the focus ring of which control has the focus.
@@ -537,10 +540,10 @@ class Dialog:
         """
         if not self.command:
             return False
-        pressed = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
-        if pressed not in self.host.commands[self.command].keys:
+        key = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
+        if key not in self.host.commands[self.command].keys:
             return False
-        is_letter = len(pressed) == 1 or pressed == "Return"
+        is_letter = len(key) == 1 or key == "Return"
         if is_letter and (self._is_typing_text or not self.is_modal):
             return False
         self.cancel()

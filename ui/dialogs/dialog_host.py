@@ -34,12 +34,12 @@ class WindowDialogs:
     """Owner of the open dialog, and host of all dialogs."""
 
     def __init__(
-        self, desk: ViewContext, dressing: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
+        self, desk: ViewContext, overrides: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
     ) -> None:
         self.view, self.commands = desk, commands
         self.window_size = window_size
         self.open_one: Dialog | None = None
-        self.documents = DocumentOpener(desk, dressing, self)
+        self.documents = DocumentOpener(desk, overrides, self)
         self.rebuild_widgets(window_size)
 
     def rebuild_widgets(self, window_size: tuple[int, int]) -> None:

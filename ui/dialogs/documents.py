@@ -38,8 +38,8 @@ def problems_without_file_path(path: Path, problems: Sequence[str]) -> list[str]
 
     The title of the message box already names the file.
     """
-    head = f"{escape_unprintable(str(path))}:"
-    texts = [problem.removeprefix(head) for problem in problems]
+    prefix = f"{escape_unprintable(str(path))}:"
+    texts = [problem.removeprefix(prefix) for problem in problems]
     pairs = zip(problems, texts, strict=True)
     return [f"line {text}" if problem != text and text[:1].isdigit() else problem for problem, text in pairs]
 
@@ -47,8 +47,8 @@ def problems_without_file_path(path: Path, problems: Sequence[str]) -> list[str]
 class DocumentOpener:
     """Opening and saving of documents: scenarios, sessions, maps, problem lists, lessons and agents in Python files."""
 
-    def __init__(self, desk: ViewContext, dressing: ViewOverrides, host: DialogHost) -> None:
-        self.view, self.view_overrides, self.host = desk, dressing, host
+    def __init__(self, desk: ViewContext, overrides: ViewOverrides, host: DialogHost) -> None:
+        self.view, self.view_overrides, self.host = desk, overrides, host
         self.session = desk.session
         self.problems: ScenFile | None = None  # open list of benchmark problems, read from a .scen file
         self.own_agents = AgentFilePoller(desk.session)
@@ -137,15 +137,17 @@ class DocumentOpener:
     def apply_lesson_view(self, playing: LessonPlayer) -> None:
         """Apply the view of a lesson's present step: heat, camera and focused panel."""
         camera = playing.lesson.camera_at_step(playing.place)
-        seen = (
+        camera_view = (
             {}
             if camera is None
             else {"camera": dict(zip(("x", "y", "cells"), camera, strict=True)) if camera else "fit"}
         )
-        self.view_overrides.apply_file_view({"heat": playing.lesson.heat_map_kind_at_step(playing.place), **seen})
-        shown = playing.shown_panel_keys(self.session)
-        if shown is not None and self.session.focused_key not in shown:
-            self.session.focus(min(shown))
+        self.view_overrides.apply_file_view(
+            {"heat": playing.lesson.heat_map_kind_at_step(playing.place), **camera_view}
+        )
+        shown_keys = playing.shown_panel_keys(self.session)
+        if shown_keys is not None and self.session.focused_key not in shown_keys:
+            self.session.focus(min(shown_keys))
 
     def end_lesson(self) -> None:
         """End the lesson, if any, and restore the default view. The run is not changed."""
@@ -173,22 +175,23 @@ class DocumentOpener:
         else:
             self._begin_run(scenario, keeps_view=keeps_view)
 
-    def call_when_data_ready(self, agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
-        """Call `go_on` when the prepared data of these agents is available; show progress if it must be computed.
+    def call_when_data_ready(self, agents: Sequence[AgentConfig], grid: Grid, on_ready: Callable[[], None]) -> None:
+        """Call `on_ready` when the prepared data of these agents is available; show progress if it must be computed.
 
         Args:
-            agents: Agents that `go_on` will put on the map.
+            agents: Agents that `on_ready` will put on the map.
             grid: Map that the data is computed from.
-            go_on: Callback, called in the main thread; at once if the agents need no prepared data.
+            on_ready: Callback, called in the main thread; at once if the agents need no prepared data.
         """
         if not needs_prepared_data(agents):
-            go_on()
+            on_ready()
             return
         world = self.session.run.world
-        ground, ends = grid.copy(), (world.start, world.goal)  # copy the map, because the run may edit it meanwhile
-        job = BackgroundJob(lambda job: prepare_data_of_agents(agents, ground, ends, job.report_progress))
+        grid_copy = grid.copy()  # the run may edit the map meanwhile
+        start_and_goal = world.start, world.goal
+        job = BackgroundJob(lambda job: prepare_data_of_agents(agents, grid_copy, start_and_goal, job.report_progress))
         title = "Preparing data for the agents" if len(agents) > 1 else "Preparing data for the agent"
-        self.host.call_when_job_done(title, job, lambda done: go_on())
+        self.host.call_when_job_done(title, job, lambda done: on_ready())
 
     def _begin_run(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
         """Replace the open run by a new run, and reset all state of the window that belongs to the old run."""
@@ -200,8 +203,8 @@ class DocumentOpener:
         self.view.state.clear_cells_and_ticks()
         self.end_lesson()
         self.view.state.notes = None
-        for forget in self.run_replaced_callbacks:
-            forget()
+        for callback in self.run_replaced_callbacks:
+            callback()
         self.view.player.slow_motion_expansions = None
         self.view.player.pause()
 

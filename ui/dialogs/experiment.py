@@ -116,8 +116,10 @@ class ExperimentDialog(FormDialog):
 
     def _columns_fitting_into(self, width: int) -> list[ListColumn]:
         """Return the columns that fit into a width in pixels, from left to right, but at least one."""
-        ends = accumulate(self.to_px(column.width or MIN_SETTING_WIDTH) for column in RESULT_COLUMNS)
-        return [column for column, end in zip(RESULT_COLUMNS, ends, strict=True) if end <= width] or [RESULT_COLUMNS[0]]
+        right_edges = accumulate(self.to_px(column.width or MIN_SETTING_WIDTH) for column in RESULT_COLUMNS)
+        return [
+            column for column, right_edge in zip(RESULT_COLUMNS, right_edges, strict=True) if right_edge <= width
+        ] or [RESULT_COLUMNS[0]]
 
     def _build_form(self, area: pygame.Rect) -> None:
         source = Param(
@@ -146,12 +148,12 @@ class ExperimentDialog(FormDialog):
         )
         self._add_text_field(fields, self.sweep[1], self._set_second_axis_text, "e.g. budget: 1 4 16 64")
 
-    def _add_label(self, area: pygame.Rect, words: str) -> None:
-        self.add(TextLabel(self, cut_strip_from_top(area, self.to_px(20)), words, role="dim", size=12))
+    def _add_label(self, area: pygame.Rect, text: str) -> None:
+        self.add(TextLabel(self, cut_strip_from_top(area, self.to_px(20)), text, role="dim", size=12))
 
     def _add_text_field(self, area: pygame.Rect, text: str, changed: Callable[[str], None], hint: str = "") -> None:
-        place = cut_strip_from_top(area, self.to_px(BUTTON_HEIGHT), self.to_px(8))
-        self.add(TextField(self, place, text, changed, mono=True, hint=hint))
+        rect = cut_strip_from_top(area, self.to_px(BUTTON_HEIGHT), self.to_px(8))
+        self.add(TextField(self, rect, text, changed, mono=True, hint=hint))
 
     def _on_value_changed(self, name: str, value: Value) -> None:
         self.values[name] = value
@@ -177,8 +179,8 @@ class ExperimentDialog(FormDialog):
         if self.form.has_invalid_row():
             return
         try:
-            sketch = self._entered_experiment_draft()
-            self.state.study = studies.begin_experiment(sketch)
+            draft = self._entered_experiment_draft()
+            self.state.study = studies.begin_experiment(draft)
         except ConfigError as error:
             self.show_problem("\n".join(error.problems))
             return
@@ -243,7 +245,7 @@ class ExperimentDialog(FormDialog):
         self._refresh_timer_s = _REFRESH_S
         if self.current_experiment.poll():
             self.meter.repaint()
-            self.rows.set(self._result_rows(), max(0, self.rows.place), tells=False)
+            self.rows.set(self._result_rows(), max(0, self.rows.place), notifies=False)
             self.plot.repaint()
         if not self.current_experiment.is_running and self._shows_running_state:
             self.current_experiment.poll()
@@ -280,15 +282,15 @@ class ExperimentDialog(FormDialog):
         The message is about the present experiment, or about the input if none was started.
         """
         try:
-            sketch = (
+            draft = (
                 self._entered_experiment_draft() if self.current_experiment is None else self.current_experiment.sketch
             )
         except ConfigError:
             return ""  # the input is incomplete or invalid; a press of "Start" shows the problem
-        found = sketches.insufficient_budgets(sketch, SPECS_BY_KEY)
+        insufficient = sketches.insufficient_budgets(draft, SPECS_BY_KEY)
         names = [
             f"{config.label or SPECS_BY_KEY[config.kind].name} with k {' '.join(f'{k:,}' for k in budgets)}"
-            for config, budgets in found
+            for config, budgets in insufficient
         ]
         return f"Not run, because the budget is too small: {', '.join(names)}" if names else ""
 

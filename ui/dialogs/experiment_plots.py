@@ -36,9 +36,9 @@ class ExperimentProgressBar(PaintedControl):
 
     can_focus = False
 
-    def __init__(self, sheet: ChartHost, rect: pygame.Rect) -> None:
-        self.chart_host = sheet
-        super().__init__(sheet, rect)
+    def __init__(self, host: ChartHost, rect: pygame.Rect) -> None:
+        self.chart_host = host
+        super().__init__(host, rect)
 
     def paint_control(self, pen: Canvas) -> None:
         study = self.chart_host.current_experiment
@@ -51,14 +51,14 @@ class ExperimentChart(PaintedControl):
 
     can_focus = False
 
-    def __init__(self, sheet: ChartHost, rect: pygame.Rect) -> None:
-        self.chart_host = sheet
+    def __init__(self, host: ChartHost, rect: pygame.Rect) -> None:
+        self.chart_host = host
         self.hovered_result: SettingResults | None = (
             None  # result under the pointer; None if there is no result under it
         )
         # (clickable rectangle in pixels from the upper left corner of the chart, result that a click opens)
         self.clickable_results: list[tuple[pygame.Rect, SettingResults]] = []
-        super().__init__(sheet, rect)
+        super().__init__(host, rect)
 
     def _result_at(self, position: tuple[int, int]) -> SettingResults | None:
         if not self.contains_point(position):
@@ -103,49 +103,49 @@ class CostPlot(ExperimentChart):
             else []
         )
         if study is None or not points:
-            words = "Cost / optimal against expansions / move will be shown here"
-            _draw_plot_label(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
+            text = "Cost / optimal against expansions / move will be shown here"
+            _draw_plot_label(pen, (width // 2, height // 2), text, "centre", size=13, face="sans")
             return
-        across, up = (
+        x_axis, y_axis = (
             _LogAxis([p.expansions_per_move for p in points], 1.0),
             _LogAxis([p.mean_cost_ratio for p in points], 1.0),
         )
         edge = pen.to_px(_PLOT_MARGIN)
         box = pygame.Rect(edge, pen.to_px(24), width - edge - pen.to_px(16), height - edge - pen.to_px(24))
-        _draw_plot_axes(pen, box, across, up)
-        where = {
+        _draw_plot_axes(pen, box, x_axis, y_axis)
+        positions = {
             id(p): (
-                box.x + across.share(p.expansions_per_move) * box.width,
-                box.bottom - up.share(p.mean_cost_ratio) * box.height,
+                box.x + x_axis.share(p.expansions_per_move) * box.width,
+                box.bottom - y_axis.share(p.mean_cost_ratio) * box.height,
             )
             for p in points
         }
-        self._draw_pareto_front(pen, study, where)
+        self._draw_pareto_front(pen, study, positions)
         names = list(dict.fromkeys(p.name for p in points))
         right = _draw_plot_legend(pen, box, names)
         chosen = self.chart_host.rows.selected_row.value if self.chart_host.rows.selected_row is not None else None
         for point in points:
             colour = SERIES[names.index(point.name) % len(SERIES)]
-            self._draw_result_point(pen, point, where[id(point)], colour, point is chosen)
-        words = self.result_text(self.hovered_result) if self.hovered_result is not None else HOW_TO_READ
+            self._draw_result_point(pen, point, positions[id(point)], colour, point is chosen)
+        text = self.result_text(self.hovered_result) if self.hovered_result is not None else HOW_TO_READ
         ink = pen.palette.text if self.hovered_result else pen.palette.dim
-        room = max(1, right - box.x)
-        pen.text((box.x, pen.to_px(11)), words, size=12, colour=ink, middle=True, width=room)
+        text_width = max(1, right - box.x)
+        pen.text((box.x, pen.to_px(11)), text, size=12, colour=ink, middle=True, width=text_width)
 
     def _draw_pareto_front(
-        self, pen: Canvas, study: BackgroundExperiment, where: Mapping[int, tuple[float, float]]
+        self, pen: Canvas, study: BackgroundExperiment, positions: Mapping[int, tuple[float, float]]
     ) -> None:
         """Draw a line through the Pareto-optimal results, which no other result beats in both cost and work."""
         front = sorted((study.setting_results[i] for i in study.pareto_front()), key=lambda p: p.expansions_per_move)
-        line = [where[id(p)] for p in front if id(p) in where]
+        line = [positions[id(p)] for p in front if id(p) in positions]
         if len(line) > 1:
             colour = mix_colours(pen.palette.accent, pen.palette.raised, 0.4)
             pygame.draw.lines(pen.surface, colour, False, line, max(1, pen.to_px(1.5)))
 
     def _draw_result_point(
-        self, pen: Canvas, point: SettingResults, place: tuple[float, float], colour: Colour, is_chosen: bool
+        self, pen: Canvas, point: SettingResults, position: tuple[float, float], colour: Colour, is_chosen: bool
     ) -> None:
-        x, y = round(place[0]), round(place[1])
+        x, y = round(position[0]), round(position[1])
         radius = pen.to_px(6 if point is self.hovered_result or is_chosen else 4)
         if is_chosen:
             pygame.draw.circle(pen.surface, pen.palette.text, (x, y), radius + pen.to_px(2))
@@ -159,31 +159,31 @@ class CostPlot(ExperimentChart):
 def _draw_plot_legend(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
     """Draw the legend of a plot, right-aligned: a dot and a name per series; return the left edge of the first dot."""
     right = box.right
-    for place, name in reversed(list(enumerate(names))):
+    for index, name in reversed(list(enumerate(names))):
         right -= pen.text((right, pen.to_px(11)), name, size=12, align="right", middle=True) + pen.to_px(10)
-        pygame.draw.circle(pen.surface, SERIES[place % len(SERIES)], (right, pen.to_px(11)), pen.to_px(4))
+        pygame.draw.circle(pen.surface, SERIES[index % len(SERIES)], (right, pen.to_px(11)), pen.to_px(4))
         right -= pen.to_px(16)
     return right
 
 
-def _draw_plot_axes(pen: Canvas, box: pygame.Rect, across: "_LogAxis", up: "_LogAxis") -> None:
-    for value in across.ticks:
-        x = box.x + round(across.share(value) * box.width)
+def _draw_plot_axes(pen: Canvas, box: pygame.Rect, x_axis: "_LogAxis", y_axis: "_LogAxis") -> None:
+    for value in x_axis.ticks:
+        x = box.x + round(x_axis.share(value) * box.width)
         pen.fill_box((x, box.y, 1, box.height), pen.palette.edge)
         _draw_plot_label(pen, (x, box.bottom + pen.to_px(12)), f"{value:g}", "centre", size=11)
-    for value in up.ticks:
-        y = box.bottom - round(up.share(value) * box.height)
+    for value in y_axis.ticks:
+        y = box.bottom - round(y_axis.share(value) * box.height)
         pen.fill_box((box.x, y, box.width, 1), pen.palette.edge)
         _draw_plot_label(pen, (box.x - pen.to_px(6), y), f"{value:g}", "right", size=11)
-    foot = box.bottom + pen.to_px(30)
-    _draw_plot_label(pen, (box.right, foot), "x: expansions / move", "right", face="sans")
-    _draw_plot_label(pen, (box.x, foot), "y: mean cost / optimal", "left", face="sans")
+    caption_y = box.bottom + pen.to_px(30)
+    _draw_plot_label(pen, (box.right, caption_y), "x: expansions / move", "right", face="sans")
+    _draw_plot_label(pen, (box.x, caption_y), "y: mean cost / optimal", "left", face="sans")
 
 
 def _draw_plot_label(
     pen: Canvas,
-    place: tuple[int, int],
-    words: str,
+    position: tuple[int, int],
+    text: str,
     align: str,
     *,
     size: float = 12,
@@ -191,14 +191,14 @@ def _draw_plot_label(
     colour: Colour | None = None,
 ) -> None:
     """Write a label of a plot or a table, by default in grey."""
-    pen.text(place, words, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
+    pen.text(position, text, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
 
 
 class _LogAxis:
     """Logarithmic axis over the range of some values, with tick marks at round numbers."""
 
-    def __init__(self, values: list[float], least: float) -> None:
-        low, high = min(least, *values), max(values)
+    def __init__(self, values: list[float], lower_bound: float) -> None:
+        low, high = min(lower_bound, *values), max(values)
         high = max(high, 1.2 * low)
         self.low, self.high = log(low) - 0.04, log(high) + 0.04
         rounds = [m * 10.0**e for e in range(-2, 9) for m in (1, 1.5, 2, 3, 5)]
@@ -221,7 +221,7 @@ class SweepTable(ExperimentChart):
             return
         first, second = study.sketch.sweep
         left, top = pen.to_px(96), pen.to_px(52)
-        wide, high = (
+        cell_width, cell_height = (
             (width - left - pen.to_px(10)) // len(second.values),
             (height - top - pen.to_px(8)) // len(first.values),
         )
@@ -235,16 +235,22 @@ class SweepTable(ExperimentChart):
         )
         ink = palette.text
         for j, value in enumerate(second.values):
-            middle = left + j * wide + wide // 2
+            middle = left + j * cell_width + cell_width // 2
             _draw_plot_label(pen, (middle, top - pen.to_px(12)), short_value_text(value), "centre", colour=ink)
         costs = [p.mean_cost_ratio for p in study.setting_results if not isnan(p.mean_cost_ratio)]
         for i, line in enumerate(study.sweep_table()):
-            y = top + i * high
+            y = top + i * cell_height
             _draw_plot_label(
-                pen, (left - pen.to_px(10), y + high // 2), short_value_text(first.values[i]), "right", colour=ink
+                pen,
+                (left - pen.to_px(10), y + cell_height // 2),
+                short_value_text(first.values[i]),
+                "right",
+                colour=ink,
             )
             for j, point in enumerate(line):
-                self._draw_table_cell(pen, (left + j * wide, y, wide - pen.to_px(3), high - pen.to_px(3)), point, costs)
+                self._draw_table_cell(
+                    pen, (left + j * cell_width, y, cell_width - pen.to_px(3), cell_height - pen.to_px(3)), point, costs
+                )
 
     def _table_heading_text(self, first: SweepAxis, second: SweepAxis) -> str:
         if self.hovered_result is not None:

@@ -55,8 +55,8 @@ class _FileDialog(Dialog):
             face="mono",
             middle=True,
         )
-        foot = cut_strip_from_bottom(area, self.to_px(36), self.to_px(10))
-        places = self._shortcut_folders()
+        name_row = cut_strip_from_bottom(area, self.to_px(36), self.to_px(10))
+        folders = self._shortcut_folders()
         shows_places = area.width > self.to_px(620)
         side = cut_strip_from_left(area, self.to_px(170), self.to_px(16)) if shows_places else pygame.Rect(0, 0, 0, 0)
         size, changed = (
@@ -68,44 +68,44 @@ class _FileDialog(Dialog):
             area,
             [ListColumn(), size, changed],
             self._file_list_rows(),
-            place=self.at,
+            index=self.at,
             chosen=self.on_confirm,
             selected=self._on_selected,
             empty="Nothing in this folder matches",
         )
         label = TextLabel(
             self,
-            cut_strip_from_left(foot, self.to_px(self.label_width), self.to_px(8)),
+            cut_strip_from_left(name_row, self.to_px(self.label_width), self.to_px(8)),
             self.label,
             role="dim",
             middle=True,
         )
-        self.field = TextField(self, foot, self.field_text, self._on_text_typed)
+        self.field = TextField(self, name_row, self.field_text, self._on_text_typed)
         self.controls = [self.field, self.rows, label]
         if shows_places:
-            self._add_folder_buttons(side, places)
+            self._add_folder_buttons(side, folders)
         self.add(self.folder_label)
         self.add_footer_buttons(("Cancel", self.cancel, ""), (self.action, self.on_confirm, "main"))
         self.add_problem_note()
         if self.field_text:
             self._select_file_stem()
 
-    def _add_folder_buttons(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
-        for label, path in places:
+    def _add_folder_buttons(self, side: pygame.Rect, folders: list[tuple[str, Path]]) -> None:
+        for label, path in folders:
             rect = cut_strip_from_top(side, self.to_px(BUTTON_HEIGHT - 2), self.to_px(6))
             self.add(Button(self, rect, label, partial(self.show_folder, path)))
 
     def _shortcut_folders(self) -> list[tuple[str, Path]]:
-        named = [
+        folders = [
             ("Home", Path(os.path.expanduser("~"))),
             ("Current folder", Path.cwd()),
             ("Examples", SCENARIOS_FOLDER),
             ("Shipped maps", files.MAPS_FOLDER),
         ]
         recent = list(dict.fromkeys(Path(name).parent for name in self.host.settings.recent_files))
-        known = {path for _, path in named}
-        named += [(path.name or str(path), path) for path in recent if path not in known][:4]
-        return [(label, path) for label, path in named if os.path.isdir(path)]
+        listed_paths = {path for _, path in folders}
+        folders += [(path.name or str(path), path) for path in recent if path not in listed_paths][:4]
+        return [(label, path) for label, path in folders if os.path.isdir(path)]
 
     @property
     def field_text(self) -> str:
@@ -136,8 +136,8 @@ class _FileDialog(Dialog):
 
     def _folder_entries(self) -> list["os.DirEntry[str]"]:
         try:
-            with os.scandir(self.folder) as found:
-                entries = [entry for entry, _ in zip(found, range(_MAX_ENTRIES), strict=False)]
+            with os.scandir(self.folder) as scanned:
+                entries = [entry for entry, _ in zip(scanned, range(_MAX_ENTRIES), strict=False)]
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return []
@@ -151,7 +151,7 @@ class _FileDialog(Dialog):
     filter_text = ""
 
     def update_entry_list(self) -> None:
-        self.rows.set(self._file_list_rows(), tells=False)
+        self.rows.set(self._file_list_rows(), notifies=False)
         self.at = self.rows.place
         self.folder_label.set(str(self.folder))
         self.show_problem(self.problem)
@@ -380,10 +380,10 @@ class SaveFileDialog(_FileDialog):
 def valid_file_stem(name: str, suffix: str) -> str:
     """Return the name without its suffix, changed so that it is a valid file name on every system."""
     stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
-    kept = clean_typed_text(
+    printable = clean_typed_text(
         "".join("-" if char in _FORBIDDEN_CHARS or not char.isprintable() else char for char in stem)
     )
-    return shorten_file_name(kept.strip(" .-")[:100], 200) or "untitled"
+    return shorten_file_name(printable.strip(" .-")[:100], 200) or "untitled"
 
 
 def _looks_like_path(text: str) -> bool:

@@ -70,25 +70,25 @@ class Gallery(Dialog):
 
     def _paint_example_details(self, pen: Canvas) -> None:
         """Draw details of the example under the pointer, or of the selected example if the pointer is on no card."""
-        shown = self.cards.shown_example if hasattr(self, "cards") else None
-        if shown is None:
+        example = self.cards.shown_example if hasattr(self, "cards") else None
+        if example is None:
             return
         width, height = pen.surface.get_size()
         y = 0
-        if shown.scenario:
+        if example.scenario:
             side = min(width, height * 45 // 100)
-            picture = _example_picture(shown, shown.scenario, (width, side), self.host.palette)
+            picture = _example_picture(example, example.scenario, (width, side), self.host.palette)
             pen.surface.blit(picture, ((width - picture.get_width()) // 2, 0))
             y = picture.get_height() + pen.to_px(14)
-        pen.text((0, y), shown.title, size=17, face="bold", width=width)
+        pen.text((0, y), example.title, size=17, face="bold", width=width)
         y += pen.to_px(30)
-        ink = pen.palette.text if shown.scenario else pen.palette.warning
-        foot = pen.to_px(20) * len(shown.agents) + pen.to_px(10)
+        ink = pen.palette.text if example.scenario else pen.palette.warning
+        agents_height = pen.to_px(20) * len(example.agents) + pen.to_px(10)
         y += pen.draw_wrapped_text(
-            (0, y, width, max(pen.to_px(20), height - y - foot)), shown.caption, size=13, colour=ink
+            (0, y, width, max(pen.to_px(20), height - y - agents_height)), example.caption, size=13, colour=ink
         )
         y += pen.to_px(10)
-        for i, agent in enumerate(shown.agents):
+        for i, agent in enumerate(example.agents):
             dot = (pen.to_px(2), y + i * pen.to_px(20) + pen.to_px(6), pen.to_px(7), pen.to_px(7))
             pen.fill_box(dot, SERIES[i % len(SERIES)], 4)
             pen.text(
@@ -134,11 +134,11 @@ def cached_example(path: Path) -> GalleryExample:
 
 
 def _example_picture(
-    shown: GalleryExample, scenario: Scenario, size: tuple[int, int], palette: Palette
+    example: GalleryExample, scenario: Scenario, size: tuple[int, int], palette: Palette
 ) -> pygame.Surface:
     """Return the picture that is stored for an example; if there is no picture, draw a thumbnail of its map."""
-    found = load_example_picture(shown.path.stem, size, palette) if files.is_shipped_file(shown.path) else None
-    return found or draw_thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
+    stored = load_example_picture(example.path.stem, size, palette) if files.is_shipped_file(example.path) else None
+    return stored or draw_thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
 
 
 class _CardGrid(ScrollingControl):
@@ -146,9 +146,9 @@ class _CardGrid(ScrollingControl):
 
     shows_ring = False
 
-    def __init__(self, dialog: Gallery, rect: pygame.Rect, paths: list[Path], place: int) -> None:
+    def __init__(self, dialog: Gallery, rect: pygame.Rect, paths: list[Path], index: int) -> None:
         super().__init__(dialog)
-        self.gallery, self.paths, self.place = dialog, paths, min(place, max(0, len(paths) - 1))
+        self.gallery, self.paths, self.place = dialog, paths, min(index, max(0, len(paths) - 1))
         self.examples: list[GalleryExample] = []
         self._scaled_pictures: dict[int, pygame.Surface] = {}
         self._hovered_index = -1  # index of the card under the pointer; -1 if there is no card under it
@@ -157,8 +157,8 @@ class _CardGrid(ScrollingControl):
         self.row_height = dialog.to_px(_CARD_HEIGHT) + gap
         rows = -(-len(paths) // self.column_count)
         self.scroll_bar.set_viewport_and_content_heights(rect.height, rows * self.row_height - gap)
-        room = rect.width - (dialog.to_px(16) if self.scroll_bar.is_scrolling_needed else 0)
-        self.card_width = (room + gap) // self.column_count - gap
+        cards_width = rect.width - (dialog.to_px(16) if self.scroll_bar.is_scrolling_needed else 0)
+        self.card_width = (cards_width + gap) // self.column_count - gap
         self.element = PaintedElement(dialog, rect, self._paint_cards)
         self.select(self.place)
 
@@ -187,8 +187,8 @@ class _CardGrid(ScrollingControl):
             if len(self.examples) - 1 == self._shown_index:
                 self.gallery.refresh_example_details()
 
-    def select(self, place: int) -> None:
-        self.place = min(max(place, 0), len(self.paths) - 1)
+    def select(self, index: int) -> None:
+        self.place = min(max(index, 0), len(self.paths) - 1)
         self.gallery.at = max(0, self.place)
         top = max(0, self.place) // self.column_count * self.row_height
         self.scroll_bar.scroll_into_view(top, top + self.dialog.to_px(_CARD_HEIGHT))
@@ -219,15 +219,15 @@ class _CardGrid(ScrollingControl):
             self.element.repaint()
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        place = self._card_index_at(position)
-        if place != self._hovered_index:
-            self._hovered_index = place
+        index = self._card_index_at(position)
+        if index != self._hovered_index:
+            self._hovered_index = index
             self.element.repaint()
             self.gallery.refresh_example_details()
         if super().handle_mouse(event, position):
             return True
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
-            self.select(place)
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and index >= 0:
+            self.select(index)
             self.gallery.on_confirm()
             return True
         return False
@@ -250,10 +250,10 @@ class _CardGrid(ScrollingControl):
 
     def _paint_cards(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        for place in range(len(self.paths)):
-            box = self._card_box(place)
+        for index in range(len(self.paths)):
+            box = self._card_box(index)
             if box[1] < height and box[1] + box[3] > 0:
-                self._paint_card(pen, place, box)
+                self._paint_card(pen, index, box)
         if not self.paths:
             pen.text((0, pen.to_px(8)), f"No examples in {SCENARIOS_FOLDER}", size=14, colour=pen.palette.dim)
         self.scroll_bar.paint_scroll_bar(pen, width, 0)
@@ -271,32 +271,32 @@ class _CardGrid(ScrollingControl):
             pen.draw_outline(box, palette.accent, 8, 2 if self.has_focus else 1)
         if index >= len(self.examples):
             return
-        shown, pad = self.examples[index], pen.to_px(_PAD)
-        room = box[2] - 2 * pad
+        example, pad = self.examples[index], pen.to_px(_PAD)
+        inner_width = box[2] - 2 * pad
         names = pen.to_px(40)
-        picture = self._scaled_picture(index, shown, (room, box[3] - names - pad * 2))
+        picture = self._scaled_picture(index, example, (inner_width, box[3] - names - pad * 2))
         if picture:
             left = box[0] + (box[2] - picture.get_width()) // 2
             top = box[1] + pad + (box[3] - names - 2 * pad - picture.get_height()) // 2
             pen.surface.blit(picture, (left, top))
-        lines = pen.wrap_text(shown.title, room, 13, "bold")[:2]
+        lines = pen.wrap_text(example.title, inner_width, 13, "bold")[:2]
         y = box[1] + box[3] - names - pad // 2 + (pen.to_px(10) if len(lines) == 1 else pen.to_px(1))
         for i, line in enumerate(lines):
-            ink = palette.text if shown.scenario else palette.warning
+            ink = palette.text if example.scenario else palette.warning
             pen.text(
                 (box[0] + box[2] // 2, y + i * pen.to_px(18)),
                 line,
                 size=13,
                 face="bold",
                 align="centre",
-                width=room,
+                width=inner_width,
                 colour=ink,
             )
 
-    def _scaled_picture(self, index: int, shown: GalleryExample, size: tuple[int, int]) -> pygame.Surface | None:
-        scenario = shown.scenario
+    def _scaled_picture(self, index: int, example: GalleryExample, size: tuple[int, int]) -> pygame.Surface | None:
+        scenario = example.scenario
         if scenario is None:
             return None
         if index not in self._scaled_pictures:
-            self._scaled_pictures[index] = _example_picture(shown, scenario, size, self.dialog.host.palette)
+            self._scaled_pictures[index] = _example_picture(example, scenario, size, self.dialog.host.palette)
         return self._scaled_pictures[index]

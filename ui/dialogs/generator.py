@@ -57,9 +57,9 @@ class MapGeneratorDialog(FormDialog):
 
     def build_controls(self) -> None:
         area = self.area
-        kinds = cut_strip_from_left(area, self.to_px(190), self.to_px(20))
+        list_rect = cut_strip_from_left(area, self.to_px(190), self.to_px(20))
         items = [ListRow((spec.name,), spec.kind) for spec in GENERATORS]
-        self.rows = RowList(self, kinds, [ListColumn()], items, place=self.kind, selected=self._on_kind_selected)
+        self.rows = RowList(self, list_rect, [ListColumn()], items, index=self.kind, selected=self._on_kind_selected)
         self.add(self.rows)
         preview = cut_strip_from_right(area, min(self.to_px(400), area.width // 2), self.to_px(20))
         self.form_rect = area
@@ -165,9 +165,9 @@ class MapGeneratorDialog(FormDialog):
             self._generate_map()
         if self.generated_map is None:
             return
-        session, made = self.host.session, self.generated_map
+        session, generated = self.host.session, self.generated_map
         agents = current_agent_configs(session.run) or list(files.DEFAULT_AGENTS)
-        scenario = files.scenario_from_generated(made, agents, session.run.world.budget, session.run.scenario.seed)
+        scenario = files.scenario_from_generated(generated, agents, session.run.world.budget, session.run.scenario.seed)
         self.host.close_dialog()
         self.host.open_scenario(scenario)
 
@@ -178,13 +178,13 @@ class MapGeneratorDialog(FormDialog):
         if self.generated_map is None:
             pen.draw_wrapped_text((0, 0, width, height), self.problem or "...", size=13, colour=pen.palette.warning)
             return
-        made = self.generated_map
-        grid = made.grid
-        start, goal = grid.cell(*made.start), grid.cell(*made.goal)
+        generated = self.generated_map
+        grid = generated.grid
+        start, goal = grid.cell(*generated.start), grid.cell(*generated.goal)
         picture = draw_thumbnail(grid, start, goal, (width, max(1, height - pen.to_px(108))), self.host.palette)
         pen.surface.blit(picture, (0, 0))
         y = picture.get_height() + pen.to_px(8)
-        for line in _map_fact_texts(made):
+        for line in _map_fact_texts(generated):
             pen.text((0, y), line, size=12, colour=pen.palette.dim, width=width)
             y += pen.to_px(18)
         pen.draw_wrapped_text(
@@ -192,11 +192,11 @@ class MapGeneratorDialog(FormDialog):
         )
 
 
-def _map_fact_texts(made: GeneratedMap) -> list[str]:
-    grid = made.grid
-    switches = f", {len(made.switches)} switches" if made.switches else ""
+def _map_fact_texts(generated: GeneratedMap) -> list[str]:
+    grid = generated.grid
+    switches = f", {len(generated.switches)} switches" if generated.switches else ""
     return [
         f"{grid.width} x {grid.height}, {int(grid.free.sum()):,} free cells{switches}",
         grid.movement.description,
-        f"start [{made.start[0]}, {made.start[1]}], goal [{made.goal[0]}, {made.goal[1]}]",
+        f"start [{generated.start[0]}, {generated.start[1]}], goal [{generated.goal[0]}, {generated.goal[1]}]",
     ]

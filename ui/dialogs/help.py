@@ -109,8 +109,8 @@ class _HelpPage(ScrollingControl):
         self.lines = lines
         px, (width, height) = self.dialog.to_px, self.element.surface.get_size()
         count = max(1, (width + px(_GAP)) // (px(_MIN_COLUMN_WIDTH) + px(_GAP)))
-        room = width - px(_BAR_WIDTH)
-        self.column_width = min((room + px(_GAP)) // count - px(_GAP), px(_MIN_COLUMN_WIDTH * 1.4))
+        text_width = width - px(_BAR_WIDTH)
+        self.column_width = min((text_width + px(_GAP)) // count - px(_GAP), px(_MIN_COLUMN_WIDTH * 1.4))
         for pitch, size in (*_LINE_PITCHES, _LINE_PITCHES[0]):
             self.line_pitch, self.size = px(pitch), size
             self.columns = self._split_into_columns([self._wrap_line(line) for line in lines], count)
@@ -125,11 +125,11 @@ class _HelpPage(ScrollingControl):
 
     def _wrap_line(self, line: HelpLine) -> _WrappedLine:
         """Wrap the help text of a line to the width of a column."""
-        pen, most = self.dialog.pen, self.column_width // 2
-        keys = pen.shorten_text(line.keys, most, 12, "mono") if line.help else line.keys
+        pen, max_keys_width = self.dialog.pen, self.column_width // 2
+        keys = pen.shorten_text(line.keys, max_keys_width, 12, "mono") if line.help else line.keys
         start = max(pen.to_px(_MIN_KEYS_WIDTH), pen.text_width(keys, 12, "mono") + pen.to_px(12))
-        words = pen.wrap_text(line.help, self.column_width - start, self.size) if line.help else []
-        return _WrappedLine(keys, start, tuple(words))
+        text_lines = pen.wrap_text(line.help, self.column_width - start, self.size) if line.help else []
+        return _WrappedLine(keys, start, tuple(text_lines))
 
     def _total_height(self, lines: list[_WrappedLine]) -> int:
         return sum(self._line_height(line) for line in lines)
@@ -175,9 +175,9 @@ class _HelpPage(ScrollingControl):
             if line.words:
                 pen.text((left, y + self.line_pitch // 2), line.keys, size=12, face="mono", middle=True)
             else:
-                spot = (left, y + self._line_height(line) // 2 + pen.to_px(3))
-                pen.text(spot, line.keys.upper(), size=11, face="bold", colour=palette.accent, middle=True)
-            for number, words in enumerate(line.words):
-                spot = (left + line.start, y + number * self.line_pitch + self.line_pitch // 2)
-                pen.text(spot, words, size=self.size, colour=palette.dim, middle=True)
+                position = (left, y + self._line_height(line) // 2 + pen.to_px(3))
+                pen.text(position, line.keys.upper(), size=11, face="bold", colour=palette.accent, middle=True)
+            for number, text in enumerate(line.words):
+                position = (left + line.start, y + number * self.line_pitch + self.line_pitch // 2)
+                pen.text(position, text, size=self.size, colour=palette.dim, middle=True)
             y += self._line_height(line)

@@ -29,7 +29,7 @@ class HistoryList(Dialog):
     def build_controls(self) -> None:
         columns = [ListColumn(), ListColumn(width=110, align="right", face="mono", colour_name="dim")]
         self.rows = RowList(
-            self, self.area, columns, self._action_rows(), place=self._current_row_index, selected=self._on_selected
+            self, self.area, columns, self._action_rows(), index=self._current_row_index, selected=self._on_selected
         )
         self.add(self.rows)
         self.add_footer_buttons(("Close", self.cancel, "main"))
@@ -58,7 +58,7 @@ class HistoryList(Dialog):
 
     def _refresh_list(self) -> None:
         self._shown_state_key = self._state_key()
-        self.rows.set(self._action_rows(), self._current_row_index, tells=False)
+        self.rows.set(self._action_rows(), self._current_row_index, notifies=False)
 
     def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Update the list if actions outside the dialog have changed the undo history."""
@@ -74,5 +74,5 @@ class HistoryList(Dialog):
 
 
 def _action_row(done: UndoEntry, is_dim: bool = False) -> ListRow:
-    where = f" ({done.branch})" if done.branch else ""
-    return ListRow((f"{done.description}{where}", f"{done.tick:,}"), is_dim=is_dim)
+    branch_text = f" ({done.branch})" if done.branch else ""
+    return ListRow((f"{done.description}{branch_text}", f"{done.tick:,}"), is_dim=is_dim)

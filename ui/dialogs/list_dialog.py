@@ -37,7 +37,7 @@ class ListDialog(Dialog):
             self.area,
             [ListColumn(), self.second_column],
             self.items(),
-            place=self.at,
+            index=self.at,
             chosen=self.on_confirm,
             is_chosen_at_once=self.opens_on_single_click,
             selected=self._on_selected,

@@ -45,8 +45,10 @@ class _ScrollingParagraphs(ScrollingControl):
     def __init__(self, dialog: Dialog, rect: pygame.Rect, texts: Sequence[str]) -> None:
         super().__init__(dialog)
         self.lines = _wrapped_lines(dialog.host.ui_scale, texts, rect.width - dialog.to_px(ScrollBar.WIDTH + 6))
-        whole = len(self.lines) * dialog.to_px(_LINE) + dialog.to_px(_GAP) * sum(first for _, first in self.lines)
-        self.scroll_bar.set_viewport_and_content_heights(rect.height, whole)
+        content_height = len(self.lines) * dialog.to_px(_LINE) + dialog.to_px(_GAP) * sum(
+            first for _, first in self.lines
+        )
+        self.scroll_bar.set_viewport_and_content_heights(rect.height, content_height)
         self.can_focus = self.scroll_bar.is_scrolling_needed
         self.has_bullets = len(texts) > 1
         self.element = PaintedElement(dialog, rect, self._paint_paragraphs)
@@ -81,9 +83,9 @@ def _wrapped_lines(scale: float, texts: Sequence[str], width: int) -> list[tuple
     A word longer than a line is broken.
     """
     pen = Canvas(scale)
-    room = width - pen.to_px(_INDENT)
+    text_width = width - pen.to_px(_INDENT)
     lines: list[tuple[str, bool]] = []
     for text in texts:
-        whole = wrap_breaking_words(pen, text, room, _SIZE)
-        lines += [(line, place == 0) for place, line in enumerate(whole)]
+        wrapped = wrap_breaking_words(pen, text, text_width, _SIZE)
+        lines += [(line, index == 0) for index, line in enumerate(wrapped)]
     return lines

@@ -12,8 +12,10 @@ from ui.widgets.controls import TextField, TextLabel
 class NumberPrompt(Dialog):
     size = (420, 214)
 
-    def __init__(self, host: DialogHost, title: str, value: int, go: Callable[[int], None], *, low: int) -> None:
-        self.title, self.on_number_entered, self.low = title, go, low
+    def __init__(
+        self, host: DialogHost, title: str, value: int, on_number_entered: Callable[[int], None], *, low: int
+    ) -> None:
+        self.title, self.on_number_entered, self.low = title, on_number_entered, low
         self.param = Param("number", int, value, "", low)
         self.text = str(value)
         super().__init__(host)

@@ -68,7 +68,7 @@ class ProblemList(Dialog):
             area,
             _COLUMNS,
             [_problem_row(row) for row in self.shown_problems],
-            place=self._selected_row_index(),
+            index=self._selected_row_index(),
             chosen=self.on_confirm,
             selected=self._on_selected,
             sort_by=self.sort_by,

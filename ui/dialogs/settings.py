@@ -117,9 +117,9 @@ class SettingsDialog(FormDialog):
                     self._show_settings_page,
                 )
             )
-        foot = area.copy()
+        footer = area.copy()
         if is_whole:
-            foot = cut_strip_from_bottom(area, 2 * self.to_px(_FOLDER) + self.to_px(8), self.to_px(18))
+            footer = cut_strip_from_bottom(area, 2 * self.to_px(_FOLDER) + self.to_px(8), self.to_px(18))
         left = (
             cut_strip_from_left(area, min(self.to_px(_FORM_WIDTH), area.width * 3 // 5), self.to_px(24))
             if is_whole
@@ -131,8 +131,8 @@ class SettingsDialog(FormDialog):
         if is_whole or self.page == FOLDERS_PAGE:
             for name, label in FOLDER_LABELS.items():
                 if not is_whole:
-                    self.add(TextLabel(self, cut_strip_from_top(foot, self.to_px(_LABEL_ABOVE)), label))
-                row = cut_strip_from_top(foot, self.to_px(_FOLDER), self.to_px(8))
+                    self.add(TextLabel(self, cut_strip_from_top(footer, self.to_px(_LABEL_ABOVE)), label))
+                row = cut_strip_from_top(footer, self.to_px(_FOLDER), self.to_px(8))
                 if is_whole:
                     self.add(
                         TextLabel(
@@ -162,15 +162,15 @@ class SettingsDialog(FormDialog):
         for i, (label, action) in enumerate(
             (("Change key ...", self._ask_for_new_key), ("Default key", self._restore_default_keys))
         ):
-            place = pygame.Rect(buttons.x + i * (half + self.to_px(8)), buttons.y, half, buttons.height)
-            self.add(Button(self, place, label, action))
+            rect = pygame.Rect(buttons.x + i * (half + self.to_px(8)), buttons.y, half, buttons.height)
+            self.add(Button(self, rect, label, action))
         columns = [ListColumn("Command"), ListColumn("Key", width=150, align="right", face="mono")]
         self.rows = RowList(
             self,
             area,
             columns,
             self._command_key_rows(),
-            place=self.at,
+            index=self.at,
             chosen=self._ask_for_new_key,
             selected=self._on_selected,
         )
@@ -187,9 +187,11 @@ class SettingsDialog(FormDialog):
         self.add(Button(self, browse, "...", partial(self._open_folder_chooser, name)))
 
     def _command_key_rows(self) -> list[ListRow]:
-        own = self.host.settings.keys
+        user_keys = self.host.settings.keys
         return [
-            ListRow((c.label, " ".join(c.keys)), c.id, is_dim=False, colour_names={1: "accent"} if c.id in own else {})
+            ListRow(
+                (c.label, " ".join(c.keys)), c.id, is_dim=False, colour_names={1: "accent"} if c.id in user_keys else {}
+            )
             for c in self.host.commands
         ]
 
@@ -277,15 +279,15 @@ class SettingsDialog(FormDialog):
     def _assign_pressed_key(self, event: pygame.event.Event) -> None:
         """Assign the pressed key to the chosen command, unless the key is Escape or another command uses it."""
         self.waits_for_key = False
-        pressed = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
-        if pressed == "Escape":
+        key = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
+        if key == "Escape":
             self.show_problem("")
             return
-        other = self.host.commands.conflicting_command(self.selected_command.id, pressed)
+        other = self.host.commands.conflicting_command(self.selected_command.id, key)
         if other is not None:
-            self.show_problem(f'{pressed} is already the key of "{other.label}": change that key first')
+            self.show_problem(f'{key} is already the key of "{other.label}": change that key first')
             return
-        self.rebind_key(self.selected_command.id, pressed)
+        self.rebind_key(self.selected_command.id, key)
         self._update_key_rows("")
 
     def _update_key_rows(self, problem: str) -> None:

@@ -35,8 +35,8 @@ class SplitDialog(Dialog):
             TextLabel(self, cut_strip_from_top(area, self.to_px(26)), "Create one branch for each value:", role="dim")
         )
         items = [
-            ListRow((words, _variant_values_text(variants)), variants, detail)
-            for words, detail, variants in self.split_choices
+            ListRow((name, _variant_values_text(variants)), variants, detail)
+            for name, detail, variants in self.split_choices
         ]
         self.rows = RowList(
             self,
@@ -73,13 +73,13 @@ def split_choices_of_params(
     and becomes one branch.
     """
     # List "restart" first, because users split by this parameter most often.
-    asked_for = sorted(params, key=lambda param: param.name != "restart")
+    ordered_params = sorted(params, key=lambda param: param.name != "restart")
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
-    found = [(param, _values_to_split_by(param, now[param.name])) for param in asked_for]
-    found.append((_BUDGET, list(budgets)))
+    params_with_values = [(param, _values_to_split_by(param, now[param.name])) for param in ordered_params]
+    params_with_values.append((_BUDGET, list(budgets)))
     return [
         (display_name_of_param(param), param.help, [{param.name: value} for value in values])
-        for param, values in found
+        for param, values in params_with_values
         if len(values) > 1
     ]
 

@@ -21,9 +21,9 @@ class TextPrompt(Dialog):
         host: DialogHost,
         title: str,
         text: str,
-        go: Callable[[str], None],
-        wrong: Callable[[str], str | None] = _accept_any_text,
-        near: RectCallback = no_rect_to_keep_visible,
+        on_text_entered: Callable[[str], None],
+        problem_of_text: Callable[[str], str | None] = _accept_any_text,
+        rect_above: RectCallback = no_rect_to_keep_visible,
     ) -> None:
         """Ask for a text.
 
@@ -31,23 +31,23 @@ class TextPrompt(Dialog):
             host: Window of the dialog.
             title: Title of the dialog.
             text: Initial text.
-            go: Called with the text after the dialog was closed.
-            wrong: Function that returns why a text is not valid, or None if it is.
-            near: Callback that returns the rectangle below which the dialog is placed.
+            on_text_entered: Called with the text after the dialog was closed.
+            problem_of_text: Function that returns why a text is not valid, or None if it is.
+            rect_above: Callback that returns the rectangle below which the dialog is placed.
         """
         self.title, self.text, self.on_text_entered, self.problem_of_text, self.rect_above = (
             title,
             text,
-            go,
-            wrong,
-            near,
+            on_text_entered,
+            problem_of_text,
+            rect_above,
         )
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:
-        card, about = super()._card_rect(), self.rect_above()
-        if about is not None:
-            card.topleft = about[0], about[1] + about[3] + self.to_px(PANEL_GAP)
+        card, rect_above = super()._card_rect(), self.rect_above()
+        if rect_above is not None:
+            card.topleft = rect_above[0], rect_above[1] + rect_above[3] + self.to_px(PANEL_GAP)
             card.clamp_ip(pygame.Rect((0, 0), self.host.window_size))
         return card
 

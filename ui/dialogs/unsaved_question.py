@@ -18,17 +18,17 @@ from ui.model.session import Session
 class UnsavedQuestion(QuestionDialog):
     """Question about unsaved edits. The main button saves the map if only the map was changed, else the session."""
 
-    def __init__(self, host: DialogHost, go_on: Callable[[], None]) -> None:
-        self.continue_callback = go_on
+    def __init__(self, host: DialogHost, on_continue: Callable[[], None]) -> None:
+        self.continue_callback = on_continue
         name = host.session.run.scenario.title
-        answers: list[Answer] = [("Cancel", _do_nothing, ""), ("Discard", go_on, "danger")]
+        answers: list[Answer] = [("Cancel", _do_nothing, ""), ("Discard", on_continue, "danger")]
         if self._only_map_changed(host.session):
             text = f"The map of {name} has unsaved edits, which would be lost."
             answers += [("Save session ...", self._save_session, ""), ("Save map ...", self._save_map, "main")]
         else:
-            told = _unsaved_changes_text(host.session)
-            text = f"Not saved in {name}: {told}. A session file keeps everything, with all branches."
-            if not told:
+            changes_text = _unsaved_changes_text(host.session)
+            text = f"Not saved in {name}: {changes_text}. A session file keeps everything, with all branches."
+            if not changes_text:
                 text = f"{name}: the previous run was not saved. {{key:undo}} restores it."
             answers += [("Save session ...", self._save_session, "main")]
         super().__init__(host, "Unsaved work", text, answers)
@@ -61,18 +61,21 @@ class UnsavedQuestion(QuestionDialog):
 class RunningQuestion(QuestionDialog):
     """Question before quitting, which would stop a running experiment."""
 
-    def __init__(self, host: DialogHost, study: BackgroundExperiment, go_on: Callable[[], None]) -> None:
+    def __init__(self, host: DialogHost, study: BackgroundExperiment, on_continue: Callable[[], None]) -> None:
         study.poll()
-        far = f"{study.done:,} of {study.whole:,} runs are done" if study.whole else "no run is done yet"
-        text = f"An experiment is running in the background: {far}. Quitting stops it; finished runs are kept in\n"
-        answers: list[Answer] = [("Quit", go_on, "danger"), ("Keep running", _do_nothing, "main")]
+        progress_text = f"{study.done:,} of {study.whole:,} runs are done" if study.whole else "no run is done yet"
+        text = f"An experiment is running in the background: {progress_text}. Quitting stops it; "
+        text += "finished runs are kept in\n"
+        answers: list[Answer] = [("Quit", on_continue, "danger"), ("Keep running", _do_nothing, "main")]
         super().__init__(host, "Stop the experiment?", f"{text}{study.results_folder}", answers)
 
 
 def _unsaved_changes_text(session: Session) -> str:
     """Return a short summary of the unsaved changes, such as "3 changes in 2 branches"; "" if there are none."""
-    by_hand = {e.id: e for b in session.run.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted}
-    edits = len(script_entries_of(by_hand.values()))
+    user_entries = {
+        e.id: e for b in session.run.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted
+    }
+    edits = len(script_entries_of(user_entries.values()))
     if not edits and len(session.run.tree.branches) == 1:
         return ""
     changes = count_with_noun(edits, "change")

@@ -69,13 +69,16 @@ class WorstBlockDialog(Dialog):
         search = ("Search", self._start_or_stop_search, "" if has_results else "main")
         buttons.append(("Stop", self._start_or_stop_search, "danger") if self._is_running else search)
         buttons.append(("Open as branch", self.on_confirm, "main" if has_results else ""))
-        made: list[Button] = self.add_footer_buttons(*buttons)
-        self._focused_index = self.controls.index(made[-2])
+        footer_buttons: list[Button] = self.add_footer_buttons(*buttons)
+        self._focused_index = self.controls.index(footer_buttons[-2])
         self._update_progress_text()
 
     def _explanation_text(self) -> str:
-        what = "every switch" if self.kind == SWITCHES else "every cell of the agent's path"
-        return f"Blocks {what} at {BLOCK_TICK_COUNT} ticks of the recorded run, and simulates each case to its end."
+        tried_blocks = "every switch" if self.kind == SWITCHES else "every cell of the agent's path"
+        return (
+            f"Blocks {tried_blocks} at {BLOCK_TICK_COUNT} ticks of the recorded run, and simulates each case to its "
+            "end."
+        )
 
     # --- the search -------------------------------------------------------------------------------
 
@@ -125,7 +128,7 @@ class WorstBlockDialog(Dialog):
         self._refresh_timer_s = _REFRESH_S
         if done != self._shown_count:
             self._shown_count = done
-            self.rows.set(self._result_rows(), max(0, self.rows.place), tells=False)
+            self.rows.set(self._result_rows(), max(0, self.rows.place), notifies=False)
             self._update_progress_text()
         if self.search and not self._is_running and self._worker is not None:
             self._worker = None

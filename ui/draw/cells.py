@@ -74,12 +74,12 @@ _terrain_flags_cache: list[TerrainFlags] = []
 def terrain_flags_of(grid: Grid) -> TerrainFlags:
     """Return the up-to-date terrain flags of a map, created at the first call and cached while the map exists."""
     _terrain_flags_cache[:] = [t for t in _terrain_flags_cache if not t.is_grid_deleted]
-    found = next((t for t in _terrain_flags_cache if t.is_for_grid(grid)), None)
-    if found is None:
-        found = TerrainFlags(grid)
-        _terrain_flags_cache.append(found)
-    found.update_flags(grid)
-    return found
+    cached = next((t for t in _terrain_flags_cache if t.is_for_grid(grid)), None)
+    if cached is None:
+        cached = TerrainFlags(grid)
+        _terrain_flags_cache.append(cached)
+    cached.update_flags(grid)
+    return cached
 
 
 class WalkedMoves:
@@ -235,8 +235,14 @@ class CellFlags:
         control = search.control[0]
         number, expansions, open_size = int(control.search), int(control.expansions), int(control.open_size)
         before, self._search = self._search, (search.nodes, number, expansions, open_size)
-        fresh = _cells_expanded_since(search, before)
-        if before is None or before[0] is not search.nodes or before[1] != number or changed is None or fresh is None:
+        new_cells = _cells_expanded_since(search, before)
+        if (
+            before is None
+            or before[0] is not search.nodes
+            or before[1] != number
+            or changed is None
+            or new_cells is None
+        ):
             self._rebuild_flags(grid, search)
             return
         if changed.size:
@@ -244,9 +250,9 @@ class CellFlags:
             # D* Lite opens and closes the neighbours of an edited cell without expanding any cell.
             cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, changed)
             self._detour_state = None
-        self._new_expansions, self._only_expansions_changed = fresh, not changed.size
-        if fresh.size:
-            cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, fresh)
+        self._new_expansions, self._only_expansions_changed = new_cells, not changed.size
+        if new_cells.size:
+            cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, new_cells)
 
     def _rebuild_flags(self, grid: Grid, search: Search) -> None:
         """Rebuild the flags of all cells from the search.
@@ -257,11 +263,13 @@ class CellFlags:
         self.rebuild_count += 1
         self._detour_cells, self._detour_state = NO_CELLS, None
         control = search.control[0]
-        number, noted, root = int(control.search), int(control.noted), int(control.root)
-        is_noted = noted == int(control.expansions) and search.order.size > 0 and noted < search.order.size
-        if is_noted and root >= 0 and noted * 16 < self.flags.size:
+        number, listed_count, root = int(control.search), int(control.noted), int(control.root)
+        is_noted = (
+            listed_count == int(control.expansions) and search.order.size > 0 and listed_count < search.order.size
+        )
+        if is_noted and root >= 0 and listed_count * 16 < self.flags.size:
             np.copyto(self.flags, self._terrain_flags)
-            self._new_expansions = search.order[:noted]
+            self._new_expansions = search.order[:listed_count]
             cell_flags.update_search_flags(self.flags, search.nodes, number, root)
             cell_flags.update_flags_around(self.flags, search.nodes, number, grid.width, self._new_expansions)
         else:
@@ -283,9 +291,9 @@ class CellFlags:
             self._detour_cells = detour.order[: int(control.noted)].copy()
             cell_flags.set_detour_flags(self.flags, detour.nodes, state[1], self._detour_cells)
         else:
-            found = np.empty(self.flags.size, np.int32)
-            count = cell_flags.find_detour_cells(self.flags, detour.nodes, state[1], found)
-            self._detour_cells = found[:count].copy()
+            detour_cells = np.empty(self.flags.size, np.int32)
+            count = cell_flags.find_detour_cells(self.flags, detour.nodes, state[1], detour_cells)
+            self._detour_cells = detour_cells[:count].copy()
 
     def _clear_detour_flags(self) -> None:
         if self._detour_cells.size:
@@ -304,33 +312,35 @@ class CellFlags:
         search = walker.agent.search
         if search is None or not walker.rows.size:
             return NO_CELLS
-        noted = int(search.control[0].noted)
-        wanted = int(walker.rows[-1].expanded)
-        return search.order[max(0, noted - wanted) : noted]
+        listed_count = int(search.control[0].noted)
+        tick_count = int(walker.rows[-1].expanded)
+        return search.order[max(0, listed_count - tick_count) : listed_count]
 
-    def hide_late_expansions(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
-        """Hide all expansions of the last tick except the first `shown`, for slow motion.
+    def hide_late_expansions(self, grid: Grid, walker: WalkerView, shown_count: int) -> npt.NDArray[np.int32]:
+        """Hide all expansions of the last tick except the first `shown_count`, for slow motion.
 
         Args:
             grid: Map of the agent.
             walker: Agent whose search is shown.
-            shown: Number of expansions that stay visible.
+            shown_count: Number of expansions that stay visible.
 
         Returns:
             The cells of the hidden expansions, which the caller shows again after drawing.
         """
-        late = self.expansions_of_last_tick(walker)[shown:]
+        hidden_cells = self.expansions_of_last_tick(walker)[shown_count:]
         search = walker.agent.search
-        if late.size and search is not None:
+        if hidden_cells.size and search is not None:
             root = int(search.control[0].root)
-            cell_flags.undo_expansions(self.flags, grid.moves, grid.ground.step, late, root)
-        return late
+            cell_flags.undo_expansions(self.flags, grid.moves, grid.ground.step, hidden_cells, root)
+        return hidden_cells
 
-    def show_late_expansions(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
-        """Show the expansions of the cells `late` again, which were hidden for slow motion."""
+    def show_late_expansions(self, grid: Grid, walker: WalkerView, hidden_cells: npt.NDArray[np.int32]) -> None:
+        """Show the expansions of the cells `hidden_cells` again, which were hidden for slow motion."""
         search = walker.agent.search
-        if late.size and search is not None:
-            cell_flags.update_flags_around(self.flags, search.nodes, int(search.control[0].search), grid.width, late)
+        if hidden_cells.size and search is not None:
+            cell_flags.update_flags_around(
+                self.flags, search.nodes, int(search.control[0].search), grid.width, hidden_cells
+            )
 
     # --- heat -------------------------------------------------------------------------------------
 
@@ -482,14 +492,14 @@ def _cells_expanded_since(search: Search, before: tuple[object, int, int, int] |
     The search's list of expanded cells is not cleared, because several panels may show the same agent.
     """
     control = search.control[0]
-    expansions, noted = int(control.expansions), int(control.noted)
-    seen = before[2] if before else 0
-    if expansions == seen and before and before[3] == int(control.open_size):
+    expansions, listed_count = int(control.expansions), int(control.noted)
+    seen_count = before[2] if before else 0
+    if expansions == seen_count and before and before[3] == int(control.open_size):
         return NO_CELLS
-    first = expansions - noted  # number of expansions before the first listed expansion
-    if noted >= search.order.size or not first <= seen < expansions:
+    first = expansions - listed_count  # number of expansions before the first listed expansion
+    if listed_count >= search.order.size or not first <= seen_count < expansions:
         return None
-    return search.order[seen - first : noted]
+    return search.order[seen_count - first : listed_count]
 
 
 @dataclass
@@ -538,21 +548,21 @@ def _update_difference_bands(panels: Sequence[PanelContent], heat: HeatSetting, 
     for panel in panels:
         panel.cells.heat_bands = NO_BANDS
     pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
-    counts = [found for panel in pair if (found := _visit_counts_of_panel(panel)) is not None]
+    counts = [panel_counts for panel in pair if (panel_counts := _visit_counts_of_panel(panel)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
         return heat_scale_for_peak(heat)
-    keeper = pair[0].cells
-    if keeper._bands_buffer.size != counts[0].size:
-        keeper._bands_buffer = np.zeros(counts[0].size, np.uint8)
-    keeper._heat = None
+    target = pair[0].cells
+    if target._bands_buffer.size != counts[0].size:
+        target._bands_buffer = np.zeros(counts[0].size, np.uint8)
+    target._heat = None
     while True:
-        scale = heat_scale_for_peak(heat, keeper.peak)
+        scale = heat_scale_for_peak(heat, target.peak)
         limits = np.array(scale.limits, np.int64)
-        keeper.peak = float(cell_flags.compute_difference_bands(counts[0], counts[1], limits, keeper._bands_buffer))
-        if (after := heat_scale_for_peak(heat, keeper.peak)) == scale:
+        target.peak = float(cell_flags.compute_difference_bands(counts[0], counts[1], limits, target._bands_buffer))
+        if (after := heat_scale_for_peak(heat, target.peak)) == scale:
             break
     for panel in pair:
-        panel.cells.heat_bands = keeper._bands_buffer
+        panel.cells.heat_bands = target._bands_buffer
     return after
 
 

@@ -82,9 +82,9 @@ class HeatScale:
 def heat_scale_for_peak(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
     """Return the heat scale for values up to `peak`: its highest band ends at `peak`, rounded up."""
     bands = 4 if setting.kind == "difference" else BANDS
-    reach = _rounded_up_peak(peak)
-    limits = _log_band_limits(reach, bands) if setting.is_log else _linear_band_limits(reach, bands)
-    return HeatScale(setting, limits, reach, peak)
+    max_value = _rounded_up_peak(peak)
+    limits = _log_band_limits(max_value, bands) if setting.is_log else _linear_band_limits(max_value, bands)
+    return HeatScale(setting, limits, max_value, peak)
 
 
 def _rounded_up_peak(peak: float) -> float:
@@ -92,23 +92,23 @@ def _rounded_up_peak(peak: float) -> float:
 
     Peaks up to 16 are rounded up to integers, larger peaks to one of eight values per power of two.
     """
-    whole = max(1, ceil(peak))
-    if whole <= _MAX_EXACT_PEAK:
-        return float(whole)
-    step = 2 ** (int(log2(whole)) - int(log2(_STEPS_PER_OCTAVE)))
-    return float(ceil(whole / step) * step)
+    rounded = max(1, ceil(peak))
+    if rounded <= _MAX_EXACT_PEAK:
+        return float(rounded)
+    step = 2 ** (int(log2(rounded)) - int(log2(_STEPS_PER_OCTAVE)))
+    return float(ceil(rounded / step) * step)
 
 
-def _linear_band_limits(reach: float, bands: int) -> tuple[float, ...]:
-    top = max(reach, float(bands))
+def _linear_band_limits(max_value: float, bands: int) -> tuple[float, ...]:
+    top = max(max_value, float(bands))
     return tuple(i * top / bands for i in range(bands))
 
 
-def _log_band_limits(reach: float, bands: int) -> tuple[float, ...]:
-    """Return the limits of `bands` heat bands: 0, 1, then growing geometrically towards `reach` by at least 1."""
+def _log_band_limits(max_value: float, bands: int) -> tuple[float, ...]:
+    """Return the limits of `bands` heat bands: 0, 1, then growing geometrically towards `max_value` by at least 1."""
     limits = [0.0]
     for i in count(0):
         if len(limits) == bands:
             return tuple(limits)
-        limits.append(max(limits[-1] + 1.0, float(round(reach ** (i / (bands - 1))))))
+        limits.append(max(limits[-1] + 1.0, float(round(max_value ** (i / (bands - 1))))))
     raise AssertionError("count() does not end")

@@ -32,14 +32,14 @@ def _layer_swatch_surface(width: int, height: int, layer: Layer, palette: Palett
     return surface
 
 
-def draw_terrain_swatch(surface: pygame.Surface, rect: Rect, word: int, palette: Palette) -> None:
+def draw_terrain_swatch(surface: pygame.Surface, rect: Rect, flags: int, palette: Palette) -> None:
     """Draw the legend sample of one kind of terrain (TREES, SWAMP or WATER) with its texture into `rect`."""
     x, y, width, height = rect
     patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
     swatch = Swatch(patch, palette, 1.0)
-    swatch.fill_with_cell_colours(word)
+    swatch.fill_with_cell_colours(flags)
     side = max(height, round(marks.TEXTURES_FROM_PX))
-    kind = (TREES, SWAMP, WATER).index(word)
+    kind = (TREES, SWAMP, WATER).index(flags)
     mask, colour = marks.texture_masks(side)[kind], pack_colour(texture_colours(palette)[kind])
     for left in range(0, width, side):
         paint.stamp_mask(swatch.frame, mask, left, 0, colour)

@@ -44,7 +44,7 @@ _DOT_INK_SHARE = 0.4  # share of the text colour in dots, because few pixels nee
 def table_of_fill_colours(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
 ) -> ColourTable:
-    """Return the table of fill colours: the colour of cells with flags `word` and heat `band` is at band << 8 | word.
+    """Return the table of fill colours: cells with `flags` and heat `band` have the colour at band << 8 | flags.
 
     A pixel that covers several cells is looked up by the bitwise or of their flags. While heat is shown, the table has
     only two colours besides the colours of heat: one for passable and one for blocked cells.
@@ -60,9 +60,9 @@ def table_of_fill_colours(
     if scale is not None:
         return _heat_colour_table(palette, scale, has_dots)
     is_plain = bool(hidden & KINDS_OF_TERRAIN)
-    kept = ~(hidden & ~KINDS_OF_TERRAIN)
-    seen = ((_flags_without_terrain_kinds(word) if is_plain else word) & kept for word in range(256))
-    colours = [pack_colour(cell_colour(palette, word, has_edges)) for word in seen]
+    shown_bits = ~(hidden & ~KINDS_OF_TERRAIN)
+    drawn_flags = ((_flags_without_terrain_kinds(flags) if is_plain else flags) & shown_bits for flags in range(256))
+    colours = [pack_colour(cell_colour(palette, flags, has_edges)) for flags in drawn_flags]
     return np.tile(np.array(colours, np.uint32), BANDS + 1)
 
 
@@ -72,21 +72,21 @@ def _heat_colour_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Co
     It is recomputed whenever the heat scale changes. To save time, colours are computed only for the four cases that
     look different under heat (nothing, passable, blocked, both) instead of for all 256 combinations of flags.
     """
-    words = np.arange(256)
-    kinds = np.where(words & PASSABLE, 1, 0) + np.where(words & BLOCKED, 2, 0)
+    all_flags = np.arange(256)
+    columns = np.where(all_flags & PASSABLE, 1, 0) + np.where(all_flags & BLOCKED, 2, 0)
     floors = [heat_cell_colour(palette, scale, band, has_dots) for band in range(BANDS + 1)]
     rows = [
-        [pack_colour(heat_pixel_colour(palette, word, band, floor)) for word in (0, FREE, WALL, FREE | WALL)]
+        [pack_colour(heat_pixel_colour(palette, flags, band, floor)) for flags in (0, FREE, WALL, FREE | WALL)]
         for band, floor in enumerate(floors)
     ]
-    return np.array(rows, np.uint32)[:, kinds].reshape(-1)
+    return np.array(rows, np.uint32)[:, columns].reshape(-1)
 
 
-def heat_pixel_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
+def heat_pixel_colour(palette: Palette, flags: int, band: int, floor: Colour) -> Colour:
     """Return the fill colour of a pixel while heat is shown; a pixel with both heat and walls shows the heat."""
-    if not word & PASSABLE:
+    if not flags & PASSABLE:
         return palette.outside
-    return mix_colours(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
+    return mix_colours(floor, palette.outside, 0.5) if flags & BLOCKED and not band else floor
 
 
 def heat_cell_colour(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
@@ -122,14 +122,14 @@ def heat_band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | 
     return colours[4 - step if band % 2 else 3 + step]
 
 
-def _flags_without_terrain_kinds(word: int) -> int:
+def _flags_without_terrain_kinds(flags: int) -> int:
     """Return cell flags with the kinds of terrain reduced to free and wall."""
-    bare = word & ~TERRAIN
-    if word & PASSABLE:
-        bare |= FREE
-    if word & BLOCKED:
-        bare |= WALL
-    return bare
+    reduced = flags & ~TERRAIN
+    if flags & PASSABLE:
+        reduced |= FREE
+    if flags & BLOCKED:
+        reduced |= WALL
+    return reduced
 
 
 def wall_edge_width(zoom: float, ui_scale: float) -> int:
@@ -142,7 +142,7 @@ def flags_drawn_as_walls(hidden: int) -> int:
     return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
 
 
-def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
+def cell_colour(palette: Palette, flags: int, has_edges: bool = False) -> Colour:
     """Return the fill colour of a pixel while no heat is shown.
 
     A pixel with both blocked and passable cells gets a mixed colour, so that both stay visible. A pixel with an open
@@ -150,30 +150,30 @@ def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
 
     Args:
         palette: Colours of the theme.
-        word: Bitwise or of the flags of all cells in the pixel.
+        flags: Bitwise or of the flags of all cells in the pixel.
         has_edges: Whether walls are drawn as outlines, so that they are not filled.
     """
-    if not word & TERRAIN or (has_edges and not word & (PASSABLE | TREES)):
+    if not flags & TERRAIN or (has_edges and not flags & (PASSABLE | TREES)):
         return palette.outside
-    wall = palette.wall if word & WALL else palette.trees
-    if not word & PASSABLE:
+    wall = palette.wall if flags & WALL else palette.trees
+    if not flags & PASSABLE:
         return wall
-    fill = _passable_colour(palette, word)
-    if not word & BLOCKED or word & OPEN:
+    fill = _passable_colour(palette, flags)
+    if not flags & BLOCKED or flags & OPEN:
         return fill
     return mix_colours(fill, wall, 0.65)
 
 
-def _passable_colour(palette: Palette, word: int) -> Colour:
-    if word & OPEN:
+def _passable_colour(palette: Palette, flags: int) -> Colour:
+    if flags & OPEN:
         return palette.open
-    if word & DETOUR:
+    if flags & DETOUR:
         return detour_colour(palette)
-    if word & CLOSED:
+    if flags & CLOSED:
         return palette.closed
-    if word & SWAMP:
+    if flags & SWAMP:
         return palette.swamp
-    return palette.water if word & WATER else palette.free
+    return palette.water if flags & WATER else palette.free
 
 
 def detour_colour(palette: Palette) -> Colour:

@@ -92,19 +92,19 @@ class MapPainter:
         surface: pygame.Surface,
         rect: Rect,
         camera: Camera,
-        shown: PanelContent,
+        content: PanelContent,
         palette: Palette,
         scale: HeatScale,
         extras: TransientContent,
         scratch: PaintBuffers,
         ui_scale: float,
     ) -> None:
-        grid = shown.snapshot.grid
+        grid = content.snapshot.grid
         self.rect, self.camera = _clipped_view(rect, camera, surface.get_size())
         scratch.ensure_capacity(self.rect, grid.width)
         self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
-        self.snapshot, self.walker, self.trail = shown.snapshot, shown.walker, shown.trail
-        self.cells, self.crowd = shown.cells, shown.crowd
+        self.snapshot, self.walker, self.trail = content.snapshot, content.walker, content.trail
+        self.cells, self.crowd = content.cells, content.crowd
         self.palette, self.extras = palette, extras
         self.zoom = float(self.camera.zoom)
         self.frame = Viewport(
@@ -215,7 +215,7 @@ class MapPainter:
             size: Size of the font, in design units.
             colour: Colour of the text.
         """
-        taken: list[pygame.Rect] = []
+        used_rects: list[pygame.Rect] = []
         self.unlock_pixels()
         frame = self.frame  # has no pixels now, because a reference to them would keep the surface locked
         before = self.surface.get_clip()
@@ -226,9 +226,9 @@ class MapPainter:
             top = self.rect[1] + round((y + 0.5 - frame.top) * frame.zoom) - self.to_pixels(size)
             ink = _fonts.render_text(text, "bold", self.to_pixels(size), colour)
             box = ink.get_rect(topleft=(left, top))
-            if box.collidelist(taken) >= 0:
+            if box.collidelist(used_rects) >= 0:
                 continue
-            taken.append(box)
+            used_rects.append(box)
             around = _fonts.render_text(
                 text, "bold", self.to_pixels(size), marks.casing_colour_for(self.palette, colour)
             )
@@ -253,23 +253,23 @@ class MapPainter:
             x: Horizontal position in cells; the middle of the first column is at 0.5.
             y: Vertical position in cells; the middle of the first row is at 0.5.
         """
-        made = marks.marker_masks(name, self.zoom, self.ui_scale, self.palette)
-        half = max(mask.shape[0] for mask, _ in made) / 2
+        mask_layers = marks.marker_masks(name, self.zoom, self.ui_scale, self.palette)
+        half = max(mask.shape[0] for mask, _ in mask_layers) / 2
         frame = self.frame
         x += self._marker_shift_into_view(x - frame.left, frame.width, half)
         y += self._marker_shift_into_view(y - frame.top, frame.height, half)
-        for mask, colour in made:
+        for mask, colour in mask_layers:
             paint.stamp_mask_at_point(frame, mask, x, y, colour)
 
-    def _marker_shift_into_view(self, at: float, room: int, half: float) -> float:
+    def _marker_shift_into_view(self, position: float, view_side: int, half: float) -> float:
         """Return by how many cells a marker has to be moved along one axis to be completely inside the view.
 
         The distance is limited to the overhang of the marker over its cell, so that a marker leaves the view together
         with its cell.
         """
-        most = max(0.0, half / self.zoom - 0.5)
-        inside = min(max(at, half / self.zoom), (room - half) / self.zoom)
-        return min(max(inside - at, -most), most)
+        max_shift = max(0.0, half / self.zoom - 0.5)
+        inside = min(max(position, half / self.zoom), (view_side - half) / self.zoom)
+        return min(max(inside - position, -max_shift), max_shift)
 
     def draw_arrow_to_cell(self, cell: int, colour: Colour) -> None:
         """Draw an arrow at the edge of the view that points to a cell outside the view; nothing if it is inside."""
@@ -282,9 +282,9 @@ class MapPainter:
         inset = size // 2 + self.to_pixels(3)
         at_x = min(max(px, inset), frame.width - inset)
         at_y = min(max(py, inset), frame.height - inset)
-        way = round(atan2(py - at_y, px - at_x) * 8 / pi) % 16
+        direction = round(atan2(py - at_y, px - at_x) * 8 / pi) % 16
         for length, tint in ((size - 1.0, marks.casing_colour_for(self.palette, colour)), (size - 6.0, colour)):
-            mask = masks.arrow_head_mask(size, length, way)
+            mask = masks.arrow_head_mask(size, length, direction)
             paint.stamp_mask(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, pack_colour(tint))
 
     def cross_out_cell(self, cell: int, colour: Colour) -> None:

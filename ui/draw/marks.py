@@ -92,20 +92,20 @@ def _create_marker_masks(
 ) -> tuple[tuple[Mask, int], ...]:
     """Return the masks of a marker, each with its packed colour: first the casings, then the shapes on top."""
     size = _rounded_to_odd(max(kind.min_size * ui_scale, kind.share * zoom))
-    room, line = _rounded_to_odd(size + kind.room * ui_scale), 2 * ui_scale
+    side, line = _rounded_to_odd(size + kind.room * ui_scale), 2 * ui_scale
     shapes: list[tuple[Callable[..., Mask], float]] = [(kind.shape, size)]
     if kind.has_dot:
         shapes.append((masks.disc_mask, max(5 * ui_scale, 0.22 * zoom)))
     ink, casing = pack_colour(getattr(palette, kind.colour_name)), pack_colour(_marker_casing_colour(kind, palette))
     around = kind.casing * ui_scale
     casings = [
-        (_marker_shape_mask(shape, room, across + around, line + 2 * ui_scale), casing) for shape, across in shapes
+        (_marker_shape_mask(shape, side, diameter + around, line + 2 * ui_scale), casing) for shape, diameter in shapes
     ]
-    return (*casings, *((_marker_shape_mask(shape, room, across, line), ink) for shape, across in shapes))
+    return (*casings, *((_marker_shape_mask(shape, side, diameter, line), ink) for shape, diameter in shapes))
 
 
-def _marker_shape_mask(shape: Callable[..., Mask], room: int, across: float, line: float) -> Mask:
-    return shape(room, across, line) if shape in _OUTLINE_SHAPES else shape(room, across)
+def _marker_shape_mask(shape: Callable[..., Mask], side: int, diameter: float, line: float) -> Mask:
+    return shape(side, diameter, line) if shape in _OUTLINE_SHAPES else shape(side, diameter)
 
 
 def _marker_casing_colour(kind: _MarkerSpec, palette: Palette) -> Colour:

@@ -45,7 +45,7 @@ class MapRenderer:
         surface: pygame.Surface,
         rect: Rect,
         camera: Camera,
-        shown: PanelContent,
+        content: PanelContent,
         layers: LayerState,
         palette: Palette,
         *,
@@ -53,7 +53,7 @@ class MapRenderer:
         glide: float = 1.0,
         edits: Edits | None = None,
         hover: int | None = None,
-        hand: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
+        tool_preview: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
         """Draw the map of one panel. Before, flags and heat of all cells must be updated, once per frame.
@@ -62,26 +62,26 @@ class MapRenderer:
             surface: Surface to draw on.
             rect: Rectangle of the map on the surface.
             camera: Part of the map to show.
-            shown: Content of the panel.
+            content: Content of the panel.
             layers: Visible layers, and the kind of heat.
             palette: Colours of the theme.
             scale: Heat scale that all panels share; None: the smallest scale of the chosen kind of heat.
             glide: Progress of the animated move from the previous cell to the current one, 0 to 1.
             edits: Recent edits of the map, by cell.
             hover: Cell to outline, usually the cell under the mouse.
-            hand: Preview of the effect of the selected tool at the mouse position.
+            tool_preview: Preview of the effect of the selected tool at the mouse position.
             reveal: Number of expansions of the last tick shown so far in slow motion; None: all.
         """
-        cells, grid, walker = shown.cells, shown.snapshot.grid, shown.walker
-        late = NO_CELLS
+        cells, grid, walker = content.cells, content.snapshot.grid, content.walker
+        hidden_cells = NO_CELLS
         if reveal is not None and walker is not None:
-            late = cells.hide_late_expansions(grid, walker, reveal)
-        extras = TransientContent(glide, edits or {}, reveal, layers.region_level, hand.dragged_marker)
+            hidden_cells = cells.hide_late_expansions(grid, walker, reveal)
+        extras = TransientContent(glide, edits or {}, reveal, layers.region_level, tool_preview.dragged_marker)
         picture = MapPainter(
             surface,
             rect,
             camera,
-            shown,
+            content,
             palette,
             scale or heat_scale_for_peak(layers.heat),
             extras,
@@ -89,21 +89,21 @@ class MapRenderer:
             self.ui_scale,
         )
         _draw_panel_map(picture, layers)
-        _draw_tool_preview(picture, hover, hand.cells)
+        _draw_tool_preview(picture, hover, tool_preview.cells)
         picture.unlock_pixels()
-        if late.size and walker is not None:
-            cells.show_late_expansions(grid, walker, late)
+        if hidden_cells.size and walker is not None:
+            cells.show_late_expansions(grid, walker, hidden_cells)
 
 
 def _draw_panel_map(picture: MapPainter, state: LayerState) -> None:
     """Draw the fills, then the visible layers in order of depth, with g, h, f and the last expansion in between."""
     table = _fill_cells(picture, state)
-    shown = [layer for layer in BY_DEPTH if state.is_layer_on(layer)]
-    _draw_layers(picture, (layer for layer in shown if layer.depth < TEXT_DEPTH))
+    visible_layers = [layer for layer in BY_DEPTH if state.is_layer_on(layer)]
+    _draw_layers(picture, (layer for layer in visible_layers if layer.depth < TEXT_DEPTH))
     _write_cell_values(picture, table)
-    _draw_layers(picture, (layer for layer in shown if TEXT_DEPTH < layer.depth < STEP_DEPTH))
+    _draw_layers(picture, (layer for layer in visible_layers if TEXT_DEPTH < layer.depth < STEP_DEPTH))
     _draw_last_expansion(picture)
-    _draw_layers(picture, (layer for layer in shown if layer.depth > STEP_DEPTH))
+    _draw_layers(picture, (layer for layer in visible_layers if layer.depth > STEP_DEPTH))
 
 
 def _draw_layers(picture: MapPainter, layers: Iterable[Layer]) -> None:
@@ -166,9 +166,9 @@ def _write_cell_values(picture: MapPainter, table: ColourTable) -> None:
 def _draw_last_expansion(picture: MapPainter) -> None:
     """Mark the cell of the latest expansion shown so far in slow motion."""
     if picture.walker is not None and picture.extras.reveal:
-        shown = CellFlags.expansions_of_last_tick(picture.walker)[: picture.extras.reveal]
-        if shown.size:
-            picture.draw_marker_in_cell("expansion", int(shown[-1]))
+        visible_cells = CellFlags.expansions_of_last_tick(picture.walker)[: picture.extras.reveal]
+        if visible_cells.size:
+            picture.draw_marker_in_cell("expansion", int(visible_cells[-1]))
 
 
 def _draw_tool_preview(picture: MapPainter, hover: int | None, preview_cells: Sequence[int]) -> None:

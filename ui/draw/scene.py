@@ -45,11 +45,11 @@ class MapView:
         palette: Palette,
         scale: float,
         layers: LayerState,
-        views: PanelCameras,
+        panel_cameras: PanelCameras,
         *,
         first: Callable[[], int],
-        chosen: Callable[[], Sequence[Panel]],
-        places: Callable[[int], Layout],
+        panels_to_show: Callable[[], Sequence[Panel]],
+        layout_of_panels: Callable[[int], Layout],
     ) -> None:
         """Create a scene. In each frame, update its cells once, and then draw the map of each panel.
 
@@ -58,13 +58,19 @@ class MapView:
             palette: Colours of the theme.
             scale: Pixels per design unit.
             layers: Visible layers, and the kind of heat.
-            views: Cameras of the panels.
+            panel_cameras: Cameras of the panels.
             first: Callback that returns the index of the panel that is A in a heat map A - B.
-            chosen: Callback that returns the panels to show.
-            places: Callback that returns the layout for a given number of panels.
+            panels_to_show: Callback that returns the panels to show.
+            layout_of_panels: Callback that returns the layout for a given number of panels.
         """
-        self._run, self.palette, self.scale, self.layers, self.panel_cameras = run, palette, scale, layers, views
-        self._first, self._chosen, self._places = first, chosen, places
+        self._run, self.palette, self.scale, self.layers, self.panel_cameras = (
+            run,
+            palette,
+            scale,
+            layers,
+            panel_cameras,
+        )
+        self._first, self._chosen, self._places = first, panels_to_show, layout_of_panels
         self.renderer = MapRenderer()
         self.cells: dict[PanelKey, CellFlags] = {}
         self.heat_scale: HeatScale = heat_scale_for_peak(layers.heat)
@@ -161,8 +167,8 @@ class MapView:
             self.cells.clear()
             self._drawn = drawn
         panels = self.run.panels
-        for gone in set(self.cells) - {panel.key for panel in panels}:
-            del self.cells[gone]
+        for key in set(self.cells) - {panel.key for panel in panels}:
+            del self.cells[key]
         for panel in panels:
             self.cells.setdefault(panel.key, CellFlags())
         self.heat_scale = update_all_panels(
@@ -182,7 +188,7 @@ class MapView:
         *,
         glide: float = 1.0,
         hover: int | None = None,
-        hand: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
+        tool_preview: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
         """Draw the map of one panel.
@@ -193,7 +199,7 @@ class MapView:
             boxes: Rectangles of the panel on the surface.
             glide: Progress of the animated move from the previous cell to the current one, 0 to 1.
             hover: Cell under the mouse.
-            hand: Preview of the effect of the selected tool at the mouse position.
+            tool_preview: Preview of the effect of the selected tool at the mouse position.
             reveal: Number of expansions of the last tick shown so far in slow motion; None: all.
         """
         self.renderer.draw(
@@ -207,6 +213,6 @@ class MapView:
             glide=glide,
             edits=self.run.recent_edits_of_branch(panel.key),
             hover=hover,
-            hand=hand,
+            tool_preview=tool_preview,
             reveal=reveal,
         )

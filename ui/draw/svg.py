@@ -33,13 +33,15 @@ LINES_ACROSS = 260.0  # ratio of the shorter side of the visible map to the widt
 MIN_LINE = 0.16  # minimum width of an ordinary line, as a fraction of a cell's side
 
 
-def panel_svg(run: Run, key: PanelKey, look: Appearance, *, has_legend: bool = True, has_title: bool = True) -> str:
+def panel_svg(
+    run: Run, key: PanelKey, appearance: Appearance, *, has_legend: bool = True, has_title: bool = True
+) -> str:
     """Return an SVG drawing of one panel.
 
     Args:
         run: Run to draw.
         key: Panel to draw.
-        look: Layers, heat, theme and part of the map.
+        appearance: Layers, heat, theme and part of the map.
         has_legend: Whether a legend is added below the map.
         has_title: Whether the agent's name and its main numbers are added above the map.
 
@@ -48,12 +50,12 @@ def panel_svg(run: Run, key: PanelKey, look: Appearance, *, has_legend: bool = T
     """
     panels = list(run.panels)
     panel = next(panel for panel in panels if panel.key == key)
-    shown = [PanelContent(CellFlags(), p.snapshot, p.drawn_agent, run.trails[p.key], p.crowd) for p in panels]
-    here = panels.index(panel)
-    compared = run.compared_panel_indices(here)
-    scale = update_all_panels(shown, look.heat, compared)
+    contents = [PanelContent(CellFlags(), p.snapshot, p.drawn_agent, run.trails[p.key], p.crowd) for p in panels]
+    shown_index = panels.index(panel)
+    compared = run.compared_panel_indices(shown_index)
+    scale = update_all_panels(contents, appearance.heat, compared)
     names = compared_panel_names(*(panels[index] for index in compared))
-    page = _SvgPage(run, panel, shown[here].cells, run.trails[key], look, scale, names)
+    page = _SvgPage(run, panel, contents[shown_index].cells, run.trails[key], appearance, scale, names)
     return page.text(has_legend, has_title)
 
 
@@ -111,23 +113,23 @@ class _SvgPage:
     def text(self, has_legend: bool, has_title: bool) -> str:
         width, height = self.box[2:]
         zoom = PAGE_WIDTH / width
-        above = TITLE_HEIGHT if has_title else 0.0
-        below = above + height * zoom
+        map_top = TITLE_HEIGHT if has_title else 0.0
+        map_bottom = map_top + height * zoom
         rows = self._legend_rows(self._legend_entries()) if has_legend else []
-        whole = below + (LEGEND_ROW_HEIGHT * len(rows) + 8.0 if rows else 0.0)
+        page_height = map_bottom + (LEGEND_ROW_HEIGHT * len(rows) + 8.0 if rows else 0.0)
         transform = (
-            f"translate(0 {short_decimal_text(above)}) scale({short_decimal_text(zoom)}) translate("
+            f"translate(0 {short_decimal_text(map_top)}) scale({short_decimal_text(zoom)}) translate("
             f"{short_decimal_text(-self.box[0])}"
             f" {short_decimal_text(-self.box[1])})"
         )
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<svg xmlns="http://www.w3.org/2000/svg" version="1.1" stroke="none" '
-            f'width="{short_decimal_text(PAGE_WIDTH)}" height="{short_decimal_text(whole)}" viewBox="0 0 '
-            f'{short_decimal_text(PAGE_WIDTH)} {short_decimal_text(whole)}" font-family="{FONT}">',
+            f'width="{short_decimal_text(PAGE_WIDTH)}" height="{short_decimal_text(page_height)}" viewBox="0 0 '
+            f'{short_decimal_text(PAGE_WIDTH)} {short_decimal_text(page_height)}" font-family="{FONT}">',
             f"<title>{escape(self._document_title())}</title>",
             f"<desc>{escape(self._document_description())}</desc>",
-            *self._background_elements(whole),
+            *self._background_elements(page_height),
             *(self._title_elements() if has_title else ()),
             f'<g transform="{transform}">',
             *self._clip_group_start_tag(),
@@ -138,7 +140,7 @@ class _SvgPage:
             "</g>",
             "</g>",
             "</g>",
-            *self._legend_elements(rows, below + 6.0),
+            *self._legend_elements(rows, map_bottom + 6.0),
             "</svg>",
         ]
         return "\n".join(lines) + "\n"
@@ -183,7 +185,7 @@ class _SvgPage:
 
     def _map_fill_elements(self) -> Iterable[str]:
         palette, drawing = self.palette, self.painter
-        shown = self._visible_layers()
+        visible_layers = self._visible_layers()
         yield f'<rect width="{self.width}" height="{self.height}" fill="{hex_code_of_colour(palette.free)}"/>'
         if drawing.has_heat:  # while heat is shown, trees are drawn like walls, both with a thin outline
             yield from self._wall_paths(drawing.flags & bits.PASSABLE == 0, heat_edge_colour(palette), 0.4)
@@ -191,7 +193,7 @@ class _SvgPage:
             return
         is_rock = drawing.flags & bits.TERRAIN == bits.ROCK
         yield from self._wall_paths(is_rock | (drawing.flags & self._unfilled_blocked_flags() != 0), palette.wall, 0.6)
-        for layer in shown:
+        for layer in visible_layers:
             yield from self._layer_fill_elements(layer)
 
     def _wall_paths(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
@@ -201,10 +203,10 @@ class _SvgPage:
 
     def _unfilled_blocked_flags(self) -> int:
         """Return the flags of blocked cells (walls, trees) for which no visible layer has a fill."""
-        bare = bits.BLOCKED
+        unfilled_flags = bits.BLOCKED
         for layer in self._visible_layers():
-            bare &= ~layer.filled_flags
-        return bare
+            unfilled_flags &= ~layer.filled_flags
+        return unfilled_flags
 
     def _layer_fill_elements(self, layer: Layer) -> Iterable[str]:
         return layer.svg_fill(self.painter) if layer.svg_fill is not None else ()
@@ -221,8 +223,8 @@ class _SvgPage:
     def _dot_path(self, flat: Mask, colour: Colour) -> Iterable[str]:
         """Yield one path with a small square in the middle of each cell of a mask."""
         corner, side = short_decimal_text(0.5 - DOT_SHARE / 2), short_decimal_text(DOT_SHARE)
-        places = (self.painter.xy(int(cell)) for cell in flat.nonzero()[0])
-        data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in places)
+        points = (self.painter.xy(int(cell)) for cell in flat.nonzero()[0])
+        data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in points)
         if data:
             yield f'<path fill="{hex_code_of_colour(colour)}" d="{data}"/>'
 
@@ -235,13 +237,13 @@ class _SvgPage:
 
     def _legend_entries(self) -> list[tuple[str, str]]:
         """Return (name, SVG sample) of each visible layer, and of the heat; samples fill a box of 2 x 1 units."""
-        shown = self._visible_layers()
+        visible_layers = self._visible_layers()
         drawn = (
             (layer, layer.svg_swatch)
             for layer in layers_for_agents(
                 [self.panel.view.spec] if self.run.followed_walker(self.panel.key) is not None else []
             )
-            if layer in shown
+            if layer in visible_layers
         )
         swatches = ((layer.name, swatch(self.painter)) for layer, swatch in drawn if swatch)
         entries = [(name, swatch) for name, swatch in swatches if swatch]

@@ -101,9 +101,12 @@ class SvgPainter:
             more: Further attributes of both path elements, with a leading space.
         """
         if data:
-            wide, narrow = short_decimal_text((width + 0.9) * self.line), short_decimal_text(width * self.line)
-            yield f'<path stroke="{self.casing_colour(colour)}" stroke-width="{wide}"{more} d="{data}"/>'
-            yield f'<path stroke="{hex_code_of_colour(colour)}" stroke-width="{narrow}"{more} d="{data}"/>'
+            casing_width, line_width = (
+                short_decimal_text((width + 0.9) * self.line),
+                short_decimal_text(width * self.line),
+            )
+            yield f'<path stroke="{self.casing_colour(colour)}" stroke-width="{casing_width}"{more} d="{data}"/>'
+            yield f'<path stroke="{hex_code_of_colour(colour)}" stroke-width="{line_width}"{more} d="{data}"/>'
 
     def casing_colour(self, colour: Colour) -> str:
         """Return the hex code of the casing colour for a mark: dark around light marks, light around dark marks."""

@@ -22,10 +22,10 @@ Mask = npt.NDArray[np.bool_]
 
 def outline_path(mask: Mask) -> str:
     """Return SVG path data of the outlines of all set cells of a mask [row, column], for the even-odd fill rule."""
-    across, down = _horizontal_edges(mask), _horizontal_edges(mask.T)
+    horizontal, vertical = _horizontal_edges(mask), _horizontal_edges(mask.T)
     # Edges run in opposite directions on opposite sides of the set cells, so that they join to closed loops.
-    next_across = _ends_by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in across)
-    next_down = _ends_by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in down)
+    next_across = _ends_by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in horizontal)
+    next_down = _ends_by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in vertical)
     parts = []
     while next_across:
         start = next(iter(next_across))
@@ -39,14 +39,16 @@ def _horizontal_edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
     padded = np.zeros((height + 2, width), np.int8)
     padded[1:-1] = mask
     change = np.diff(padded, axis=0)  # 1: only the cell below the grid line is set; -1: only the cell above is set
-    found = []
+    edges = []
     for kind in (1, -1):
         hits = np.zeros((height + 1, width + 2), np.int8)
         hits[:, 1:-1] = change == kind
-        turns = np.diff(hits, axis=1)
-        starts, ends = np.argwhere(turns == 1), np.argwhere(turns == -1)
-        found += [(int(y), int(x0), int(x1), kind == 1) for (y, x0), (_, x1) in zip(starts, ends, strict=True)]
-    return found
+        changes = np.diff(hits, axis=1)
+        line_starts, line_ends = np.argwhere(changes == 1), np.argwhere(changes == -1)
+        edges += [
+            (int(y), int(x0), int(x1), kind == 1) for (y, x0), (_, x1) in zip(line_starts, line_ends, strict=True)
+        ]
+    return edges
 
 
 def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
@@ -54,23 +56,23 @@ def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, li
 
     Two edges have the same start where two set cells touch only diagonally.
     """
-    found: dict[Point, list[Point]] = {}
+    ends_by_start: dict[Point, list[Point]] = {}
     for x0, y0, x1, y1 in edges:
-        found.setdefault((x0, y0), []).append((x1, y1))
-    return found
+        ends_by_start.setdefault((x0, y0), []).append((x1, y1))
+    return ends_by_start
 
 
 def _outline_loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
     """Return SVG path data of one closed outline through `start`, and remove its edges from both dicts."""
     parts = [f"M{start[0]} {start[1]}"]
-    here = start
+    corner = start
     while True:
-        x, y = _pop_edge(next_across, here)
-        parts.append(f"h{x - here[0]}")
-        here = _pop_edge(next_down, (x, y))
-        if here == start:
+        x, y = _pop_edge(next_across, corner)
+        parts.append(f"h{x - corner[0]}")
+        corner = _pop_edge(next_down, (x, y))
+        if corner == start:
             break
-        parts.append(f"v{here[1] - y}")
+        parts.append(f"v{corner[1] - y}")
     return "".join(parts) + "z"
 
 

@@ -39,15 +39,15 @@ class Swatch:
     def fill_columns(self, left: int, right: int, colour: int) -> None:
         paint.fill_rect(self.frame, left, 0, right, self.height, colour)
 
-    def fill_with_cell_colours(self, *words: int) -> None:
+    def fill_with_cell_colours(self, *cell_flags: int) -> None:
         """Fill equal parts of the swatch, from left to right, with the fill colours of these cell flags."""
         table = table_of_fill_colours(self.palette, 0, None)
-        for i, word in enumerate(words):
-            left, right = i * self.width // len(words), (i + 1) * self.width // len(words)
-            if word == WALL:
+        for i, flags in enumerate(cell_flags):
+            left, right = i * self.width // len(cell_flags), (i + 1) * self.width // len(cell_flags)
+            if flags == WALL:
                 self.wall(left, right)
             else:
-                self.fill_columns(left, right, int(table[word]))
+                self.fill_columns(left, right, int(table[flags]))
 
     def wall(self, left: int, right: int) -> None:
         """Draw a wall as on the map: an outline around an area in the background colour."""

@@ -31,12 +31,14 @@ def draw_thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], pal
         palette: Colours of the theme.
     """
     scale = min(size[0] / grid.width, size[1] / grid.height)
-    whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
+    picture_size = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
     # If cells are smaller than a pixel, their colours are averaged, so that thin walls stay visible.
     if scale >= 1.0:
-        picture = _terrain_surface(grid, whole, scale, palette)
+        picture = _terrain_surface(grid, picture_size, scale, palette)
     else:
-        picture = pygame.transform.smoothscale(_terrain_surface(grid, (grid.width, grid.height), 1.0, palette), whole)
+        picture = pygame.transform.smoothscale(
+            _terrain_surface(grid, (grid.width, grid.height), 1.0, palette), picture_size
+        )
     for name, cell in (("start", start), ("goal", goal)):
         _draw_marker(picture, name, grid.xy(cell), scale, palette)
     return picture
@@ -49,8 +51,8 @@ def load_example_picture(name: str, size: tuple[int, int], palette: Palette) -> 
         return None
     picture = pygame.image.load(path)
     scale = min(size[0] / picture.get_width(), size[1] / picture.get_height())
-    shown = max(1, round(picture.get_width() * scale)), max(1, round(picture.get_height() * scale))
-    return pygame.transform.smoothscale(picture.convert(24), shown)
+    scaled_size = max(1, round(picture.get_width() * scale)), max(1, round(picture.get_height() * scale))
+    return pygame.transform.smoothscale(picture.convert(24), scaled_size)
 
 
 def picture_file_name(example: str, theme: str) -> str:
@@ -61,16 +63,16 @@ def _draw_marker(picture: pygame.Surface, name: str, point: tuple[int, int], sca
     """Draw a marker on a cell. Near the border the marker is moved inwards, so that it is not cut off."""
     size = picture.get_size()
     frame = Viewport(marks.locked_pixels_of(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
-    made = marks.marker_masks(name, scale, max(0.75, min(size) / 300), palette)
-    reach = max(mask.shape[0] // 2 for mask, _ in made)
-    x, y = (_clamped_pixel(coordinate, scale, room, reach) for coordinate, room in zip(point, size, strict=True))
-    for mask, colour in made:
+    mask_layers = marks.marker_masks(name, scale, max(0.75, min(size) / 300), palette)
+    margin = max(mask.shape[0] // 2 for mask, _ in mask_layers)
+    x, y = (_clamped_pixel(coordinate, scale, side, margin) for coordinate, side in zip(point, size, strict=True))
+    for mask, colour in mask_layers:
         paint.stamp_mask(frame, mask, x - mask.shape[0] // 2, y - mask.shape[0] // 2, colour)
 
 
-def _clamped_pixel(coordinate: int, scale: float, room: int, reach: int) -> int:
-    """Return the pixel x or y of a cell's middle, but at least `reach` pixels away from the border."""
-    return min(max(round((coordinate + 0.5) * scale), reach), max(reach, room - 1 - reach))
+def _clamped_pixel(coordinate: int, scale: float, side: int, margin: int) -> int:
+    """Return the pixel x or y of a cell's middle, but at least `margin` pixels away from the border."""
+    return min(max(round((coordinate + 0.5) * scale), margin), max(margin, side - 1 - margin))
 
 
 def _terrain_surface(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
@@ -82,12 +84,12 @@ def _terrain_surface(grid: Grid, size: tuple[int, int], scale: float, palette: P
         scale: Pixels per cell, at least 1.
         palette: Colours of the theme.
     """
-    surface, words = pygame.Surface(size, 0, 32), terrain_flags_of(grid).flags
+    surface, flags = pygame.Surface(size, 0, 32), terrain_flags_of(grid).flags
     has_edges = scale >= EDGED_FROM_PX
     frame = Viewport(marks.locked_pixels_of(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)
     columns, rows = np.zeros(size[0], np.uint32), np.zeros(size[1], np.uint32)
     table = table_of_fill_colours(palette, 0, None, has_edges=has_edges)
-    paint.paint_cells(frame, words, NO_BANDS, table, pack_colour(palette.outside), columns, rows)
+    paint.paint_cells(frame, flags, NO_BANDS, table, pack_colour(palette.outside), columns, rows)
     if has_edges:
-        paint.paint_wall_edges(frame, words, WALL, wall_edge_width(scale, 1.0), pack_colour(palette.wall))
+        paint.paint_wall_edges(frame, flags, WALL, wall_edge_width(scale, 1.0), pack_colour(palette.wall))
     return surface

@@ -57,11 +57,11 @@ def draw_cell_numbers(
     for y in range(max(0, int(camera.top)), min(grid.height, int(last_y) + 1)):
         for x in range(max(0, int(camera.left)), min(grid.width, int(last_x) + 1)):
             cell = grid.cell(x, y)
-            word = int(cells.flags[cell])
-            if not word & cell_flags.KNOWN:
+            flags = int(cells.flags[cell])
+            if not flags & cell_flags.KNOWN:
                 continue
             band = int(cells.heat_bands[cell]) if cells.heat_bands.size else 0
-            ink = _text_colour_on(int(table[band << 8 | word]))
+            ink = _text_colour_on(int(table[band << 8 | flags]))
             left = rect[0] + int(first_pixel_of_cells(x, camera.left, zoom))
             top = rect[1] + int(first_pixel_of_cells(y, camera.top, zoom))
             _write_cell_numbers(
@@ -75,12 +75,12 @@ def draw_cell_numbers(
     surface.set_clip(before)
 
 
-def number_text(value: float, most: int) -> str:
-    """Return a number as text, with one decimal if that takes at most `most` characters, otherwise rounded."""
+def number_text(value: float, max_letters: int) -> str:
+    """Return a number as text, with one decimal if that takes at most `max_letters` characters, otherwise rounded."""
     if not isfinite(value):
         return "inf"
     text = f"{value:.1f}".removesuffix(".0")
-    return text if len(text) <= most else f"{value:.0f}"
+    return text if len(text) <= max_letters else f"{value:.0f}"
 
 
 def _text_colour_on(colour: int) -> tuple[int, int, int]:

@@ -48,14 +48,14 @@ def compile_first_picture_kernels(kind: str) -> None:
         world.advance(1)
         trail.append(walker.rows)
         snapshot = world.snapshot()
-        shown = [PanelContent(cells, snapshot, snapshot.walkers[0], trail)]
+        contents = [PanelContent(cells, snapshot, snapshot.walkers[0], trail)]
         _draw_panels(
             surface,
-            shown,
+            contents,
             LayerState(heat=HeatSetting(heat)),
             FIRST_SMALL_ZOOM if i % 2 else FIRST_ZOOM,
             edits={23: (snapshot.tick, True)},
-            hand=ToolPreview((4,), DraggedMarker("goal", 4, is_refused=True)),
+            tool_preview=ToolPreview((4,), DraggedMarker("goal", 4, is_refused=True)),
         )
         world.submit(EditCells(freed=(23,)))
     if search := walker.agent.view().search:
@@ -76,8 +76,8 @@ def compile_crowd_picture_kernels() -> None:
     numbers = CrowdCounts.from_walkers(world, [walker])
     crowd = Crowd("crowd", (0,), NO_CELLS, numbers, walker.visits, 1, tails, ())
     for heat in ("off", "visits"):
-        shown = [PanelContent(CellFlags(), world.snapshot(()), None, None, crowd)]
-        _draw_panels(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
+        contents = [PanelContent(CellFlags(), world.snapshot(()), None, None, crowd)]
+        _draw_panels(surface, contents, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
 
 
 def _create_tiny_world() -> World:
@@ -113,21 +113,21 @@ def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
     view = world.walkers[0].agent.view()
     search, detour = view.search, view.detour
     assert search is not None and detour is not None
-    words = cells.flags.copy()
-    cell_flags.update_search_flags(words, search.nodes, 1, 0)
-    cell_flags.recompute_flags_of_cells(words, words, search.nodes, 1, NO_CELLS)
-    cell_flags.set_detour_flags(words, detour.nodes, 1, NO_CELLS)
-    cell_flags.clear_detour_flags(words, NO_CELLS)
+    flags = cells.flags.copy()
+    cell_flags.update_search_flags(flags, search.nodes, 1, 0)
+    cell_flags.recompute_flags_of_cells(flags, flags, search.nodes, 1, NO_CELLS)
+    cell_flags.set_detour_flags(flags, detour.nodes, 1, NO_CELLS)
+    cell_flags.clear_detour_flags(flags, NO_CELLS)
     limits = np.zeros(BANDS, np.uint32)
-    cell_flags.update_count_bands(search.heat, limits, words, NO_CELLS)
+    cell_flags.update_count_bands(search.heat, limits, flags, NO_CELLS)
     table = new_learned_heuristic(world.grid.ground, world.goal, is_watched=True)
-    cell_flags.update_learned_bands(table, np.zeros(BANDS), words, 0)
+    cell_flags.update_learned_bands(table, np.zeros(BANDS), flags, 0)
     for cell in (0, 20):  # call the kernels with which the inspector shows the values of a cell
         search_kernels.is_known(search, cell)
         search_kernels.is_closed(search, cell)
         h0_between_cells(world.grid.ground, cell, world.goal)
     search_kernels.parent_of(world.grid.ground, search, world.start)
-    cell_flags.update_g_bands(search.nodes, words, world.grid.width, np.zeros(BANDS), words, NO_CELLS)
+    cell_flags.update_g_bands(search.nodes, flags, world.grid.width, np.zeros(BANDS), flags, NO_CELLS)
 
 
 def _draw_all_agents(
@@ -138,25 +138,25 @@ def _draw_all_agents(
     table = new_learned_heuristic(world.grid.ground, snapshot.goal, is_watched=True)
     views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
-    shown = [PanelContent(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
+    contents = [PanelContent(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     edits = {23: (snapshot.tick, True), 5: (snapshot.tick, False)}
-    hand = ToolPreview((4, 5), DraggedMarker("goal", 4, is_refused=True))
-    _draw_panels(surface, shown, layers, zoom, edits=edits, hover=3, hand=hand, reveal=2)
+    tool_preview = ToolPreview((4, 5), DraggedMarker("goal", 4, is_refused=True))
+    _draw_panels(surface, contents, layers, zoom, edits=edits, hover=3, tool_preview=tool_preview, reveal=2)
 
 
 def _draw_panels(
-    surface: pygame.Surface, shown: list[PanelContent], layers: LayerState, zoom: float, **more: Any
+    surface: pygame.Surface, contents: list[PanelContent], layers: LayerState, zoom: float, **options: Any
 ) -> None:
-    scale = update_all_panels(shown, layers.heat)
+    scale = update_all_panels(contents, layers.heat)
     renderer = MapRenderer()
-    for panel in shown:
+    for content in contents:
         renderer.draw(
             surface,
             (0, 0, *SIZE),
             Camera(zoom),
-            panel,
+            content,
             layers,
             DARK,
             scale=scale,
-            **more,
+            **options,
         )

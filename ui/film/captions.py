@@ -35,15 +35,15 @@ def captions_of_branches(branches: Sequence[Branch], after: int, until: int) -> 
         after: Tick before the first tick of the range.
         until: Last tick of the range.
     """
-    found: dict[tuple[int, str], list[str]] = {}
+    branch_names: dict[tuple[int, str], list[str]] = {}
     for branch in branches:
         for tick, text in _event_captions(branch.timeline, after, until):
-            found.setdefault((tick, text), []).append(branch.name)
-    told = [
+            branch_names.setdefault((tick, text), []).append(branch.name)
+    captions = [
         Caption(tick, text if len(names) == len(branches) else f"{', '.join(names)}: {text}")
-        for (tick, text), names in found.items()
+        for (tick, text), names in branch_names.items()
     ]
-    return sorted(told, key=lambda happening: happening.tick)
+    return sorted(captions, key=lambda caption: caption.tick)
 
 
 def _event_captions(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
@@ -77,5 +77,5 @@ def _restart_captions(timeline: Timeline, after: int, until: int) -> Iterable[tu
     for tick, agent, _ in timeline.marks(after + 1, until, (MarkKind.RESTART,)).tolist():
         by_tick.setdefault(tick, []).append(names.agent(agent))
     for tick, labels in by_tick.items():
-        who = ", ".join(labels) if len(labels) <= _MAX_NAMES else f"{len(labels)} agents"
-        yield tick, f"{who} {'restarts' if len(labels) == 1 else 'restart'}"
+        agents_text = ", ".join(labels) if len(labels) <= _MAX_NAMES else f"{len(labels)} agents"
+        yield tick, f"{agents_text} {'restarts' if len(labels) == 1 else 'restart'}"

@@ -33,8 +33,8 @@ class Film:
     the video has a cut: it continues at another tick, without the ticks in between.
     """
 
-    def __init__(self, rerun: Rerun, stage: OffscreenRenderer, recorder: Recorder, options: FilmOptions) -> None:
-        self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
+    def __init__(self, rerun: Rerun, renderer: OffscreenRenderer, recorder: Recorder, options: FilmOptions) -> None:
+        self.rerun, self.stage, self.recorder, self.options = rerun, renderer, recorder, options
         # first: tick that the next frame will show; second: current tick of the run in the followed window
         self.next_tick = self._window_tick = rerun.tick
         self.frames = 0  # number of frames recorded so far, including repeated frames
@@ -43,16 +43,16 @@ class Film:
         self._shown_captions: list[tuple[str, int]] = []  # (text, index of the first frame without this caption)
         self._last_captioned_event = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
-        self.set_view_settings(stage.look)
+        self.set_view_settings(renderer.look)
 
     @property
     def tick(self) -> int:
         return self.rerun.tick
 
-    def set_view_settings(self, look: Appearance) -> None:
+    def set_view_settings(self, appearance: Appearance) -> None:
         """Change the view settings (theme, layers, cameras, order of panels) from the next frame on."""
-        self.stage.set_view_settings(look)
-        self.rerun.arrange_panels(look)
+        self.stage.set_view_settings(appearance)
+        self.rerun.arrange_panels(appearance)
 
     def film_until_tick(self, tick: int) -> bool:
         """Film all frames that are due before a tick.
@@ -86,9 +86,9 @@ class Film:
         """
         if self.rerun.seek_to_tick(self.next_tick) < self.next_tick:
             return False
-        going = self._film_tick()
+        is_recording = self._film_tick()
         self.next_tick = self.tick + self.options.tick_step
-        return going
+        return is_recording
 
     def film_final_tick(self) -> bool:
         """Film the current tick unless it has been filmed, so that the video ends with the final state of the run.
@@ -123,45 +123,47 @@ class Film:
 
     def _film_tick(self) -> bool:
         """Film all frames of the current tick; return False if the recording has ended."""
-        happened = self._new_captions() if self.options.has_captions or self.options.hold_s else []
+        new_captions = self._new_captions() if self.options.has_captions or self.options.hold_s else []
         if self.options.has_captions:
-            stays = self.frames + round((CAPTION_S + self.options.hold_s) * self.options.fps)
-            self._shown_captions += [(str(happening), stays) for happening in happened]
+            end_frame = self.frames + round((CAPTION_S + self.options.hold_s) * self.options.fps)
+            self._shown_captions += [(str(caption), end_frame) for caption in new_captions]
         count = self.options.frames_per_tick
         for phase in range(1, count + 1):
             if not self._film_frame(phase / count):
                 return False
         self.shown_tick = self.tick
-        if happened and self.options.hold_s:
-            return self._hold_picture_for_captions(happened)
+        if new_captions and self.options.hold_s:
+            return self._hold_picture_for_captions(new_captions)
         return True
 
-    def _film_frame(self, glide: float) -> bool:
+    def _film_frame(self, interpolation: float) -> bool:
         if self.is_cancelled():
             return False
-        self._shown_captions = [(text, gone) for text, gone in self._shown_captions if gone > self.frames]
+        self._shown_captions = [
+            (text, end_frame) for text, end_frame in self._shown_captions if end_frame > self.frames
+        ]
         self.frames += 1
-        return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._shown_captions]))
+        return self.recorder.add(self.stage.draw(interpolation, [text for text, _ in self._shown_captions]))
 
     def _new_captions(self) -> list[Caption]:
         """Return the captions of all events that happened since the last frame."""
-        found = self.rerun.captions_between(self._captioned_tick, self.tick)
+        captions = self.rerun.captions_between(self._captioned_tick, self.tick)
         self._captioned_tick = self.tick
-        return found
+        return captions
 
-    def _hold_picture_for_captions(self, happened: list[Caption]) -> bool:
+    def _hold_picture_for_captions(self, new_captions: list[Caption]) -> bool:
         """Hold the video (repeat the last frame) so that captions can be read.
 
         Events that follow each other within `BURST_TICKS` hold the video only once.
 
         Args:
-            happened: Captions of the current tick, the earliest first.
+            new_captions: Captions of the current tick, the earliest first.
 
         Returns:
             False if the recording has ended.
         """
-        is_new = happened[0].tick - self._last_captioned_event > BURST_TICKS
-        self._last_captioned_event = happened[-1].tick
+        is_new = new_captions[0].tick - self._last_captioned_event > BURST_TICKS
+        self._last_captioned_event = new_captions[-1].tick
         if not is_new:
             return True
         for _ in range(round(self.options.hold_s * self.options.fps)):
@@ -204,7 +206,7 @@ def export_video(
     path: str | Path,
     ticks: tuple[int, int | None],
     options: FilmOptions,
-    look: Appearance | None = None,
+    appearance: Appearance | None = None,
     *,
     told: FilmCallback = lambda film: None,
     finishing: video.ProgressCallback = lambda share: None,
@@ -220,7 +222,7 @@ def export_video(
         path: File or folder to write; a number is added to its name if the name is taken.
         ticks: First tick, and the end of the range (exclusive); None: up to and including the last tick of the run.
         options: Options of the video.
-        look: View settings; None: the defaults.
+        appearance: View settings; None: the defaults.
         told: Callback for every recorded tick.
         finishing: Callback for the progress of finishing the file, from 0 to 1.
         is_cancelled: Callback that returns True once the user has cancelled.
@@ -234,7 +236,7 @@ def export_video(
         Cancelled: The film was cancelled; its file has been deleted.
     """
     first, end = checked_tick_range(ticks)
-    film = start_film(replay, path, first, options, look)
+    film = start_film(replay, path, first, options, appearance)
     film.is_cancelled = is_cancelled
     was_stopped = False
     try:
@@ -258,8 +260,8 @@ def checked_tick_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
     """Return the range of ticks unchanged; raise a ConfigError if it contains no tick."""
     first, end = ticks
     if first < 0 or (end is not None and end <= first):
-        got = f"{first}:{'' if end is None else end}"
-        raise ConfigError(f"ticks: expected a range with a tick in it, such as 0:100, got {got}")
+        range_text = f"{first}:{'' if end is None else end}"
+        raise ConfigError(f"ticks: expected a range with a tick in it, such as 0:100, got {range_text}")
     return first, end
 
 
@@ -268,7 +270,7 @@ def start_film(
     path: str | Path,
     first: int,
     options: FilmOptions,
-    look: Appearance | None = None,
+    appearance: Appearance | None = None,
     threads: int = 0,
 ) -> Film:
     """Create the file of a video, and return a film at the first tick to record.
@@ -278,7 +280,7 @@ def start_film(
         path: File or folder to write.
         first: First tick to film.
         options: Options of the video; the frame rate is replaced by the nearest one that the format can have.
-        look: View settings; None: the defaults.
+        appearance: View settings; None: the defaults.
         threads: Threads of the codec; 0: one per processor.
 
     Raises:
@@ -287,7 +289,7 @@ def start_film(
     rerun = _start_rerun_at(replay, first, options.part)
     recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
-    return Film(rerun, create_renderer(rerun, options, look or Appearance()), recorder, options)
+    return Film(rerun, create_renderer(rerun, options, appearance or Appearance()), recorder, options)
 
 
 def _start_rerun_at(replay: ReplaySpec, tick: int, part: WindowPart) -> Rerun:
@@ -300,10 +302,10 @@ def _start_rerun_at(replay: ReplaySpec, tick: int, part: WindowPart) -> Rerun:
     return rerun
 
 
-def create_renderer(rerun: Rerun, options: FilmOptions, look: Appearance) -> OffscreenRenderer:
+def create_renderer(rerun: Rerun, options: FilmOptions, appearance: Appearance) -> OffscreenRenderer:
     run = rerun.run
     return OffscreenRenderer(
-        run, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title
+        run, options.size, options.part, appearance, has_legend=options.has_legend, has_title=options.has_title
     )
 
 
@@ -334,7 +336,7 @@ def _describe_film(film: Film, was_stopped: bool) -> FilmSummary:
 
 
 def draw_last_film_frame(
-    replay: ReplaySpec, ticks: tuple[int, int | None], options: FilmOptions, look: Appearance | None = None
+    replay: ReplaySpec, ticks: tuple[int, int | None], options: FilmOptions, appearance: Appearance | None = None
 ) -> Film:
     """Draw only the last frame of a video, without recording it.
 
@@ -342,7 +344,7 @@ def draw_last_film_frame(
         replay: Run to film.
         ticks: First tick, and the end of the range (exclusive); None: the last tick of the run.
         options: Options with the size and the part of the window.
-        look: View settings; None: the defaults.
+        appearance: View settings; None: the defaults.
 
     Returns:
         A film whose `stage` holds the picture.
@@ -350,7 +352,7 @@ def draw_last_film_frame(
     first, end = checked_tick_range(ticks)
     rerun = _start_rerun_at(replay, first, options.part)
     rerun.seek_to_tick(LAST_TICK if end is None else end - 1)
-    film = Film(rerun, create_renderer(rerun, options, look or Appearance()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
+    film = Film(rerun, create_renderer(rerun, options, appearance or Appearance()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
     film.film_final_tick()
     return film
 

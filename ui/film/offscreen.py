@@ -53,8 +53,8 @@ def text_scale_for_picture_size(size: tuple[int, int], part: WindowPart) -> floa
 class ViewCameras:
     """Cameras of the panels in a picture, as given by view settings (a look)."""
 
-    def __init__(self, look: Appearance) -> None:
-        self.look = look
+    def __init__(self, appearance: Appearance) -> None:
+        self.look = appearance
 
     @property
     def is_following_agents(self) -> bool:
@@ -70,10 +70,10 @@ class OffscreenRenderer:
 
     def __init__(
         self,
-        shown: Session | Run,
+        source: Session | Run,
         size: tuple[int, int],
         part: WindowPart,
-        look: Appearance,
+        appearance: Appearance,
         *,
         has_legend: bool = True,
         has_title: bool = True,
@@ -82,26 +82,26 @@ class OffscreenRenderer:
         """Create the surface and the view.
 
         Args:
-            shown: Session whose focus is shown, or a run to show without focus.
+            source: Session whose focus is shown, or a run to show without focus.
             size: Width and height of the picture in pixels.
             part: Part of the window to draw.
-            look: View settings.
+            appearance: View settings.
             has_legend: Whether to draw a legend if the picture is large enough.
             has_title: Whether to draw a title if the picture is large enough.
             scale: Scale of texts and lines; None: the scale of the view settings, or the scale that suits the size.
         """
         pygame.font.init()
-        self.size, self.part, self.look = size, part, look
-        self.scale = scale or look.scale or text_scale_for_picture_size(size, part)
+        self.size, self.part, self.look = size, part, appearance
+        self.scale = scale or appearance.scale or text_scale_for_picture_size(size, part)
         self.has_legend, self.has_title = has_legend, has_title
         self.surface = pygame.Surface(size, 0, 32)
         self.canvas = Canvas()
         self.canvas.accepts_mouse = False
-        self.set_shown_run(shown)
+        self.set_shown_run(source)
 
-    def set_shown_run(self, shown: Session | Run) -> None:
+    def set_shown_run(self, source: Session | Run) -> None:
         """Show another run, with the same picture size, part of the window and view settings."""
-        self.session = session = Session.create_read_only(shown) if isinstance(shown, Run) else shown
+        self.session = session = Session.create_read_only(source) if isinstance(source, Run) else source
         self.scene = MapView(
             lambda: session.run,
             PALETTES[self.look.theme],
@@ -109,8 +109,8 @@ class OffscreenRenderer:
             self.look.layer_state(),
             ViewCameras(self.look),
             first=lambda: session.panel_index(session.focused_key),
-            chosen=self._panels_to_draw,
-            places=self._layout_of_panels,
+            panels_to_show=self._panels_to_draw,
+            layout_of_panels=self._layout_of_panels,
         )
         if self.part.kind not in (WINDOW, PANELS):
             self.scene.only_panel_index = self.part.number - 1
@@ -120,28 +120,34 @@ class OffscreenRenderer:
         self.set_view_settings(self.look)
         self.canvas.begin_frame(self.surface, self.scene.palette, self.scale, (-1, -1))
 
-    def set_view_settings(self, look: Appearance) -> None:
+    def set_view_settings(self, appearance: Appearance) -> None:
         """Change the view settings from the next picture on, except the scale, which is fixed during a video."""
-        self.look = look
+        self.look = appearance
         scene, desk, player = self.scene, self.desk, self.desk.player
-        scene.palette, scene.layers, scene.panel_cameras = PALETTES[look.theme], look.layer_state(), ViewCameras(look)
-        scene.left_out = look.left_out
-        self.session.set_first_compared_panel(look.front)
-        desk.settings.shows_sidebar = look.tab is not None
-        desk.settings.sidebar_tab = look.tab or desk.settings.sidebar_tab
-        desk.keys = look.keys
-        desk.state.pinned = look.pinned if self.part.kind == WINDOW else None
-        player.state_override = look.mode
-        player.clock.is_running = look.mode in (None, "running")
-        player.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
+        scene.palette, scene.layers, scene.panel_cameras = (
+            PALETTES[appearance.theme],
+            appearance.layer_state(),
+            ViewCameras(appearance),
+        )
+        scene.left_out = appearance.left_out
+        self.session.set_first_compared_panel(appearance.front)
+        desk.settings.shows_sidebar = appearance.tab is not None
+        desk.settings.sidebar_tab = appearance.tab or desk.settings.sidebar_tab
+        desk.keys = appearance.keys
+        desk.state.pinned = appearance.pinned if self.part.kind == WINDOW else None
+        player.state_override = appearance.mode
+        player.clock.is_running = appearance.mode in (None, "running")
+        player.speed = (
+            min(SPEEDS, key=lambda speed: abs(speed - appearance.speed)) if appearance.speed else appearance.speed
+        )
 
     # --- panels and layout ------------------------------------------------------------------------
 
     def _panels_to_draw(self) -> Sequence[Panel]:
         panels = self.session.run.panels
         if self.part.kind == WINDOW:
-            only = tuple(panel for panel in panels if panel.key == self.look.only)
-            return only or self.session.panels_that_fit
+            maximised = tuple(panel for panel in panels if panel.key == self.look.only)
+            return maximised or self.session.panels_that_fit
         if self.part.kind == PANELS:
             return self.session.panels_that_fit
         return panels[self.part.number - 1 : self.part.number]
@@ -185,22 +191,22 @@ class OffscreenRenderer:
         if self.part.kind == WINDOW:
             return _PictureLayout(None, None, None)
         width, height = self.size
-        top, foot = 0, height
+        top, bottom = 0, height
         title = legend_box = None
         if self.has_title and self._is_picture_large_enough(MIN_SIZE_WITH_TITLE):
             title = (0, 0, width, self.to_pixels(TITLE_HEIGHT))
             top = title[3]
         if self.has_legend and self._is_picture_large_enough(MIN_SIZE_WITH_LEGEND):
-            foot = height - len(self._legend_rows()) * self.to_pixels(LEGEND_ROW_HEIGHT) - self.to_pixels(6)
-            legend_box = (0, foot, width, height - foot)
-        return _PictureLayout(title, (0, top, width, foot - top), legend_box)
+            bottom = height - len(self._legend_rows()) * self.to_pixels(LEGEND_ROW_HEIGHT) - self.to_pixels(6)
+            legend_box = (0, bottom, width, height - bottom)
+        return _PictureLayout(title, (0, top, width, bottom - top), legend_box)
 
     def to_pixels(self, units: float) -> int:
         """Convert a length at scale 1 to pixels of the picture."""
         return round(units * self.scale)
 
-    def _is_picture_large_enough(self, least: tuple[int, int]) -> bool:
-        return self.size[0] >= self.to_pixels(least[0]) and self.size[1] >= self.to_pixels(least[1])
+    def _is_picture_large_enough(self, min_size: tuple[int, int]) -> bool:
+        return self.size[0] >= self.to_pixels(min_size[0]) and self.size[1] >= self.to_pixels(min_size[1])
 
     # --- title ------------------------------------------------------------------------------------
 
@@ -213,9 +219,14 @@ class OffscreenRenderer:
         tick = f"tick {session.tick:,}"
         right = x + width - canvas.to_px(14)
         canvas.text((right, middle), tick, size=15, face="mono", align="right", middle=True)
-        room = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.to_px(24) - x
+        max_width = right - canvas.text_width(f"tick {session.tick:,}", 15, "mono") - canvas.to_px(24) - x
         canvas.text(
-            (x + canvas.to_px(14), middle), session.run.scenario.title, size=16, face="bold", middle=True, width=room
+            (x + canvas.to_px(14), middle),
+            session.run.scenario.title,
+            size=16,
+            face="bold",
+            middle=True,
+            width=max_width,
         )
 
     # --- legend -----------------------------------------------------------------------------------
@@ -232,11 +243,11 @@ class OffscreenRenderer:
         if state.heat.kind != "off":
             names.append(("heat", f"{self._heat_map_name()} "))
         rows: list[list[tuple[str, str, int]]] = [[]]
-        room = used = self.size[0] - 2 * self.to_pixels(14)
+        row_width = used = self.size[0] - 2 * self.to_pixels(14)
         for key, name in names:
             width = round(46 * scale) + self.canvas.fonts.width(name, "sans", round(12 * scale))
             width += round(110 * scale) if key == "heat" else 0
-            if used + width > room:
+            if used + width > row_width:
                 if rows[0]:
                     rows.append([])
                 used = 0
@@ -257,8 +268,8 @@ class OffscreenRenderer:
         pair = self.scene.compared_panels()
         if not pair:
             return HEAT_LONG_NAMES[self.look.heat.kind]
-        room = self.size[0] // 4
-        return " - ".join(self.canvas.shorten_text(name, room, 12) for name in compared_panel_names(*pair))
+        max_width = self.size[0] // 4
+        return " - ".join(self.canvas.shorten_text(name, max_width, 12) for name in compared_panel_names(*pair))
 
     def _draw_legend(self, box: Box) -> None:
         canvas, palette = self.canvas, self.scene.palette
@@ -297,14 +308,14 @@ class OffscreenRenderer:
         right = max((box[0] + box[2] for box in maps), default=self.size[0])
         bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)
         for text in reversed(list(captions)[-MAX_CAPTIONS:]):
-            room = right - px(40)
-            width = min(room, canvas.text_width(text, 16, "bold")) + px(28)
+            max_width = right - px(40)
+            width = min(max_width, canvas.text_width(text, 16, "bold")) + px(28)
             height = px(34)
             rect = ((right - width) // 2, bottom - height, width, height)
             canvas.fill_box(rect, palette.text, 8)
             middle = (rect[0] + width // 2, rect[1] + height // 2)
             canvas.text(
-                middle, text, size=16, face="bold", colour=palette.surface, align="centre", middle=True, width=room
+                middle, text, size=16, face="bold", colour=palette.surface, align="centre", middle=True, width=max_width
             )
             bottom = rect[1] - px(6)
 
@@ -329,16 +340,16 @@ def _panel_layout(area: Box, size: tuple[int, int], scale: float, count: int, ma
         map_size: Width and height of the map in cells.
     """
     x, y, width, height = area
-    bare = layout.lay_out_window((max(1, width), max(1, height)), scale, count, map_size=map_size, bare=True)
+    bare = layout.lay_out_window((max(1, width), max(1, height)), scale, count, map_size=map_size, is_bare=True)
     panels = tuple(
         replace(
-            each,
-            whole=_shifted_box(each.whole, x, y),
-            header=_shifted_box(each.header, x, y),
-            map=_shifted_box(each.map, x, y),
-            hud=_shifted_box(each.hud, x, y),
+            boxes,
+            whole=_shifted_box(boxes.whole, x, y),
+            header=_shifted_box(boxes.header, x, y),
+            map=_shifted_box(boxes.map, x, y),
+            hud=_shifted_box(boxes.hud, x, y),
         )
-        for each in bare.panels
+        for boxes in bare.panels
     )
     return replace(bare, size=size, panels=panels)
 

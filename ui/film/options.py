@@ -123,37 +123,43 @@ class Encoding:
         if self.is_lossless:
             return {"preset": "ultrafast", "qp": "0", "bf": "0"}
         if self.codec_name == "libvpx-vp9":
-            usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
-            return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9_PRESETS[self.preset])}
+            realtime_options = {
+                "deadline": "realtime",
+                "b": "0",
+                "row-mt": "1",
+                "lag-in-frames": "0",
+                "tile-columns": "2",
+            }
+            return {**realtime_options, **(_VP9_EXACT if self.exact_colours else _VP9_PRESETS[self.preset])}
         # The lookahead is limited to a quarter of a second, because its frames are lost if the program is killed.
-        ahead = 0 if self.exact_colours else min(_X264_LOOKAHEAD_FRAMES[self.preset], self.fps // 4)
+        lookahead = 0 if self.exact_colours else min(_X264_LOOKAHEAD_FRAMES[self.preset], self.fps // 4)
         chosen = _X264_EXACT if self.exact_colours else _X264_PRESETS[self.preset]
-        return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
+        return {**chosen, "bf": "0", "rc-lookahead": str(lookahead)}
 
 
-def check_picture_size(size: tuple[int, int], encoding: Encoding | None, where: str = "size") -> None:
+def check_picture_size(size: tuple[int, int], encoding: Encoding | None, setting: str = "size") -> None:
     """Check that a picture or a video can have this size.
 
     Args:
         size: Width and height in pixels.
         encoding: Encoding of a video; None for a picture.
-        where: Name of the option for the error message.
+        setting: Name of the option for the error message.
 
     Raises:
         ConfigError: The size is too small or too large, or has an odd side that the codec does not support.
     """
     width, height = size
-    shown = f"{width}x{height}"
+    size_text = f"{width}x{height}"
     if min(size) < MIN_SIDE or max(size) > MAX_PICTURE_SIDE or width * height > MAX_PIXELS:
         raise ConfigError(
-            f"{where}: expected from {MIN_SIDE}x{MIN_SIDE} pixels to {MAX_PICTURE_SIDE} a side and "
-            f"{MAX_PIXELS:,} in all, got {shown}"
+            f"{setting}: expected from {MIN_SIDE}x{MIN_SIDE} pixels to {MAX_PICTURE_SIDE} a side and "
+            f"{MAX_PIXELS:,} in all, got {size_text}"
         )
     if encoding and encoding.needs_even_sides and (width % 2 or height % 2):
-        even = f"{width - width % 2}x{height - height % 2}"
+        even_size = f"{width - width % 2}x{height - height % 2}"
         raise ConfigError(
-            f"{where}: expected an even width and height, which H.264 needs, got {shown}; the nearest is {even} "
-            "(exact colours, .webm, .gif and .png take any size)"
+            f"{setting}: expected an even width and height, which H.264 needs, got {size_text}; "
+            f"the nearest is {even_size} (exact colours, .webm, .gif and .png take any size)"
         )
 
 
@@ -186,9 +192,9 @@ def parse_part(text: str) -> WindowPart:
         return WindowPart(text)
     match = re.fullmatch(r"panel:([1-8])", text)
     if match is None:
-        near = did_you_mean_hint(text, (WINDOW, PANELS, "panel:1"))
+        hint = did_you_mean_hint(text, (WINDOW, PANELS, "panel:1"))
         raise ConfigError(
-            f"expected {WINDOW}, {PANELS} or panel:N with N from 1 to 8, got {value_as_in_files(text)}{near}"
+            f"expected {WINDOW}, {PANELS} or panel:N with N from 1 to 8, got {value_as_in_files(text)}{hint}"
         )
     return WindowPart("panel", int(match[1]))
 

@@ -42,63 +42,65 @@ def copied_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def draw_window_picture(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
+def draw_window_picture(overrides: ViewOverrides, scale: int = 1) -> pygame.Surface:
     """Draw a picture of the window without mouse pointer, messages and dialogs.
 
     Args:
-        dressing: View settings of the window.
+        overrides: View settings of the window.
         scale: Size of the picture divided by the size of the window.
 
     Raises:
         ConfigError: The picture would be too large.
     """
-    width, height = dressing.view.map_view.layout.size
+    width, height = overrides.view.map_view.layout.size
     size = _checked_picture_size((width * scale, height * scale))
-    stage = OffscreenRenderer(
-        dressing.view.session,
+    renderer = OffscreenRenderer(
+        overrides.view.session,
         size,
         WindowPart(WINDOW),
-        _view_settings_for_picture(dressing, scale),
-        scale=dressing.view.map_view.scale * scale,
+        _view_settings_for_picture(overrides, scale),
+        scale=overrides.view.map_view.scale * scale,
     )
-    return stage.draw()
+    return renderer.draw()
 
 
-def draw_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pygame.Surface:
+def draw_panel_picture(overrides: ViewOverrides, panel: PanelKey, scale: int = 1) -> pygame.Surface:
     """Draw a picture of one panel without legend and title.
 
     Args:
-        dressing: View settings of the window.
+        overrides: View settings of the window.
         panel: Key of the panel.
         scale: Size of the picture divided by the size of the panel in the window.
 
     Raises:
         ConfigError: The picture would be too large.
     """
-    index = dressing.view.session.panel_index(panel)
-    boxes = {shown.key: boxes for shown, boxes in dressing.view.map_view.panels_with_boxes()}.get(panel)
-    width, height = boxes.whole[2:] if boxes else dressing.view.map_view.layout.size
-    whole = _checked_picture_size((width * scale, height * scale))
-    stage = OffscreenRenderer(
-        dressing.view.session,
-        whole,
+    index = overrides.view.session.panel_index(panel)
+    boxes = {panel_on_screen.key: boxes for panel_on_screen, boxes in overrides.view.map_view.panels_with_boxes()}.get(
+        panel
+    )
+    width, height = boxes.whole[2:] if boxes else overrides.view.map_view.layout.size
+    size = _checked_picture_size((width * scale, height * scale))
+    renderer = OffscreenRenderer(
+        overrides.view.session,
+        size,
         WindowPart("panel", index + 1),
-        _view_settings_for_picture(dressing, scale),
+        _view_settings_for_picture(overrides, scale),
         has_legend=False,
         has_title=False,
-        scale=dressing.view.map_view.scale * scale,
+        scale=overrides.view.map_view.scale * scale,
     )
-    return stage.draw()
+    return renderer.draw()
 
 
-def _view_settings_for_picture(dressing: ViewOverrides, scale: int) -> Appearance:
+def _view_settings_for_picture(overrides: ViewOverrides, scale: int) -> Appearance:
     """Return the view settings of the window; an enlarged picture gets no grid lines if the window shows none."""
-    desk = dressing.view
-    look = replace(dressing.current_appearance(), mode=desk.activity_text())
+    desk = overrides.view
+    appearance = replace(overrides.current_appearance(), mode=desk.activity_text())
     zooms = [desk.map_view.camera_of_panel(panel.key, boxes).zoom for panel, boxes in desk.map_view.panels_with_boxes()]
     if scale == 1 or any(zoom >= TEXTURES_FROM_PX for zoom in zooms):
-        return look
-    return replace(look, left_out=frozenset({"grid"}))
+        return appearance
+    return replace(appearance, left_out=frozenset({"grid"}))
 
 
 def _checked_picture_size(size: tuple[int, int]) -> tuple[int, int]:
@@ -145,18 +147,18 @@ def _map_description(run: Run) -> str:
     return f"{grid.name}, {grid.width} x {grid.height}, seed {run.scenario.seed}"
 
 
-def save_window_picture(dressing: ViewOverrides) -> Path:
+def save_window_picture(overrides: ViewOverrides) -> Path:
     """Write a picture of the window to a new file and return its path."""
-    _complete_seek(dressing.view.session)
-    labels = [panel.view.label for panel in dressing.view.map_view.shown_panels]
-    return _save_png(dressing, draw_window_picture(dressing), labels)
+    _complete_seek(overrides.view.session)
+    labels = [panel.view.label for panel in overrides.view.map_view.shown_panels]
+    return _save_png(overrides, draw_window_picture(overrides), labels)
 
 
-def save_panel_picture(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
+def save_panel_picture(overrides: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
     """Write a picture of one panel to a new file and return its path."""
-    _complete_seek(dressing.view.session)
-    _check_panel_exists(dressing, panel)
-    return _save_png(dressing, draw_panel_picture(dressing, panel, scale), [_label_of_panel(dressing, panel)])
+    _complete_seek(overrides.view.session)
+    _check_panel_exists(overrides, panel)
+    return _save_png(overrides, draw_panel_picture(overrides, panel, scale), [_label_of_panel(overrides, panel)])
 
 
 def _complete_seek(session: Session) -> None:
@@ -165,36 +167,36 @@ def _complete_seek(session: Session) -> None:
         session.seek(session.tick)
 
 
-def _check_panel_exists(dressing: ViewOverrides, key: PanelKey) -> None:
-    if all(panel.key != key for panel in dressing.view.session.run.panels):
+def _check_panel_exists(overrides: ViewOverrides, key: PanelKey) -> None:
+    if all(panel.key != key for panel in overrides.view.session.run.panels):
         raise ConfigError("there is no panel to save as a picture; add an agent first ({key:add_agent})")
 
 
-def _label_of_panel(dressing: ViewOverrides, panel: PanelKey) -> str:
+def _label_of_panel(overrides: ViewOverrides, panel: PanelKey) -> str:
     """Return the label of a panel's agent, for use in a file name; "map" if the panel has no agent."""
-    walker = dressing.view.session.run.walker(panel)
+    walker = overrides.view.session.run.walker(panel)
     return walker.label if walker else "map"
 
 
-def _save_png(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -> Path:
+def _save_png(overrides: ViewOverrides, picture: pygame.Surface, labels: list[str]) -> Path:
     """Write a picture to a new PNG file named after the agents, and return its path."""
-    session = dressing.view.session
+    session = overrides.view.session
     agent = session.focused_key.agent
     texts = png_text_chunks(
-        session.run, recordings_folder(), dressing.current_view_section(), agent=agent, source=session.path
+        session.run, recordings_folder(), overrides.current_view_section(), agent=agent, source=session.path
     )
     return _write_to_recordings_folder(
         png_bytes(copied_pixels(picture), texts), recording_file_name(labels, session.tick, PICTURE)
     )
 
 
-def save_panel_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
+def save_panel_svg(overrides: ViewOverrides, panel: PanelKey) -> Path:
     """Write a panel to a new SVG file, for use in a paper, and return the path of that file."""
-    _complete_seek(dressing.view.session)
-    _check_panel_exists(dressing, panel)
-    text = panel_svg(dressing.view.session.run, panel, dressing.current_appearance())
+    _complete_seek(overrides.view.session)
+    _check_panel_exists(overrides, panel)
+    text = panel_svg(overrides.view.session.run, panel, overrides.current_appearance())
     return _write_to_recordings_folder(
-        text.encode("utf-8"), recording_file_name([_label_of_panel(dressing, panel)], dressing.view.session.tick, SVG)
+        text.encode("utf-8"), recording_file_name([_label_of_panel(overrides, panel)], overrides.view.session.tick, SVG)
     )
 
 

@@ -478,17 +478,17 @@ def recover_recording(part: str | os.PathLike[str], progress: video.ProgressCall
     Raises:
         ConfigError: The file is no part file, is still being recorded, or cannot be finished.
     """
-    place = Path(part)
-    if not place.name.endswith(PART_SUFFIX):
+    file = Path(part)
+    if not file.name.endswith(PART_SUFFIX):
         raise ConfigError(f"{part}: expected an unfinished recording, such as talk.mp4{PART_SUFFIX}")
-    if not os.path.isfile(place):
+    if not os.path.isfile(file):
         raise ConfigError(f"{part}: there is no such file")
     try:
-        if is_part_file_being_written(place):
+        if is_part_file_being_written(file):
             raise ConfigError(f"{part}: it is still being recorded")
-        if readable_seconds_of(place) == 0:
+        if readable_seconds_of(file) == 0:
             raise ConfigError(f"{part}: it contains no picture")
-        return _convert_and_delete(place, target_path_of(place), progress)
+        return _convert_and_delete(file, target_path_of(file), progress)
     except (OSError, FFmpegError) as error:
         raise ConfigError(f"{part}: cannot be finished: {_error_reason_text(error)}") from None
 

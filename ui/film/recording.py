@@ -32,8 +32,8 @@ Values = dict[str, Value]
 class RecordingController:
     """Controller of the recording and the exports of a window, with their indicators in the top bar."""
 
-    def __init__(self, dressing: ViewOverrides, host: DialogHost) -> None:
-        self.dressing, self.desk, self.host = dressing, dressing.view, host
+    def __init__(self, overrides: ViewOverrides, host: DialogHost) -> None:
+        self.dressing, self.desk, self.host = overrides, overrides.view, host
         self.active_recording: WorkerHandle | None = None  # recording in progress
         self._record_dialog: RecordDialog | None = None  # record dialog that was opened last; may be closed
         self.exports: list[WorkerHandle] = []  # exports in progress
@@ -107,9 +107,9 @@ class RecordingController:
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in desk.map_view.shown_panels]
         # files that running workers will write, which may not exist on disk yet
-        promised = {studio.report.path for studio in (*self.exports, *self._finishing_workers)}
+        reserved = {worker.report.path for worker in (*self.exports, *self._finishing_workers)}
         target = recording_files.unused_path(
-            folder / recording_files.recording_file_name(labels, first, suffix, last), promised
+            folder / recording_files.recording_file_name(labels, first, suffix, last), reserved
         )
         recording_files.check_is_writable(target)
         return target
@@ -159,18 +159,18 @@ class RecordingController:
         options = film_options_of(values, desk.map_view.layout.size, session.panel_index(session.focused_key))
         branches = None
         parent = session.run.tree[session.run.front].parent
-        look = self.dressing.current_appearance()
+        appearance = self.dressing.current_appearance()
         if values.get("beside_parent") and parent is not None:
             branches = [parent, session.run.front]
-            look = replace(look, order=())
+            appearance = replace(appearance, order=())
         target = self._unused_target_path(values, last)
         self.exports.append(
             WorkerHandle.start_export(
-                target, replay_spec_of_run(session.run, branches), (first, last + 1), options, look
+                target, replay_spec_of_run(session.run, branches), (first, last + 1), options, appearance
             )
         )
-        what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
-        desk.show_message(f"Exporting {what} to {target.name}")
+        ticks_text = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
+        desk.show_message(f"Exporting {ticks_text} to {target.name}")
 
     # --- updates once a frame ---------------------------------------------------------------------
 
@@ -184,20 +184,20 @@ class RecordingController:
                 self._notify_of_result(self.active_recording)
                 self.active_recording = None
         self._finishing_workers = [
-            studio for studio in self._finishing_workers if not self._notify_if_worker_done(studio)
+            worker for worker in self._finishing_workers if not self._notify_if_worker_done(worker)
         ]
-        self.exports = [studio for studio in self.exports if not self._notify_if_worker_done(studio)]
-        self._unreaped_workers = [studio for studio in self._unreaped_workers if not studio.reap_process()]
+        self.exports = [worker for worker in self.exports if not self._notify_if_worker_done(worker)]
+        self._unreaped_workers = [worker for worker in self._unreaped_workers if not worker.reap_process()]
 
-    def _notify_if_worker_done(self, studio: WorkerHandle) -> bool:
-        if studio.report.is_done:
-            self._notify_of_result(studio)
-        return studio.report.is_done
+    def _notify_if_worker_done(self, worker: WorkerHandle) -> bool:
+        if worker.report.is_done:
+            self._notify_of_result(worker)
+        return worker.report.is_done
 
-    def _notify_of_result(self, studio: WorkerHandle) -> None:
+    def _notify_of_result(self, worker: WorkerHandle) -> None:
         """Notify the user of the result of a recording or export, whose process still has to be reaped."""
-        report = studio.report
-        self._unreaped_workers.append(studio)
+        report = worker.report
+        self._unreaped_workers.append(worker)
         if report.problem:
             self.desk.show_message(report.problem)
         elif report.is_cancelled:
@@ -210,8 +210,8 @@ class RecordingController:
         """Stop the recording because the window closes; worker processes finish their files by themselves."""
         if self.active_recording is not None:
             self.stop_recording()
-        for studio in (*self._finishing_workers, *self.exports):
-            studio.close()
+        for worker in (*self._finishing_workers, *self.exports):
+            worker.close()
 
     # --- interrupted recordings -------------------------------------------------------------------
 
@@ -221,13 +221,13 @@ class RecordingController:
         Args:
             is_busy: Whether another dialog is open; then nothing is offered.
         """
-        found = recording_files.interrupted_recordings()
-        if not found or is_busy:
+        recordings = recording_files.interrupted_recordings()
+        if not recordings or is_busy:
             return
-        text = "A recording was interrupted because the program ended:\n" if len(found) == 1 else ""
-        text = text or f"{len(found)} recordings were interrupted because the program ended:\n"
-        text += "\n".join(str(leftover) for leftover in found[:5])
-        parts = [leftover.part_path for leftover in found]
+        text = "A recording was interrupted because the program ended:\n" if len(recordings) == 1 else ""
+        text = text or f"{len(recordings)} recordings were interrupted because the program ended:\n"
+        text += "\n".join(str(recording) for recording in recordings[:5])
+        parts = [recording.part_path for recording in recordings]
         answers = (
             ("Discard", partial(self._delete_part_files, parts), "danger"),
             ("Later", _keep_part_files, ""),
@@ -264,34 +264,34 @@ class RecordingController:
         Returns:
             The right edge for the next element, to the left of the indicators.
         """
-        for studio, action, command in self._indicators():
-            right = self._draw_indicator(studio, action, command, right, middle)
+        for worker, action, command in self._indicators():
+            right = self._draw_indicator(worker, action, command, right, middle)
         return right
 
     def _indicators(self) -> list[tuple[WorkerHandle, Callable[[], None] | None, str]]:
         """Return, for each indicator from right to left, its worker handle, click action, and name of its command."""
-        shown: list[tuple[WorkerHandle, Callable[[], None] | None, str]] = [
-            (studio, None, "record") for studio in self._finishing_workers
+        indicators: list[tuple[WorkerHandle, Callable[[], None] | None, str]] = [
+            (worker, None, "record") for worker in self._finishing_workers
         ]
-        shown += [(studio, studio.cancel, "export_video") for studio in self.exports]
+        indicators += [(worker, worker.cancel, "export_video") for worker in self.exports]
         if self.active_recording is not None:
-            shown.append((self.active_recording, self.stop_recording, "record"))
-        return shown
+            indicators.append((self.active_recording, self.stop_recording, "record"))
+        return indicators
 
     def _draw_indicator(
-        self, studio: WorkerHandle, action: Callable[[], None] | None, command: str, right: int, middle: int
+        self, worker: WorkerHandle, action: Callable[[], None] | None, command: str, right: int, middle: int
     ) -> int:
         canvas, palette = self.desk.canvas, self.desk.palette
         px = canvas.to_px
-        text = indicator_text(studio.report, is_export=studio in self.exports)
+        text = indicator_text(worker.report, is_export=worker in self.exports)
         width = canvas.text_width(text, 13, "mono") + px(34)
         box = (right - width, middle - px(13), width, px(26))
-        is_filming = studio is self.active_recording
-        tip = f"{studio.report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
-        hot = canvas.add_hit_region(
-            HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.shortcut_of_command(command))
+        is_filming = worker is self.active_recording
+        tip = f"{worker.report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
+        is_hovered = canvas.add_hit_region(
+            HitRegion(f"recording:{id(worker)}", box, action, tip, self.desk.shortcut_of_command(command))
         )
-        canvas.fill_box(box, palette.hover if hot else palette.raised, 6)
+        canvas.fill_box(box, palette.hover if is_hovered else palette.raised, 6)
         dot = RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))
         canvas.text((box[0] + px(25), middle), text, size=13, face="mono", middle=True)

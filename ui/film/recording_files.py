@@ -40,19 +40,21 @@ def target_path_of(part: Path) -> Path:
     return target if is_known else target.with_name(target.name + MKV)
 
 
-def unused_path(path: str | os.PathLike[str], promised: Collection[str] = ()) -> Path:
+def unused_path(path: str | os.PathLike[str], reserved: Collection[str] = ()) -> Path:
     """Return an unused path: the requested path, or the first unused of name-2, name-3, ...
 
     Args:
         path: Requested path.
-        promised: Absolute paths reserved for recordings in progress, which count as used.
+        reserved: Absolute paths reserved for recordings in progress, which count as used.
     """
-    wanted = Path(path)
-    number, tried = 1, wanted
-    while os.path.lexists(tried) or os.path.lexists(part_path_of(tried)) or os.path.abspath(tried) in promised:
+    requested = Path(path)
+    number, candidate = 1, requested
+    while (
+        os.path.lexists(candidate) or os.path.lexists(part_path_of(candidate)) or os.path.abspath(candidate) in reserved
+    ):
         number += 1
-        tried = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
-    return tried
+        candidate = requested.with_name(f"{requested.stem}-{number}{requested.suffix}")
+    return candidate
 
 
 def check_is_writable(path: str | os.PathLike[str]) -> None:
@@ -83,15 +85,15 @@ def recording_file_name(labels: Sequence[str], tick: int, suffix: str = MP4, las
         suffix: Suffix of the file; "": a folder.
         last: Last tick of the recording; None: the name has only one tick.
     """
-    words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
-    words = [word for word in words if word]
-    while len(words) > 1 and len("-vs-".join(words).encode()) > _MAX_LABEL_BYTES:
-        words.pop()
-    who = shorten_file_name("-vs-".join(words), _MAX_LABEL_BYTES).rstrip("-") or "run"
+    names = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
+    names = [name for name in names if name]
+    while len(names) > 1 and len("-vs-".join(names).encode()) > _MAX_LABEL_BYTES:
+        names.pop()
+    subject = shorten_file_name("-vs-".join(names), _MAX_LABEL_BYTES).rstrip("-") or "run"
     # the name of a folder has no dots, because the text after a dot would look like a suffix
-    who = who if suffix else who.replace(".", "-")
-    when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
-    return f"{who}-{when}{suffix}"
+    subject = subject if suffix else subject.replace(".", "-")
+    tick_text = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
+    return f"{subject}-{tick_text}{suffix}"
 
 
 @dataclass
@@ -139,8 +141,8 @@ class InterruptedRecording:
         return target_path_of(self.part_path)
 
     def __str__(self) -> str:
-        when = time.strftime("%d %B, %H:%M", time.localtime(self.written_at)).lstrip("0")
-        return f"{self.target.name}: {self.seconds:.1f} s of video, recorded on {when}"
+        time_text = time.strftime("%d %B, %H:%M", time.localtime(self.written_at)).lstrip("0")
+        return f"{self.target.name}: {self.seconds:.1f} s of video, recorded on {time_text}"
 
 
 def interrupted_recordings(folders: Iterable[str | os.PathLike[str]] = ()) -> list[InterruptedRecording]:
@@ -149,12 +151,12 @@ def interrupted_recordings(folders: Iterable[str | os.PathLike[str]] = ()) -> li
     Part files are searched in the recordings folder, the given folders and the journal. Files that are still being
     written are omitted.
     """
-    places = {
+    part_files = {
         part.resolve(): None for folder in (recordings_folder(), *folders) for part in _part_files_in(Path(folder))
     }
-    places |= dict.fromkeys(_part_files_in_journal())
-    found = [leftover for part in places if (leftover := _interrupted_recording(part))]
-    return sorted(found, key=lambda leftover: -leftover.written_at)
+    part_files |= dict.fromkeys(_part_files_in_journal())
+    recordings = [recording for part in part_files if (recording := _interrupted_recording(part))]
+    return sorted(recordings, key=lambda recording: -recording.written_at)
 
 
 def _part_files_in(folder: Path) -> list[Path]:
@@ -167,13 +169,13 @@ def _interrupted_recording(part: Path) -> InterruptedRecording | None:
     try:
         if is_part_file_being_written(part):
             return None
-        about = part.stat()
+        file_stat = part.stat()
     except OSError:
         return None
     from ui.film.video import readable_seconds_of  # a late import, because the codecs are slow to load
 
     seconds = readable_seconds_of(part)
-    return InterruptedRecording(part, seconds, about.st_size, about.st_mtime) if seconds > 0 else None
+    return InterruptedRecording(part, seconds, file_stat.st_size, file_stat.st_mtime) if seconds > 0 else None
 
 
 def remove_part_file(part: Path) -> None:

@@ -100,9 +100,9 @@ def _branch_number_of_name(name: str, states: Mapping[int, BranchState]) -> int:
     """Return the number of the branch with this name or number; raise a ConfigError if there is none."""
     if name.isdecimal() and int(name) in states:
         return int(name)
-    found = [state.number for state in states.values() if state.name == name]
-    if found:
-        return found[0]
+    numbers = [state.number for state in states.values() if state.name == name]
+    if numbers:
+        return numbers[0]
     raise ConfigError(f"branch: no branch '{name}'{did_you_mean_hint(name, [s.name for s in states.values()])}")
 
 
@@ -117,8 +117,8 @@ def _first_time_limited_tick(milliseconds: float, state: BranchState) -> int | N
     limits += [
         (e.tick, e.command.milliseconds) for e in state.entries if isinstance(e.command, SetTickMs) and e.is_enabled
     ]
-    ends = [*(tick for tick, _ in limits[1:]), LAST_TICK]
-    spans = zip(limits, ends, strict=True)
+    limit_ends = [*(tick for tick, _ in limits[1:]), LAST_TICK]
+    spans = zip(limits, limit_ends, strict=True)
     return next((max(begin, state.horizon) for (begin, ms), end in spans if ms and end > state.horizon), None)
 
 
@@ -127,8 +127,12 @@ class Rerun:
 
     def __init__(self, replay: ReplaySpec) -> None:
         self.replay = replay
-        maker = world_builder(replay.scenario, measures_at_once=True)
-        tree = BranchTree.from_states(maker, replay.branches, KEYFRAME_BYTES) if replay.branches else BranchTree(maker)
+        build_world = world_builder(replay.scenario, measures_at_once=True)
+        tree = (
+            BranchTree.from_states(build_world, replay.branches, KEYFRAME_BYTES)
+            if replay.branches
+            else BranchTree(build_world)
+        )
         for saved in replay.expected:
             tree[saved.state.number].timeline.set_expected_digests(
                 saved.digests, saved.shown_digest, dict(saved.agent_digests)
@@ -155,9 +159,9 @@ class Rerun:
         self.run.user_messages.until_next_edit.clear()
         return self.tick
 
-    def arrange_panels(self, look: Appearance) -> None:
+    def arrange_panels(self, appearance: Appearance) -> None:
         """Arrange the panels in the order given by view settings."""
-        self.run.order_panels(look.order)
+        self.run.order_panels(appearance.order)
 
     def replace_commands(self, replay: ReplaySpec) -> bool:
         """Replace all commands, past and future, by those of a newer description of the same run.

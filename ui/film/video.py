@@ -128,10 +128,10 @@ def check_codec_available(encoding: Encoding) -> None:
     """
     if encoding.codec_name in av.codecs_available:
         return
-    kinds = [kind for kind in (MP4, WEBM, GIF) if Encoding(kind).codec_name in av.codecs_available]
+    available_kinds = [kind for kind in (MP4, WEBM, GIF) if Encoding(kind).codec_name in av.codecs_available]
     raise ConfigError(
         f"{encoding.suffix}: the encoder {encoding.codec_name} is not installed; available formats: "
-        f"{', '.join([*kinds, PICTURE])}"
+        f"{', '.join([*available_kinds, PICTURE])}"
     )
 
 
@@ -254,10 +254,10 @@ def _gif_palette(part: Path, progress: Callable[[int], None]) -> Any:
             graph = _empty_filter_graph()
             source = graph.add_buffer(template=None, **_filter_input_options(frame))
             # All 256 entries are used for colours; none is reserved for transparency, which these pictures do not have.
-            maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
+            palette_filter = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
             sink = graph.add("buffersink")
-            source.link_to(maker)
-            maker.link_to(sink)
+            source.link_to(palette_filter)
+            palette_filter.link_to(sink)
             graph.configure()
         graph.push(_opaque_frame(frame))
         for _ in _completed_frames(
@@ -284,11 +284,11 @@ def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
             graph = _empty_filter_graph()
             source = graph.add_buffer(template=None, **_filter_input_options(frame))
             colours = graph.add_buffer(width=16, height=16, format="bgra", time_base=Fraction(1, 1000))
-            user = graph.add("paletteuse", "dither=none:diff_mode=rectangle")
+            palette_filter = graph.add("paletteuse", "dither=none:diff_mode=rectangle")
             sink = graph.add("buffersink")
-            source.link_to(user, 0, 0)
-            colours.link_to(user, 0, 1)
-            user.link_to(sink)
+            source.link_to(palette_filter, 0, 0)
+            colours.link_to(palette_filter, 0, 1)
+            palette_filter.link_to(sink)
             graph.configure()
             palette.pts, palette.time_base = 0, Fraction(1, 1000)
             colours.push(palette)

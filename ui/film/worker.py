@@ -105,10 +105,10 @@ class _ReportSender:
     def _progress_fields(self, film: Film) -> dict[str, Any]:
         """Return the fields of the report that depend on the progress of the film."""
         status = film.recorder.status
-        about = {"frames": status.frames, "seconds": status.seconds, "bytes": status.bytes, "tick": film.shown_tick}
+        fields = {"frames": status.frames, "seconds": status.seconds, "bytes": status.bytes, "tick": film.shown_tick}
         if self.report.phase == "filming":
-            about["share"] = min(1.0, film.tick / self.end) if self.end else 0.0
-        return {**about, "path": str(film.recorder.target)}
+            fields["share"] = min(1.0, film.tick / self.end) if self.end else 0.0
+        return {**fields, "path": str(film.recorder.target)}
 
     def on_conversion_progress(self, share: float) -> None:
         """Store the progress of converting the file, from 0 to 1; the reporting thread sends it."""

@@ -79,7 +79,7 @@ class WorkerHandle:
 
     @classmethod
     def start_recording(
-        cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, look: Appearance
+        cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, appearance: Appearance
     ) -> "WorkerHandle":
         """Start a worker that records a session from its current tick on.
 
@@ -87,12 +87,12 @@ class WorkerHandle:
             path: File or folder to write.
             session: Session to follow.
             options: Options of the video.
-            look: View settings.
+            appearance: View settings.
         """
         replay = replay_spec_of_run(session.run)
-        studio = cls(FilmJob(os.path.abspath(path), replay, session.run.max_shown_tick, options, look))
-        studio._run = session.run.tree
-        return studio
+        handle = cls(FilmJob(os.path.abspath(path), replay, session.run.max_shown_tick, options, appearance))
+        handle._run = session.run.tree
+        return handle
 
     @classmethod
     def start_export(
@@ -101,7 +101,7 @@ class WorkerHandle:
         replay: ReplaySpec,
         ticks: tuple[int, int | None],
         options: FilmOptions,
-        look: Appearance,
+        appearance: Appearance,
     ) -> "WorkerHandle":
         """Start a worker that records a range of ticks of a run.
 
@@ -110,21 +110,21 @@ class WorkerHandle:
             replay: Run to film.
             ticks: First tick, and the end of the range (exclusive); None: up to the end of the run.
             options: Options of the video.
-            look: View settings.
+            appearance: View settings.
         """
-        return cls(ExportJob(os.path.abspath(path), replay, ticks, options, look))
+        return cls(ExportJob(os.path.abspath(path), replay, ticks, options, appearance))
 
     # --- following the window ---------------------------------------------------------------------
 
-    def send_window_changes(self, session: Session, look: Appearance) -> None:
+    def send_window_changes(self, session: Session, appearance: Appearance) -> None:
         """Send the worker all changes of the run, the view settings and the tick since the last call."""
         if self.is_stopping or self.report.is_done or session.run.is_seeking:
             return
         tick = session.run.max_shown_tick
         self._send_run_changes(session, tick)
-        if look != self._look:
-            self._look = look
-            self._queue_message(SetViewSettings(look))
+        if appearance != self._look:
+            self._look = appearance
+            self._queue_message(SetViewSettings(appearance))
         if tick < self._sent_tick or (self._is_seek_next and tick != self._sent_tick):
             self._queue_message(CutToTick(tick))
             self._segment_start = tick

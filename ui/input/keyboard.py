@@ -76,8 +76,8 @@ class KeyDispatcher:
         if self.window.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
             self._handle_control_key(event)
             return
-        pressed = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
-        command = self.window.commands.command_for_key(pressed, self.window.state.is_editing)
+        key = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
+        command = self.window.commands.command_for_key(key, self.window.state.is_editing)
         if command and (not is_repeat or command.repeats_while_held):
             self.window.run(command.id)
 

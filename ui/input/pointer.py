@@ -72,19 +72,21 @@ class MouseDispatcher:
 
     def update_cursor_shape(self) -> None:
         """Set the cursor shape for what a click at the pointer would do; dialogs set their own shape."""
-        wanted = self._cursor_shape(pygame.mouse.get_pos())
-        if wanted != self._shown_cursor and self.window.dialogs.open_one is None:
+        shape = self._cursor_shape(pygame.mouse.get_pos())
+        if shape != self._shown_cursor and self.window.dialogs.open_one is None:
             with suppress(pygame.error):  # the video driver may lack this cursor
-                pygame.mouse.set_cursor(wanted)
-        self._shown_cursor = None if self.window.dialogs.open_one is not None else wanted
+                pygame.mouse.set_cursor(shape)
+        self._shown_cursor = None if self.window.dialogs.open_one is not None else shape
 
     def _cursor_shape(self, position: Position) -> int:
         """Return the cursor shape at a position, for the drag in progress, else for the control or the map there."""
         window = self.window
         region, panel = window.canvas.held or window.canvas.hit_test(position), window.map_view.panel_at(position)
-        carried = window.editor.dragged_marker
-        if carried is not None:
-            return pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(carried[1]) else pygame.SYSTEM_CURSOR_SIZEALL
+        dragged_marker = window.editor.dragged_marker
+        if dragged_marker is not None:
+            return (
+                pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(dragged_marker[1]) else pygame.SYSTEM_CURSOR_SIZEALL
+            )
         if self._pan_drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEALL
         if region is not None and region.drag is not None:
@@ -121,15 +123,15 @@ class MouseDispatcher:
             elif button == LEFT and region is not None:
                 self._press_on_control(region, position)
             return
-        shown, boxes = panel
-        changes_focus = shown.key != window.session.focused_key
-        window.session.focus(shown.key)
+        hit_panel, boxes = panel
+        changes_focus = hit_panel.key != window.session.focused_key
+        window.session.focus(hit_panel.key)
         if button == MIDDLE or (button == LEFT and window.state.has_hand):
-            self._pan_drag = (shown.key, position)
+            self._pan_drag = (hit_panel.key, position)
         elif button == RIGHT or changes_focus:
-            self._pending_press = (shown.key, position, button)
+            self._pending_press = (hit_panel.key, position, button)
         elif button == LEFT:
-            self._press_on_map(shown, boxes, position, button)
+            self._press_on_map(hit_panel, boxes, position, button)
 
     def _press_while_menu_open(self, region: HitRegion | None) -> None:
         """Handle a press while a menu is open: run the item under the pointer; a press outside only closes the menu."""
@@ -147,80 +149,80 @@ class MouseDispatcher:
         elif region.action:
             region.action()
 
-    def _press_on_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
+    def _press_on_map(self, panel: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         window = self.window
         mods = modifiers_with_cmd_as_ctrl(pygame.key.get_mods())
-        point = window.map_view.map_cell_at(shown, boxes, position)
+        point = window.map_view.map_cell_at(panel, boxes, position)
         if mods & pygame.KMOD_ALT:
             window.toggle_pinned_cell(point)
             return
-        if button == LEFT and not mods and self._pick_crowd_agent(shown, boxes, position):
+        if button == LEFT and not mods and self._pick_crowd_agent(panel, boxes, position):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click serves mice without a right button
-        window.editor.stroke_panel = shown.key
+        window.editor.stroke_panel = panel.key
         if button == LEFT and not mods:
-            point = self._start_or_goal_marker_at(shown, boxes, position) or point
+            point = self._start_or_goal_marker_at(panel, boxes, position) or point
         is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
         window.editor.handle_press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
-    def _start_or_goal_marker_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
+    def _start_or_goal_marker_at(self, panel: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
         """Return the start or goal whose marker is under the pointer, as a point of the map, or None.
 
         Markers have a minimum size in pixels, so at low zoom they are larger than their cells.
         """
-        return self.window.editor.start_or_goal_near(*self._map_position_at(shown, boxes, position, END_REACH_PX))
+        return self.window.editor.start_or_goal_near(*self._map_position_at(panel, boxes, position, END_REACH_PX))
 
     def _map_position_at(
-        self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
+        self, panel: Panel, boxes: PanelBoxes, position: Position, reach_px: int
     ) -> tuple[float, float, float]:
         """Convert a position in the window, and a hit-test radius in pixels, to map coordinates.
 
         Returns:
             x and y of the centre of the pixel, and the radius in cells (at least 0.5).
         """
-        camera = self.window.map_view.camera_of_panel(shown.key, boxes)
+        camera = self.window.map_view.camera_of_panel(panel.key, boxes)
         x, y = camera.px_to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
         return x, y, max(0.5, reach_px * self.window.map_view.scale / camera.zoom)
 
-    def _pick_crowd_agent(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
+    def _pick_crowd_agent(self, panel: Panel, boxes: PanelBoxes, position: Position) -> bool:
         """Follow the crowd's agent under the pointer, or stop following it if it is followed already.
 
         Returns:
             Whether there was an agent under the pointer; always False in edit mode, in which nothing is done.
         """
-        crowd = shown.crowd
-        agent = None if crowd is None or self.window.state.is_editing else self._crowd_agent_at(shown, boxes, position)
+        crowd = panel.crowd
+        agent = None if crowd is None or self.window.state.is_editing else self._crowd_agent_at(panel, boxes, position)
         if crowd is None or agent is None:
             return False
-        self.window.session.run.follow_crowd_agent(shown.key, None if crowd.followed_agent == agent else agent)
+        self.window.session.run.follow_crowd_agent(panel.key, None if crowd.followed_agent == agent else agent)
         return True
 
-    def _crowd_agent_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
+    def _crowd_agent_at(self, panel: Panel, boxes: PanelBoxes, position: Position) -> int | None:
         """Return the id of the crowd's agent under the pointer; None if there is none.
 
         None is also returned at the start and the goal of the followed agent, even if another agent is there. Otherwise
         that start and that goal could not be dragged.
         """
-        if shown.crowd is None:
+        if panel.crowd is None:
             return None
-        grid = shown.snapshot.grid
-        agent = shown.crowd.nearest_agent(grid.width, *self._map_position_at(shown, boxes, position, UNIT_REACH_PX))
-        followed = self.window.session.run.followed_walker(shown.key)
+        grid = panel.snapshot.grid
+        agent = panel.crowd.nearest_agent(grid.width, *self._map_position_at(panel, boxes, position, UNIT_REACH_PX))
+        followed = self.window.session.run.followed_walker(panel.key)
         if followed is None or agent == followed.id:
             return agent
-        ends = followed.start, shown.world.goal_of_walker(followed)
+        start_and_goal = followed.start, panel.world.goal_of_walker(followed)
         return (
             None
-            if nearest_start_or_goal(grid, ends, *self._map_position_at(shown, boxes, position, END_REACH_PX))
+            if nearest_start_or_goal(grid, start_and_goal, *self._map_position_at(panel, boxes, position, END_REACH_PX))
             else agent
         )
 
     def _handle_button_up(self, button: int) -> None:
-        waiting = self._pending_press
+        pending = self._pending_press
         self._release_controls()
-        if waiting is not None and button == waiting[2] == RIGHT:
-            self.window.state.menu = context_menu_at(self.window, waiting[1])
+        if pending is not None and button == pending[2] == RIGHT:
+            self.window.state.menu = context_menu_at(self.window, pending[1])
         if button in (LEFT, RIGHT):
             self._end_stroke()
 
@@ -230,9 +232,9 @@ class MouseDispatcher:
         self._end_stroke()
 
     def _release_controls(self) -> None:
-        held, self.window.canvas.held = self.window.canvas.held, None
-        if held is not None and held.on_drop is not None:
-            held.on_drop()
+        captured, self.window.canvas.held = self.window.canvas.held, None
+        if captured is not None and captured.on_drop is not None:
+            captured.on_drop()
         self._pan_drag = self._pending_press = None
 
     def _end_stroke(self) -> None:
@@ -242,9 +244,9 @@ class MouseDispatcher:
     # --- motion and wheel ---------------------------------------------------------------------------
 
     def _handle_motion(self, position: Position) -> None:
-        held = self.window.canvas.held
-        if held is not None and held.drag:
-            held.drag(position)
+        captured = self.window.canvas.held
+        if captured is not None and captured.drag:
+            captured.drag(position)
         elif self._pan_drag is not None:
             panel, last = self._pan_drag
             self._pan_drag = (panel, position)
@@ -265,8 +267,8 @@ class MouseDispatcher:
         window.state.hover = window.map_view.map_cell_at(*panel, position) if panel else None
         self.hover_panel = panel[0].key if panel else None
         is_looking = panel is not None and editing is None
-        pointed = self._crowd_agent_at(*panel, position) if panel and is_looking else None
-        window.session.run.show_hovered_crowd_agent(self.hover_panel, pointed)
+        hovered_agent = self._crowd_agent_at(*panel, position) if panel and is_looking else None
+        window.session.run.show_hovered_crowd_agent(self.hover_panel, hovered_agent)
         window.editor.selecting.move_piece_to(window.state.hover)
         if window.state.hover and window.editor.is_dragging:
             window.editor.move(window.state.hover)
@@ -293,9 +295,9 @@ class MouseDispatcher:
         window = self.window
         panel = window.map_view.panel_at(position)
         if panel is not None:
-            shown, boxes = panel
+            hit_panel, boxes = panel
             x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
-            window.change_camera_of_panel(shown.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
+            window.change_camera_of_panel(hit_panel.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
             return
         region = window.canvas.wheel_region_at(position)
         if region and region.on_wheel:

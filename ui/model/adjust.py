@@ -72,8 +72,8 @@ def adjust_param(session: Session, key: PanelKey, param: Param, step: int) -> No
     walker = session.run.walker(key)
     if walker is None or param.name not in walker.params or toggle_param(session, key, param):
         return
-    by = param.step or (1.0 if param.kind is int else 0.1)
-    value: Value = round(float(walker.params[param.name]) + step * by, 6)
+    step_size = param.step or (1.0 if param.kind is int else 0.1)
+    value: Value = round(float(walker.params[param.name]) + step * step_size, 6)
     value = max(param.low if param.low is not None else value, min(param.high or value, value))
     agent_edits.set_agent_param(session, key, param.name, value)
 

@@ -33,8 +33,8 @@ def add_agent(session: Session, config: AgentConfig) -> bool:
     return _call_when_data_prepared(session, config, partial(_add_agent_to_run, session, config))
 
 
-def _call_when_data_prepared(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
-    """Call `put` as soon as the data that a new agent needs is prepared.
+def _call_when_data_prepared(session: Session, config: AgentConfig, on_prepared: Callable[[], None]) -> bool:
+    """Call `on_prepared` as soon as the data that a new agent needs is prepared.
 
     Returns:
         False if the configuration of the agent is not valid; the user then sees a message.
@@ -46,7 +46,7 @@ def _call_when_data_prepared(session: Session, config: AgentConfig, put: Callabl
     except ConfigError as error:
         session.user_messages.until_next_edit.extend(error.problems)
         return False
-    session.call_when_prepared((config,), world.grid, put)
+    session.call_when_prepared((config,), world.grid, on_prepared)
     return True
 
 
@@ -143,16 +143,16 @@ def set_agent_budget(session: Session, key: PanelKey, budget: int | None) -> Non
     """Give an agent its own budget (expansions per tick); None makes it use the shared budget again."""
     session.focus(key)
     walker = session.run.walker(key)
-    told = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
-    submit_budget_if_accepted(session, [walker] if walker else [], budget or session.run.world.budget, told)
+    command = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
+    submit_budget_if_accepted(session, [walker] if walker else [], budget or session.run.world.budget, command)
 
 
 def submit_budget_if_accepted(session: Session, agents: Iterable[Walker], budget: int, command: Command) -> None:
     """Submit a command that sets the budget of these agents; if one of them does not accept it, only show why."""
-    complaints = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
-    refused = next((f"{walker.label}: {complaint}" for walker, complaint in complaints if complaint), "")
-    if refused:
-        session.user_messages.until_next_edit.append(refused)
+    problems = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
+    refusal = next((f"{walker.label}: {problem}" for walker, problem in problems if problem), "")
+    if refusal:
+        session.user_messages.until_next_edit.append(refusal)
     else:
         session.do(command)
 
@@ -181,11 +181,11 @@ def rename_agent(session: Session, key: PanelKey, label: str) -> None:
             session.do(commands.RenameAgent(walker.id, "" if label == walker.spec.name else label))
 
 
-def move_panel(session: Session, key: PanelKey, by: int) -> None:
+def move_panel(session: Session, key: PanelKey, positions: int) -> None:
     """Move a panel by some positions in the display order. The simulation does not depend on that order."""
     walker = session.run.walker(key)
     with session.combine_actions(f"{walker.label if walker else 'a panel'} moved"):
-        _move_panel_to(session, key, max(0, session.panel_index(key) + by))
+        _move_panel_to(session, key, max(0, session.panel_index(key) + positions))
 
 
 def _move_panel_to(session: Session, key: PanelKey, index: int) -> None:

@@ -282,8 +282,8 @@ def _lines_without_keys(lines: tuple[PseudocodeLine, ...], *keys: str) -> tuple[
 def _lines_inserted_before(
     key: str, lines: tuple[PseudocodeLine, ...], *others: PseudocodeLine
 ) -> tuple[PseudocodeLine, ...]:
-    place = next(i for i, line in enumerate(lines) if line.key == key)
-    return (*lines[:place], *others, *lines[place:])
+    index = next(i for i, line in enumerate(lines) if line.key == key)
+    return (*lines[:index], *others, *lines[index:])
 
 
 def _lines_with_replacements(lines: tuple[PseudocodeLine, ...], *others: PseudocodeLine) -> tuple[PseudocodeLine, ...]:
@@ -310,10 +310,10 @@ def _lazy_reaction_pseudocode(params: Mapping[str, Value], is_greedy: bool) -> t
 
     Greedy search guarantees nothing about costs, so it does not check for shorter paths.
     """
-    gone = "of the way ahead" if params["lazy_rule"] == "arc" else "ahead, or one into the path,"
+    arc_text = "of the way ahead" if params["lazy_rule"] == "arc" else "ahead, or one into the path,"
     return (
         PseudocodeLine("", "when the map changes:", 0),
-        PseudocodeLine("", f"if an arc {gone} is gone{':' if is_greedy else ','}", 1),
+        PseudocodeLine("", f"if an arc {arc_text} is gone{':' if is_greedy else ','}", 1),
         *(() if is_greedy else _SHORTER_PATH_LINES),
         PseudocodeLine("restart", "restart the search at the agent", 2),
         PseudocodeLine("", "(later too, if a path leads over such an arc)", 1),
@@ -350,8 +350,8 @@ def _wastar_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...
 
 def _tba_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
     lines = _lines_with_replacements(_TBA_LINES, _NOT_SHORTER_PATH_LINE) if params["switch"] == "longer" else _TBA_LINES
-    place = lines.index(_WALK_LINES[0])
-    return (*lines[:place], _SHORTCUT_LINE, *lines[place:]) if params["shortcut"] else lines
+    index = lines.index(_WALK_LINES[0])
+    return (*lines[:index], _SHORTCUT_LINE, *lines[index:]) if params["shortcut"] else lines
 
 
 def _ida_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
@@ -416,8 +416,8 @@ def _lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
 
 
 def _p_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    most = params["updates"] or "Q"
-    lines = _lines_with_text_replaced(_P_LRTA_LINES, "(at most Q, and", f"(at most {most}, and")
+    max_updates = params["updates"] or "Q"
+    lines = _lines_with_text_replaced(_P_LRTA_LINES, "(at most Q, and", f"(at most {max_updates}, and")
     return (*lines, *_after_change_pseudocode(params), _LEAVE_QUEUE_LINE)
 
 
@@ -458,8 +458,12 @@ def _d_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...
 
 
 def _knn_lrta_pseudocode(params: Mapping[str, Value]) -> tuple[PseudocodeLine, ...]:
-    left_out = {"straight": not params["direct"], "second": not params["skip_first"], "choosing": not params["spread"]}
-    lines = _lines_without_keys(_KNN_LRTA_LINES, *(key for key, is_out in left_out.items() if is_out))
+    is_left_out = {
+        "straight": not params["direct"],
+        "second": not params["skip_first"],
+        "choosing": not params["spread"],
+    }
+    lines = _lines_without_keys(_KNN_LRTA_LINES, *(key for key, is_out in is_left_out.items() if is_out))
     return (
         *(lines if params["direct"] else _lines_with_replacements(lines, _TRY_RECORDS_LINE)),
         *_after_change_pseudocode(params),

@@ -97,27 +97,27 @@ class Appearance:
 # --- the view of a scenario -----------------------------------------------------------------------
 
 
-def appearance_from_view(view: Mapping[str, Any], layers: Collection[str], where: str = "view") -> Appearance:
+def appearance_from_view(view: Mapping[str, Any], layers: Collection[str], path: str = "view") -> Appearance:
     """Return the appearance that the `view` of a scenario describes.
 
     Args:
         view: The `view` of the scenario.
         layers: Keys of all layers.
-        where: Name of `view` in messages.
+        path: Name of `view` in messages.
 
     Raises:
         ConfigError: Some entries are not valid; the error names all of them.
     """
-    reader = _AppearanceReader(where, layers)
-    look = reader.read_appearance(view)
+    reader = _AppearanceReader(path, layers)
+    appearance = reader.read_appearance(view)
     if reader.problems:
         raise ConfigError(reader.problems)
-    return look
+    return appearance
 
 
 class _AppearanceReader:
-    def __init__(self, where: str, layers: Collection[str]) -> None:
-        self.where, self.known_layers = where, tuple(layers)
+    def __init__(self, path: str, layers: Collection[str]) -> None:
+        self.where, self.known_layers = path, tuple(layers)
         self.problems: list[str] = []
 
     def read_appearance(self, view: Mapping[str, Any]) -> Appearance:
@@ -216,29 +216,33 @@ def _param_with_name(param: Param, name: str) -> Param:
     return Param(name, param.kind, param.default, param.help, param.low, param.high)
 
 
-def view_mapping_of_appearance(look: Appearance) -> dict[str, Any]:
+def view_mapping_of_appearance(appearance: Appearance) -> dict[str, Any]:
     """Return an appearance as the `view` mapping of a scenario, without values that are defaults."""
-    usual = Appearance()
+    defaults = Appearance()
     view: dict[str, Any] = {}
-    if look.theme != usual.theme:
-        view["theme"] = look.theme
-    if look.visible:
-        view["layers"] = dict(look.visible)
-    if look.heat != usual.heat:
-        view["heat"] = {"kind": look.heat.kind, "is_log": look.heat.is_log, "colours": look.heat.colours}
-    if look.region_level:
-        view["region_level"] = look.region_level
-    if look.part is not None:
-        camera = _map_part_data(look.part)
-        view["camera"] = {**camera, "follow": True} if look.follows else camera
-    elif look.follows:
-        view["camera"] = "follow"
-    if look.own_parts:
-        view["cameras"] = {
-            _panel_number(key): _map_part_data(part) if part else "fit" for key, part in look.own_parts.items()
+    if appearance.theme != defaults.theme:
+        view["theme"] = appearance.theme
+    if appearance.visible:
+        view["layers"] = dict(appearance.visible)
+    if appearance.heat != defaults.heat:
+        view["heat"] = {
+            "kind": appearance.heat.kind,
+            "is_log": appearance.heat.is_log,
+            "colours": appearance.heat.colours,
         }
-    if look.tab != usual.tab:
-        view["sidebar"] = look.tab or False
+    if appearance.region_level:
+        view["region_level"] = appearance.region_level
+    if appearance.part is not None:
+        camera = _map_part_data(appearance.part)
+        view["camera"] = {**camera, "follow": True} if appearance.follows else camera
+    elif appearance.follows:
+        view["camera"] = "follow"
+    if appearance.own_parts:
+        view["cameras"] = {
+            _panel_number(key): _map_part_data(part) if part else "fit" for key, part in appearance.own_parts.items()
+        }
+    if appearance.tab != defaults.tab:
+        view["sidebar"] = appearance.tab or False
     return view
 
 

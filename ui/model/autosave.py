@@ -124,7 +124,7 @@ class SettingsAutosave:
         settings: Settings,
         collect: Callable[[], None],
         path: Path | None = None,
-        say: Callable[[str], None] = lambda text: None,
+        notify_user: Callable[[str], None] = lambda text: None,
     ) -> None:
         """Begin to watch the settings for changes.
 
@@ -132,9 +132,9 @@ class SettingsAutosave:
             settings: The settings, equal to those in the file.
             collect: Function that copies the current state of the window into `settings`.
             path: File of the settings; None for the user's default file.
-            say: Function that shows a message when writing failed.
+            notify_user: Function that shows a message when writing failed.
         """
-        self.settings, self.collect, self.path, self.say = settings, collect, path, say
+        self.settings, self.collect, self.path, self.say = settings, collect, path, notify_user
         self._disk_writer = _BackgroundWriter()
         self._written_settings = deepcopy(settings)
         self._last_check_s = time.monotonic()  # time of the last check whether the settings have changed

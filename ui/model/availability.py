@@ -18,8 +18,8 @@ def disabled_reason(command: str, session: Session, state: UiState) -> str:
     return reason(session, state) if reason is not None else ""
 
 
-def _create_reason_function(can: Callable[[Session, UiState], object], why: str) -> ReasonFunction:
-    return lambda session, state: "" if can(session, state) else why
+def _create_reason_function(is_possible: Callable[[Session, UiState], object], reason: str) -> ReasonFunction:
+    return lambda session, state: "" if is_possible(session, state) else reason
 
 
 _NEEDS_SELECTION = _create_reason_function(

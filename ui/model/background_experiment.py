@@ -91,8 +91,8 @@ def short_value_text(value: Value) -> str:
 class BackgroundExperiment:
     """Running or finished experiment, with the results read so far."""
 
-    def __init__(self, sketch: ExperimentDraft, folder: Path, process: "subprocess.Popen[bytes]") -> None:
-        self.sketch, self.folder, self.process = sketch, folder, process
+    def __init__(self, draft: ExperimentDraft, folder: Path, process: "subprocess.Popen[bytes]") -> None:
+        self.sketch, self.folder, self.process = draft, folder, process
         self.done, self.whole = 0, 0  # number of finished runs, and number of all runs
         self.setting_results: list[SettingResults] = []
         self.failures = 0
@@ -165,11 +165,11 @@ class BackgroundExperiment:
             self.process.terminate()
 
 
-def begin_experiment(sketch: ExperimentDraft, jobs: int | None = None) -> BackgroundExperiment:
+def begin_experiment(draft: ExperimentDraft, jobs: int | None = None) -> BackgroundExperiment:
     """Write an experiment into a folder of its own and start it.
 
     Args:
-        sketch: The experiment.
+        draft: The experiment.
         jobs: Number of worker processes; None: one for each processor but one.
 
     Raises:
@@ -181,24 +181,24 @@ def begin_experiment(sketch: ExperimentDraft, jobs: int | None = None) -> Backgr
         above.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=above))
         return _start_experiment_process(
-            folder, sketches.write_experiment_files(sketch, folder, SPECS_BY_KEY), sketch, jobs
+            folder, sketches.write_experiment_files(draft, folder, SPECS_BY_KEY), draft, jobs
         )
     except OSError as error:
         raise ConfigError(f"{above}: the experiment cannot be written: {file_error_reason(error)}") from error
 
 
 def _start_experiment_process(
-    folder: Path, path: Path, sketch: ExperimentDraft, jobs: int | None
+    folder: Path, path: Path, draft: ExperimentDraft, jobs: int | None
 ) -> BackgroundExperiment:
     workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is left to the window
-    words = ["experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"]
+    arguments = ["experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"]
     # The input is a pipe without a writer. It is closed when the window ends, even if the window is killed.
-    words.append("--until-input-ends")
+    arguments.append("--until-input-ends")
     with open(folder / "log", "wb") as log:
         process = subprocesses.start_detached_module(
-            "main", *words, is_idle=True, stdin=subprocess.PIPE, stdout=log, stderr=log
+            "main", *arguments, is_idle=True, stdin=subprocess.PIPE, stdout=log, stderr=log
         )
-    return BackgroundExperiment(sketch, folder, process)
+    return BackgroundExperiment(draft, folder, process)
 
 
 def _value_on_axis(point: SettingResults, axis: SweepAxis) -> Value | None:

@@ -21,17 +21,19 @@ def create_branch_at_current_tick(session: Session) -> Branch:
     return branch
 
 
-def create_and_show_branch(session: Session, words: str, make: Callable[[], Branch], agent: int) -> Branch:
-    """Create a branch by calling `make`, and show it next to the branches on screen.
+def create_and_show_branch(
+    session: Session, description: str, build_branch: Callable[[], Branch], agent: int
+) -> Branch:
+    """Create a branch by calling `build_branch`, and show it next to the branches on screen.
 
     Args:
         session: The open session.
-        words: Description of the undo entry.
-        make: Function that creates the branch and returns it.
+        description: Description of the undo entry.
+        build_branch: Function that creates the branch and returns it.
         agent: Agent to focus in the new branch.
     """
-    with session.combine_actions(words):
-        branch = make()
+    with session.combine_actions(description):
+        branch = build_branch()
         _show_and_focus_branch(session, branch, agent)
     return branch
 
@@ -75,9 +77,9 @@ def show_branch(session: Session, number: int) -> None:
 
 def hide_branch(session: Session, number: int) -> None:
     """Take a branch off the screen, unless no other branch is shown."""
-    shown = session.run.shown
-    if len(shown) > 1 and number in shown:
-        session.run.show_branches(other for other in shown if other != number)
+    shown_branches = session.run.shown
+    if len(shown_branches) > 1 and number in shown_branches:
+        session.run.show_branches(other for other in shown_branches if other != number)
         session.ensure_valid_focus()
 
 

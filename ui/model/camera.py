@@ -47,9 +47,9 @@ class Camera:
 
         Along each axis, the map has to begin within the first 75 % of the view and to end after the first 25 %.
         """
-        wide, high = width_px / self.zoom, height_px / self.zoom
-        left = min(max(self.left, -0.75 * wide), map_width - 0.25 * wide)
-        top = min(max(self.top, -0.75 * high), map_height - 0.25 * high)
+        view_width, view_height = width_px / self.zoom, height_px / self.zoom
+        left = min(max(self.left, -0.75 * view_width), map_width - 0.25 * view_width)
+        top = min(max(self.top, -0.75 * view_height), map_height - 0.25 * view_height)
         return replace(self, left=left, top=top)
 
     def centred_on(self, x: float, y: float, width_px: int, height_px: int) -> "Camera":
@@ -58,8 +58,8 @@ class Camera:
     def centred_on_cell(self, cell: tuple[int, int], map_size: tuple[int, int], size: tuple[int, int]) -> "Camera":
         """Return the camera centred on a cell; along an axis in which the whole map fits, centred on the map."""
         x, y = (
-            whole / 2 if whole * self.zoom <= room else place + 0.5
-            for place, whole, room in zip(cell, map_size, size, strict=True)
+            map_side / 2 if map_side * self.zoom <= view_side else coordinate + 0.5
+            for coordinate, map_side, view_side in zip(cell, map_size, size, strict=True)
         )
         return self.centred_on(x, y, *size)
 

@@ -52,13 +52,13 @@ class CommandTopic:
         self.commands: list[UiCommand] = []
 
     def __call__(
-        self, keys: str, words: str, *, mode: str = ANY_MODE, repeats: bool = False, name: str = ""
+        self, keys: str, label: str, *, mode: str = ANY_MODE, repeats: bool = False, name: str = ""
     ) -> Callable[[Action], Action]:
         """Return a decorator that makes a function a command.
 
         Args:
             keys: Keys as ui/widgets/key_names.py writes them, separated by spaces.
-            words: Description of the command.
+            label: Description of the command.
             mode: ANY, RUN or EDIT.
             repeats: Repeat the command while its key is held.
             name: Id of the command; by default the function's name.
@@ -66,7 +66,7 @@ class CommandTopic:
 
         def add(act: Action) -> Action:
             self.commands.append(
-                UiCommand(name or act.__name__, tuple(keys.split()), words, self.name, act, mode, repeats)
+                UiCommand(name or act.__name__, tuple(keys.split()), label, self.name, act, mode, repeats)
             )
             return act
 
@@ -89,11 +89,11 @@ class CommandTable:
         table.groups = self.groups
         return table
 
-    def conflicting_command(self, command_id: str, pressed: str) -> UiCommand | None:
+    def conflicting_command(self, command_id: str, key: str) -> UiCommand | None:
         """Return another command that is triggered by this key in the same mode; None if there is none."""
-        own = self[command_id]
-        others = (c for c in self if c.id != command_id and pressed in c.keys)
-        return next((c for c in others if ANY_MODE in (c.mode, own.mode) or c.mode == own.mode), None)
+        command = self[command_id]
+        others = (c for c in self if c.id != command_id and key in c.keys)
+        return next((c for c in others if ANY_MODE in (c.mode, command.mode) or c.mode == command.mode), None)
 
     def __iter__(self) -> Iterator[UiCommand]:
         return iter(self._all_commands)
@@ -107,11 +107,11 @@ class CommandTable:
     def commands_of_group(self, group: str) -> list[UiCommand]:
         return [command for command in self if command.group == group]
 
-    def command_for_key(self, pressed: str, is_editing: bool) -> UiCommand | None:
+    def command_for_key(self, key: str, is_editing: bool) -> UiCommand | None:
         """Return the command that a pressed key triggers, in or outside edit mode; None if there is none."""
         for mode in (EDIT_MODE if is_editing else RUN_MODE, ANY_MODE):
             for command in self:
-                if command.mode == mode and pressed in command.keys:
+                if command.mode == mode and key in command.keys:
                     return command
         return None
 
@@ -138,7 +138,7 @@ def command_families(commands: Iterable[UiCommand]) -> list[CommandFamily]:
     members: dict[str, list[UiCommand]] = {}
     for command in commands:
         members.setdefault(_family_name(command), []).append(command)
-    return [_family_of_commands(tuple(those)) for those in members.values()]
+    return [_family_of_commands(tuple(family)) for family in members.values()]
 
 
 def _family_name(command: UiCommand) -> str:

@@ -65,19 +65,19 @@ class Crowd:
     def median_tick_ms(self) -> float:
         return float(np.median(self.tick_ms[-_MEDIAN_TICKS:])) if self.tick_ms else 0.0
 
-    def nearest_agent(self, width: int, x: float, y: float, reach: float) -> int | None:
-        """Return the agent whose dot is nearest to the map coordinates (x, y); None if none is within `reach`.
+    def nearest_agent(self, width: int, x: float, y: float, max_distance: float) -> int | None:
+        """Return the agent whose dot is nearest to the map coordinates (x, y); None if none is within `max_distance`.
 
         Args:
             width: Width of the map, in cells.
             x: Map coordinate in cells.
             y: Map coordinate in cells.
-            reach: Maximum distance in cells.
+            max_distance: Maximum distance in cells.
         """
         cells = self.numbers.cells
         distances = np.hypot(cells % width + 0.5 - x, cells // width + 0.5 - y)
         index = int(distances.argmin())
-        return self.agents[index] if distances[index] <= reach else None
+        return self.agents[index] if distances[index] <= max_distance else None
 
 
 @dataclass(eq=False)
@@ -138,7 +138,7 @@ class CrowdTracker:
         """
         batches = {id(w.slot.batch): w.slot.batch for w in walkers if w.slot is not None}
         unbatched = [walker for walker in walkers if walker.id in world.unbatched_seconds]
-        batch_ticks = [sum(stint.rows.shape[1] for stint in batch.steps) for batch in batches.values()]
+        batch_ticks = [sum(step.rows.shape[1] for step in batch.steps) for batch in batches.values()]
         ticks = max([*batch_ticks, *(walker.plain_log_rows.size for walker in unbatched)], default=0)
         seconds = sum(batch.kernel_seconds for batch in batches.values()) + sum(
             world.unbatched_seconds[walker.id] for walker in unbatched
@@ -148,11 +148,11 @@ class CrowdTracker:
 
     def current_crowd(self, world: World, walkers: list[Walker]) -> Crowd:
         """Return the content of the group's panel at the current tick."""
-        ends = [world.goal_of_walker(walker) for walker in walkers if walker.has_own_start_or_goal]
+        own_goals = [world.goal_of_walker(walker) for walker in walkers if walker.has_own_start_or_goal]
         return Crowd(
             walkers[0].config.group,
             self.agents,
-            np.array(ends, np.int32),
+            np.array(own_goals, np.int32),
             CrowdCounts.from_walkers(world, walkers),
             self.visits,
             self.version,

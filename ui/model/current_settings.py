@@ -24,18 +24,18 @@ def command_for_current_value(world: World, command: Command) -> Command | None:
             return commands.SetTrials(world.trials)
         case commands.SetTickMs():
             return commands.SetTickMs(world.tick_ms)
-        case commands.ApplyToGroup(group, told):
-            return _command_for_group_value(world, group, told)
+        case commands.ApplyToGroup(group, group_command):
+            return _command_for_group_value(world, group, group_command)
     return None
 
 
-def _command_for_group_value(world: World, group: str, told: commands.GroupCommand) -> Command | None:
+def _command_for_group_value(world: World, group: str, group_command: commands.GroupCommand) -> Command | None:
     """Return the command that would set a setting of a group to its current value; None if its agents differ in it."""
-    match told:
+    match group_command:
         case commands.SetBudget():
             budgets = {walker.budget for walker in world.walkers if walker.config.group == group}
             return (
-                commands.ApplyToGroup(group, commands.SetBudget(budgets.pop(), told.agent))
+                commands.ApplyToGroup(group, commands.SetBudget(budgets.pop(), group_command.agent))
                 if len(budgets) == 1
                 else None
             )

@@ -103,8 +103,12 @@ class MapEditor:
         panel = self._edited_panel()
         if panel is None:
             return self.session.run.world.start, self.session.run.world.goal
-        ends = panel.displayed_agent.start, panel.displayed_agent.goal
-        return panel.crowd.ends(ends) if panel.drawn_agent is None and panel.crowd is not None else ends
+        start_and_goal = panel.displayed_agent.start, panel.displayed_agent.goal
+        return (
+            panel.crowd.ends(start_and_goal)
+            if panel.drawn_agent is None and panel.crowd is not None
+            else start_and_goal
+        )
 
     def _edited_panel(self) -> Panel | None:
         """Return the panel to edit in: the panel of the current stroke, or the focused one for menu and keyboard."""
@@ -121,8 +125,8 @@ class MapEditor:
         if panel is not None and self.stroke_panel is None:
             followed = self.session.run.followed_walker(panel.key)
             return followed.id if followed is not None and followed.has_own_start_or_goal else None
-        mind = panel.drawn_agent if panel is not None else None
-        return mind.id if mind is not None and mind.has_own_start_or_goal else None
+        agent = panel.drawn_agent if panel is not None else None
+        return agent.id if agent is not None and agent.has_own_start_or_goal else None
 
     @property
     def edited_crowd(self) -> Crowd | None:
@@ -244,8 +248,8 @@ class MapEditor:
 
     def _show_refusal_reason(self, name: str, point: Point) -> None:
         """Show a message that says why the start or goal cannot be at a cell."""
-        why = "that cell is blocked" if self._is_inside_map(point) else "that is outside the map"
-        self.session.user_messages.until_next_edit.append(f"The {name} cannot be at {point}: {why}")
+        reason = "that cell is blocked" if self._is_inside_map(point) else "that is outside the map"
+        self.session.user_messages.until_next_edit.append(f"The {name} cannot be at {point}: {reason}")
 
     def toggle_cell(self, point: Point) -> None:
         """Block a free cell or free a blocked one, for the keyboard and the context menu."""
@@ -260,22 +264,22 @@ class MapEditor:
         grid = self.session.run.world.grid
         return grid.is_free(grid.cell(*point))
 
-    def start_or_goal_near(self, x: float, y: float, reach: float) -> Point | None:
-        """Return the start or goal cell of the panel that is nearest to (x, y); None if none is within `reach`."""
-        return nearest_start_or_goal(self.session.run.world.grid, self._drawn_start_and_goal(), x, y, reach)
+    def start_or_goal_near(self, x: float, y: float, max_distance: float) -> Point | None:
+        """Return the start or goal cell of the panel that is nearest to (x, y), at most `max_distance` away."""
+        return nearest_start_or_goal(self.session.run.world.grid, self._drawn_start_and_goal(), x, y, max_distance)
 
 
-def nearest_start_or_goal(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:
+def nearest_start_or_goal(grid: Grid, cells: Iterable[int], x: float, y: float, max_distance: float) -> Point | None:
     """Return the start or goal cell nearest to the map coordinates (x, y); None if none is near enough.
 
     Args:
         grid: The map.
-        ends: Start and goal cells; -1 for a start or goal that is not drawn.
+        cells: Start and goal cells; -1 for a start or goal that is not drawn.
         x: Map coordinate in cells.
         y: Map coordinate in cells.
-        reach: Maximum distance in cells, in x and in y.
+        max_distance: Maximum distance in cells, in x and in y.
     """
-    places = [grid.xy(end) for end in ends if end >= 0]
-    apart = {place: max(abs(place[0] + 0.5 - x), abs(place[1] + 0.5 - y)) for place in places}
-    near = [place for place in places if apart[place] <= reach]
-    return min(near, key=lambda place: apart[place], default=None)
+    points = [grid.xy(end) for end in cells if end >= 0]
+    distances = {point: max(abs(point[0] + 0.5 - x), abs(point[1] + 0.5 - y)) for point in points}
+    near_points = [point for point in points if distances[point] <= max_distance]
+    return min(near_points, key=lambda point: distances[point], default=None)

@@ -39,9 +39,9 @@ class Fault:
 
 
 def fault_from_exception(doing: str, error: BaseException) -> Fault:
-    what = escape_unprintable(" ".join("".join(traceback.format_exception_only(error)).split()))
+    error_text = escape_unprintable(" ".join("".join(traceback.format_exception_only(error)).split()))
     trace = "".join(traceback.format_exception(error, limit=-_MAX_INNERMOST_CALLS))
-    return Fault(doing, what, trace.replace(str(ROOT), "."))
+    return Fault(doing, error_text, trace.replace(str(ROOT), "."))
 
 
 def fault_report(fault: Fault, session: Session) -> str:
@@ -60,10 +60,10 @@ def fault_report(fault: Fault, session: Session) -> str:
 def _run_description_lines(session: Session) -> list[str]:
     try:
         run = session.run
-        kinds = ", ".join(walker.spec.key for walker in run.world.walkers)
+        kinds_text = ", ".join(walker.spec.key for walker in run.world.walkers)
         grid = run.world.grid
         return [
-            f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end}, agents {kinds or 'none'}",
+            f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end}, agents {kinds_text or 'none'}",
             f"Map: {grid.width} x {grid.height}; branches: {len(run.tree.branches)}, on screen {run.shown}",
         ]
     except Exception as error:  # describing a broken run may fail as well
@@ -77,13 +77,13 @@ def crash_report_path() -> Path:
 
 def write_report_file(text: str) -> Path | None:
     """Write a report and return its path; None if it could not be written."""
-    place = crash_report_path()
+    path = crash_report_path()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_file_atomically(place, text.encode("utf-8", "replace"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file_atomically(path, text.encode("utf-8", "replace"))
     except (ConfigError, OSError):
         return None
-    return place
+    return path
 
 
 class ThreadFaults:
@@ -97,13 +97,13 @@ class ThreadFaults:
         """Collect the uncaught exceptions of all threads from now on."""
         threading.excepthook = self._record_thread_exception
 
-    def _record_thread_exception(self, told: threading.ExceptHookArgs) -> None:
-        if told.exc_value is None or told.exc_type is SystemExit:
+    def _record_thread_exception(self, hook_args: threading.ExceptHookArgs) -> None:
+        if hook_args.exc_value is None or hook_args.exc_type is SystemExit:
             return
-        if (text := own_files.describe_user_error(told.exc_value)) is not None:
+        if (text := own_files.describe_user_error(hook_args.exc_value)) is not None:
             self._agent_errors.put(text)
         else:
-            self._exceptions.put(told.exc_value)
+            self._exceptions.put(hook_args.exc_value)
 
     def next_agent_error(self) -> str | None:
         """Return the next error in a thread that was started by a user-defined agent; None if there is none.
@@ -122,8 +122,8 @@ class ThreadFaults:
             return None
 
 
-def print_final_message(text: str, place: Path | None, is_kept: bool) -> None:
+def print_final_message(text: str, path: Path | None, is_kept: bool) -> None:
     """Print why the window cannot continue, where the report is, and whether the session can be restored."""
-    told = f"The report is in {place}. " if place else ""
+    report_text = f"The report is in {path}. " if path else ""
     session = "can be restored at the next start" if is_kept else "could not be saved: no journal can be written"
-    print(f"{text}\n{told}The session {session}.", file=sys.stderr)
+    print(f"{text}\n{report_text}The session {session}.", file=sys.stderr)

@@ -113,70 +113,70 @@ def open_any_file(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = 
     Raises:
         ConfigError: The file cannot be read, is not valid, or is of an unknown kind.
     """
-    place = Path(path)
-    suffix = place.suffix.lower()
-    if suffix in SCENARIO_SUFFIXES and is_session_file(place):
-        return _opened_saved_session(load_session(place, SPECS_BY_KEY, (ASSETS,)), place)
-    if suffix == PICTURE_SUFFIX and (text := _session_in_picture(place)) is not None:
-        saved = parse_session(text, str(place), SPECS_BY_KEY, place.parent, (ASSETS,))
-        return _opened_saved_session(saved, place)
-    if suffix in SCENARIO_SUFFIXES and is_lesson_file(place):
-        lesson = read_lesson(place)
-        return OpenedFile(replace(lesson.scenario, title=lesson.title), place, lesson=lesson)
-    if is_map_file(place):
-        return OpenedFile(scenario_from_map_file(place, agents), place)
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix in SCENARIO_SUFFIXES and is_session_file(file):
+        return _opened_saved_session(load_session(file, SPECS_BY_KEY, (ASSETS,)), file)
+    if suffix == PICTURE_SUFFIX and (text := _session_in_picture(file)) is not None:
+        saved = parse_session(text, str(file), SPECS_BY_KEY, file.parent, (ASSETS,))
+        return _opened_saved_session(saved, file)
+    if suffix in SCENARIO_SUFFIXES and is_lesson_file(file):
+        lesson = read_lesson(file)
+        return OpenedFile(replace(lesson.scenario, title=lesson.title), file, lesson=lesson)
+    if is_map_file(file):
+        return OpenedFile(scenario_from_map_file(file, agents), file)
     if suffix in SCENARIO_SUFFIXES:
-        scenario = load_scenario(place, SPECS_BY_KEY, (ASSETS,))
-        return OpenedFile(scenario_with_title(scenario, place), place)
+        scenario = load_scenario(file, SPECS_BY_KEY, (ASSETS,))
+        return OpenedFile(scenario_with_title(scenario, file), file)
     if suffix == PROBLEMS_SUFFIX:
-        return _open_problem_list(place, agents)
-    raise ConfigError(_unknown_file_kind_message(place, suffix))
+        return _open_problem_list(file, agents)
+    raise ConfigError(_unknown_file_kind_message(file, suffix))
 
 
-def _opened_saved_session(saved: SavedSession, place: Path) -> OpenedFile:
-    return OpenedFile(scenario_with_title(saved.scenario, place), place, saved_session=saved)
+def _opened_saved_session(saved: SavedSession, file: Path) -> OpenedFile:
+    return OpenedFile(scenario_with_title(saved.scenario, file), file, saved_session=saved)
 
 
-def _session_in_picture(place: Path) -> str | None:
+def _session_in_picture(file: Path) -> str | None:
     """Return the session, at the tick shown, that this program has stored as text in a picture.
 
     Returns:
         The text; None for any other picture, which the caller then reads as a map.
     """
-    data = read_file(place, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
+    data = read_file(file, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
     try:
         return png_texts(data).get(PICTURE_TEXT)
     except ValueError as error:
-        raise ConfigError(f"{place}: expected a PNG file, got one that cannot be read: {error}") from None
+        raise ConfigError(f"{file}: expected a PNG file, got one that cannot be read: {error}") from None
 
 
-def is_session_file(place: Path) -> bool:
+def is_session_file(path: Path) -> bool:
     """Return whether a file holds a whole session rather than a scenario."""
     try:
-        with open_regular_file(place, SCENARIO_SUFFIXES[0]) as file:
+        with open_regular_file(path, SCENARIO_SUFFIXES[0]) as file:
             return is_session_data(file.read(4096))
     except ConfigError:
         return False  # reading the whole file will report this error
 
 
-def is_lesson_file(place: Path) -> bool:
+def is_lesson_file(path: Path) -> bool:
     """Return whether a file holds a lesson rather than a scenario."""
     try:
-        with open_regular_file(place, SCENARIO_SUFFIXES[0]) as file:
+        with open_regular_file(path, SCENARIO_SUFFIXES[0]) as file:
             return is_lesson_data(file.read(4096))
     except ConfigError:
         return False  # reading the whole file will report this error
 
 
-def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
-    return load_lesson(place, SPECS_BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
+def read_lesson(file: Path, *, is_played: bool = True) -> Lesson:
+    return load_lesson(file, SPECS_BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
 
 
-def _unknown_file_kind_message(place: Path, suffix: str) -> str:
-    if os.path.isdir(place):
-        return f"{place}: expected a file, got a folder"
-    near = similar_name_hint(suffix, KNOWN_SUFFIXES)
-    return f"{place}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{place.name}'{near}"
+def _unknown_file_kind_message(file: Path, suffix: str) -> str:
+    if os.path.isdir(file):
+        return f"{file}: expected a file, got a folder"
+    hint = similar_name_hint(suffix, KNOWN_SUFFIXES)
+    return f"{file}: expected a file that ends in one of {', '.join(KNOWN_SUFFIXES)}, got '{file.name}'{hint}"
 
 
 def scenario_with_title(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
@@ -186,12 +186,12 @@ def scenario_with_title(scenario: Scenario, path: str | os.PathLike[str] | None 
 
 def scenario_from_map_file(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
     """Return a scenario for a map alone, with start and goal at opposite ends of its largest connected part."""
-    place = Path(path)
-    grid = open_map(place)
+    file = Path(path)
+    grid = open_map(file)
     start, goal = distant_start_and_goal(grid)
-    ends, title = (grid.xy(start), grid.xy(goal)), place.stem
-    placed = tuple(adapt_agents_to_map(agents, grid, seed=0))
-    return Scenario(_map_file_of_path(place), *ends, placed, title, budget=DEFAULT_BUDGET, grid=grid)
+    start_and_goal, title = (grid.xy(start), grid.xy(goal)), file.stem
+    placed_agents = tuple(adapt_agents_to_map(agents, grid, seed=0))
+    return Scenario(_map_file_of_path(file), *start_and_goal, placed_agents, title, budget=DEFAULT_BUDGET, grid=grid)
 
 
 def scenario_from_generated(
@@ -216,16 +216,16 @@ def scenario_from_generated(
 
 def example_files() -> list[Path]:
     """Return the scenario files of all examples, in the order of the gallery."""
-    found = {name: Path(resolve_shipped_file(name)) for name in SCENARIOS.names()}
-    known = [name for name in _EXAMPLE_ORDER_IN_GALLERY if name in found]
-    return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
+    file_by_name = {name: Path(resolve_shipped_file(name)) for name in SCENARIOS.names()}
+    ordered_names = [name for name in _EXAMPLE_ORDER_IN_GALLERY if name in file_by_name]
+    return [file_by_name[name] for name in [*ordered_names, *sorted(set(file_by_name) - set(ordered_names))]]
 
 
 def lesson_files() -> list[Path]:
     """Return the files of the lessons that come with the program, in the order in which they should be taken."""
-    found = {path.stem: path for path in LESSON_FOLDER.glob("*.yaml")}
-    known = [name for name in _LESSON_ORDER if name in found]
-    return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
+    file_by_name = {path.stem: path for path in LESSON_FOLDER.glob("*.yaml")}
+    ordered_names = [name for name in _LESSON_ORDER if name in file_by_name]
+    return [file_by_name[name] for name in [*ordered_names, *sorted(set(file_by_name) - set(ordered_names))]]
 
 
 def is_shipped_file(path: str | os.PathLike[str]) -> bool:
@@ -268,10 +268,10 @@ def problem_list_with_checked_rows(problems: ScenFile) -> ScenFile:
     grids = {name: _map_or_error_text(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
 
     def check(row: ScenRow) -> ScenRow:
-        found = grids.get(row.map_name)
-        if not row.is_readable or found is None:
+        grid = grids.get(row.map_name)
+        if not row.is_readable or grid is None:
             return row
-        return replace(row, problem=found if isinstance(found, str) else row_problem_on_grid(row, found))
+        return replace(row, problem=grid if isinstance(grid, str) else row_problem_on_grid(row, grid))
 
     return replace(problems, rows=[check(row) for row in problems.rows])
 
@@ -291,17 +291,17 @@ def scenario_of_problem(
     problems: ScenFile, row: ScenRow, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
 ) -> Scenario:
     """Return the scenario of one problem (one row) of a problem list, on the map that the row names."""
-    place = find_map_of_scen(problems.name, row.map_name, _map_folders())
-    grid = read_map(place)
+    map_file = find_map_of_scen(problems.name, row.map_name, _map_folders())
+    grid = read_map(map_file)
     problem = row_problem_on_grid(row, grid)
     if problem:
         raise ConfigError(f"problem {row.number}: {problem}")
     return Scenario(
-        _map_file_of_path(place),
+        _map_file_of_path(map_file),
         row.start,
         row.goal,
         tuple(adapt_agents_to_map(agents, grid, seed=0)),
-        f"{place.stem}, problem {row.number}",
+        f"{map_file.stem}, problem {row.number}",
         budget=budget,
         listed_optimal=row.optimal,
         grid=grid,
@@ -314,34 +314,34 @@ def scenario_of_problem(
 def path_with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> Path:
     """Return the path unchanged if it ends in one of the suffixes; else append the first suffix."""
     known = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
-    place = Path(path)
-    return place if place.name.lower().endswith(known) and place.suffix else place.with_name(place.name + known[0])
+    file = Path(path)
+    return file if file.name.lower().endswith(known) and file.suffix else file.with_name(file.name + known[0])
 
 
 def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write the current map and return the path of the file."""
-    place = path_with_suffix(path, MAP_SUFFIX)
-    write_map(session.run.world.grid, place)
+    file = path_with_suffix(path, MAP_SUFFIX)
+    write_map(session.run.world.grid, file)
     session.unsaved.mark_map_saved()
-    return place
+    return file
 
 
 def save_map_piece(piece: MapPiece, path: str | os.PathLike[str]) -> Path:
     """Write a copied part of a map as a map file of its own, and return the path of the file."""
-    place = path_with_suffix(path, MAP_SUFFIX)
-    write_map(piece.as_grid(), place)
-    return place
+    file = path_with_suffix(path, MAP_SUFFIX)
+    write_map(piece.as_grid(), file)
+    return file
 
 
 def save_session_scenario(
     session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
 ) -> Path:
     """Write map, agents, settings and the view of the window as a scenario, and return the path of the file."""
-    place = path_with_suffix(path, SCENARIO_SUFFIXES)
-    save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
+    file = path_with_suffix(path, SCENARIO_SUFFIXES)
+    save_scenario(replace(scenario_from_session(session), view=dict(view or {})), file)
     if len(session.run.tree.branches) == 1:
         session.unsaved.mark_saved()
-    return place
+    return file
 
 
 def scenario_from_session(session: Session) -> Scenario:
@@ -371,11 +371,11 @@ def _scenario_with_map_edits(scenario: Scenario, letters: Mapping[int, int]) -> 
         return replace(scenario, grid=source, edits=tuple(sorted(edits, key=lambda edit: edit.tick)))
     terrain = grid.terrain.copy()
     terrain.reshape(-1)[list(letters)] = list(letters.values())
-    drawn = Grid(terrain, grid.movement, grid.name)
+    edited_grid = Grid(terrain, grid.movement, grid.name)
     # A script that paints at tick 0 is applied after the rows of the map, and the user's edits after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
     edits = (*script, *(_terrain_edit_commands(letters) if is_painted_over else ()))
-    return replace(scenario, map=map_rows_of_grid(drawn, scenario.map_name), grid=drawn, edits=edits)
+    return replace(scenario, map=map_rows_of_grid(edited_grid, scenario.map_name), grid=edited_grid, edits=edits)
 
 
 def _terrain_edit_commands(letters: Mapping[int, int]) -> tuple[TimedCommand, ...]:

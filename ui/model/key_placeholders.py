@@ -15,10 +15,10 @@ _PLACEHOLDER = re.compile(r"\{key:(\w+)\}")
 def fill_in_key_placeholders(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
     """Return a text in which placeholders `{key:command}` are replaced by keys; unknown commands stay unchanged."""
 
-    def key_or_name(found: re.Match[str]) -> str:
-        command_id = found[1]
+    def key_or_name(match: re.Match[str]) -> str:
+        command_id = match[1]
         if command_id not in keys:
-            return found[0]
+            return match[0]
         return keys[command_id] or f'"{names.get(command_id, command_id.replace("_", " "))}"'
 
     return _PLACEHOLDER.sub(key_or_name, text)

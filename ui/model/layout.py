@@ -83,7 +83,7 @@ def lay_out_window(
     *,
     map_size: tuple[int, int] = (4, 3),
     shows_sidebar: bool = True,
-    bare: bool = False,
+    is_bare: bool = False,
     is_read: bool = False,
 ) -> Layout:
     """Return the layout of the whole window.
@@ -94,7 +94,7 @@ def lay_out_window(
         panels: Number of panels.
         map_size: Width and height of the map, in cells.
         shows_sidebar: Show the sidebar if there is room.
-        bare: Hide everything but the panels (F10).
+        is_bare: Hide everything but the panels (F10).
         is_read: The sidebar shows text about the maps: a lesson or, in slow motion, the algorithm. The sidebar is then
             shown even in narrow windows, because a lesson drawn over the maps would hide what it explains.
     """
@@ -103,15 +103,15 @@ def lay_out_window(
         return round(units * scale)
 
     width, height = size
-    top = 0 if bare else px(TOP_BAR_HEIGHT)
+    top = 0 if is_bare else px(TOP_BAR_HEIGHT)
     has_time_row = width < px(MIN_WINDOW_WIDTH_FOR_SHARED_ROW) and height >= px(MIN_WINDOW_HEIGHT_FOR_TIME_ROW)
-    foot = 0 if bare else px(TRANSPORT_HEIGHT + TIME_ROW_HEIGHT if has_time_row else TRANSPORT_HEIGHT)
-    beside = MIN_PANELS_WIDTH_READING if is_read else MIN_PANELS_WIDTH
-    has_room = not bare and width >= px(SIDEBAR_WIDTH + beside)
+    transport_height = 0 if is_bare else px(TRANSPORT_HEIGHT + TIME_ROW_HEIGHT if has_time_row else TRANSPORT_HEIGHT)
+    min_panels_width = MIN_PANELS_WIDTH_READING if is_read else MIN_PANELS_WIDTH
+    has_room = not is_bare and width >= px(SIDEBAR_WIDTH + min_panels_width)
     side = px(SIDEBAR_WIDTH) if shows_sidebar and has_room else 0
     handle = px(SIDEBAR_HANDLE_WIDTH) if has_room and not side else 0
     gap = px(PANEL_GAP)
-    area = (gap, top + gap, width - side - handle - gap * (3 if side else 2), height - top - foot - 2 * gap)
+    area = (gap, top + gap, width - side - handle - gap * (3 if side else 2), height - top - transport_height - 2 * gap)
     sidebar = (width - side - gap, top + gap, side, area[3]) if side else None
     return Layout(
         scale,
@@ -119,7 +119,9 @@ def lay_out_window(
         (0, 0, width, top),
         sidebar,
         (width - handle, top + gap, handle - px(2), area[3]) if handle else None,
-        (gap, height - foot, width - 2 * gap, foot - gap) if foot else (0, height, 0, 0),
+        (gap, height - transport_height, width - 2 * gap, transport_height - gap)
+        if transport_height
+        else (0, height, 0, 0),
         best_panel_arrangement(area, panels, gap, scale, map_size),
     )
 
@@ -147,8 +149,8 @@ def best_panel_arrangement(
         for plan in plans
     ]
     enough = max(zooms) / EQUAL_SIZE_RATIO
-    good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
-    return min(good, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_sort_key(plan, map_size)))
+    good_plans = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
+    return min(good_plans, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_sort_key(plan, map_size)))
 
 
 def _legible_width_ratio(panel: PanelBoxes, scale: float) -> float:
@@ -173,12 +175,12 @@ def _defects_sort_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -
     at the side of the map. Its last part is the negated room for the map.
     """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
-    room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
+    map_scale = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
     return (
         columns * rows > len(plan),
         _filled_share_of_map_area(plan[0], map_size) < MIN_FILLED_SHARE,
         plan[0].has_side_hud,
-        -room,
+        -map_scale,
     )
 
 
@@ -224,33 +226,35 @@ def _panel_with_hud_below(box: Box, scale: float, map_size: tuple[int, int]) -> 
     )
 
 
-def _extra_number_row_count(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
+def _extra_number_row_count(size: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
     """Return how many rows of numbers to add below the first one.
 
     A wide panel has all numbers in one row. A panel of medium width gets a second row if the map stays as large. A
     narrow panel gets a second row if its map area stays higher than wide, and a third if the map stays as large.
     """
-    width, height = room
+    width, height = size
     if width >= scale * MIN_WIDTH_FOR_ONE_ROW:
         return 0
     if width >= scale * MIN_WIDTH_FOR_TWO_ROWS:
-        return int(_fits_without_shrinking(room, scale * HUD_ROW_HEIGHT, map_size))
+        return int(_fits_without_shrinking(size, scale * HUD_ROW_HEIGHT, map_size))
     if height - scale * HUD_HEIGHT <= width:
         return 0
     return (
         2
         if width >= scale * MIN_WIDTH_FOR_COLUMNS
-        and _fits_without_shrinking(room, 2 * scale * HUD_ROW_HEIGHT, map_size)
+        and _fits_without_shrinking(size, 2 * scale * HUD_ROW_HEIGHT, map_size)
         else 1
     )
 
 
-def _fits_without_shrinking(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
+def _fits_without_shrinking(size: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
     """Return whether a map drawn in this room stays as large with `height` pixels less."""
-    width, whole = room
-    left = whole - round(height)
+    width, full_height = size
+    remaining_height = full_height - round(height)
     return (
-        left > 0 and camera_fitting_map(*map_size, width, left).zoom == camera_fitting_map(*map_size, width, whole).zoom
+        remaining_height > 0
+        and camera_fitting_map(*map_size, width, remaining_height).zoom
+        == camera_fitting_map(*map_size, width, full_height).zoom
     )
 
 
@@ -264,11 +268,11 @@ def _panel_with_side_hud(box: Box, scale: float, map_size: tuple[int, int]) -> P
     if width < 2 * side or height - header < round(MIN_SIDE_HUD_HEIGHT * scale):
         return _panel_with_hud_below(box, scale, map_size)
     inset = max(1, round(scale))
-    rest = max(1, height - header - inset)
+    map_height = max(1, height - header - inset)
     return PanelBoxes(
         whole=box,
         header=(x, y, width, header),
-        map=(x + inset, y + header, max(1, width - side - inset), rest),
+        map=(x + inset, y + header, max(1, width - side - inset), map_height),
         hud=(x + width - side, y + header, side, height - header),
         has_side_hud=True,
     )

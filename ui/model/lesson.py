@@ -70,9 +70,9 @@ class LessonPlayer:
         player.pause()
         player.set_speed(self.speed_before)
 
-    def choose_answer(self, place: int) -> None:
+    def choose_answer(self, index: int) -> None:
         if self.current_step.question is not None and self.chosen_answer is None:
-            self.answers[self.place] = place
+            self.answers[self.place] = index
             self.has_new_reason = True
 
     def go_to_next_step(self, session: Session, player: Player) -> None:

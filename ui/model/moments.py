@@ -50,13 +50,13 @@ class Moment:
 
 def notable_moments(session: Session) -> list[Moment]:
     """Return the notable moments of the recorded run: for each kind, the most extreme one of all agents on screen."""
-    found = [
+    moments = [
         _largest_scrub_moment(session),
         _costliest_tick_moment(session),
         _costliest_restart_moment(session),
         first_difference_moment(session),
     ]
-    return [moment for moment in found if moment is not None]
+    return [moment for moment in moments if moment is not None]
 
 
 def first_difference_moment(session: Session) -> Moment | None:
@@ -67,15 +67,17 @@ def first_difference_moment(session: Session) -> Moment | None:
     a, b = session.compared_panel_indices()
     if a == b:
         return None
-    one, other = session.run.panels[a], session.run.panels[b]
-    if one.key.branch != other.key.branch:
-        return _branch_difference_moment(session, one, other)
+    panel_a, panel_b = session.run.panels[a], session.run.panels[b]
+    if panel_a.key.branch != panel_b.key.branch:
+        return _branch_difference_moment(session, panel_a, panel_b)
     last = session.run.recorded_end
-    found = first_agent_difference(_record_of_panel(session, one), _record_of_panel(session, other), last)
-    if found is None:
+    difference = first_agent_difference(_record_of_panel(session, panel_a), _record_of_panel(session, panel_b), last)
+    if difference is None:
         return None
-    names = one.view.label, other.view.label
-    return Moment(found.tick, "First difference between A and B", _difference_text(session, found, names), one.key)
+    names = panel_a.view.label, panel_b.view.label
+    return Moment(
+        difference.tick, "First difference between A and B", _difference_text(session, difference, names), panel_a.key
+    )
 
 
 def _record_of_panel(session: Session, panel: Panel) -> AgentRecord:
@@ -97,39 +99,41 @@ def _cell_text(session: Session, cell: int) -> str:
 
 def _largest_scrub_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
-    found = [
+    scrubs = [
         (scrub, panel) for panel, record in _panels_with_records(session) if (scrub := longest_scrub(record, last))
     ]
-    if not found:
+    if not scrubs:
         return None
-    scrub, panel = max(found, key=lambda pair: pair[0].moves)
+    scrub, panel = max(scrubs, key=lambda pair: pair[0].moves)
     if scrub.moves < MIN_SCRUB:
         return None
-    over = count_with_noun(scrub.cells, "cell")
-    text = f"{panel.view.label}: {scrub.moves:,} moves in a row onto cells visited before, over {over}"
+    cells_text = count_with_noun(scrub.cells, "cell")
+    text = f"{panel.view.label}: {scrub.moves:,} moves in a row onto cells visited before, over {cells_text}"
     return Moment(scrub.begin, "Largest scrub", f"{text}, to tick {scrub.end:,}", panel.key)
 
 
 def _costliest_tick_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
-    found = [(tick, panel) for panel, record in _panels_with_records(session) if (tick := costliest_tick(record, last))]
-    if not found:
+    ticks_and_panels = [
+        (tick, panel) for panel, record in _panels_with_records(session) if (tick := costliest_tick(record, last))
+    ]
+    if not ticks_and_panels:
         return None
-    tick, panel = max(found, key=lambda pair: pair[0].expansions)
+    tick, panel = max(ticks_and_panels, key=lambda pair: pair[0].expansions)
     text = f"{panel.view.label}: {count_with_noun(tick.expansions, 'cell')} expanded"
     return Moment(tick.tick, "Most expensive tick", text, panel.key)
 
 
 def _costliest_restart_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
-    found = [
+    restarts = [
         (restart, panel)
         for panel, record in _panels_with_records(session)
         if (restart := costliest_restart(record, last))
     ]
-    if not found:
+    if not restarts:
         return None
-    restart, panel = max(found, key=lambda pair: pair[0].expansions)
+    restart, panel = max(restarts, key=lambda pair: pair[0].expansions)
     text = f"{panel.view.label}: {count_with_noun(restart.expansions, 'expansion')} until its next restart or its end"
     return Moment(restart.tick, "Most expensive restart", text, panel.key)
 
@@ -137,41 +141,44 @@ def _costliest_restart_moment(session: Session) -> Moment | None:
 # --- differences ----------------------------------------------------------------------------------
 
 
-def _difference_text(session: Session, found: AgentDifference, names: tuple[str, str]) -> str:
-    values = _value_text(session, found.field, found.first_value), _value_text(session, found.field, found.second_value)
+def _difference_text(session: Session, difference: AgentDifference, names: tuple[str, str]) -> str:
+    values = (
+        _value_text(session, difference.field, difference.first_value),
+        _value_text(session, difference.field, difference.second_value),
+    )
     verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "has", "phase": "is"}[
-        found.field
+        difference.field
     ]
     return f"{names[0]} {verb} {values[0]}, {names[1]} {values[1]}"
 
 
-def _value_text(session: Session, what: str, value: int) -> str:
-    """Return a value in which two agents differ as text; `what` is the kind of value, such as "cell" or "phase"."""
-    if what in ("cell", "start"):
+def _value_text(session: Session, field: str, value: int) -> str:
+    """Return a value in which two agents differ as text; `field` is the kind of value, such as "cell" or "phase"."""
+    if field in ("cell", "start"):
         return _cell_text(session, value)
-    if what == "phase":
+    if field == "phase":
         return PHASE_WORDS[value]
-    return f"{value:,}" if what == "expansions" else _marks_text(value)
+    return f"{value:,}" if field == "expansions" else _marks_text(value)
 
 
 def _marks_text(marks: int) -> str:
     """Return the events marked in a tick as text, such as "a back-move and a restart"."""
-    words = [word for mark, word in _MARK_TEXTS.items() if marks & mark]
-    return " and ".join(words) or "no such event"
+    event_texts = [text for mark, text in _MARK_TEXTS.items() if marks & mark]
+    return " and ".join(event_texts) or "no such event"
 
 
-def _branch_difference_moment(session: Session, one: Panel, other: Panel) -> Moment | None:
-    branches = session.run.tree[one.key.branch], session.run.tree[other.key.branch]
+def _branch_difference_moment(session: Session, panel_a: Panel, panel_b: Panel) -> Moment | None:
+    branches = session.run.tree[panel_a.key.branch], session.run.tree[panel_b.key.branch]
     last = min(branch.timeline.recorded_end for branch in branches)
-    found = first_branch_difference(branches[0].timeline, branches[1].timeline, last)
-    if found is None:
+    difference = first_branch_difference(branches[0].timeline, branches[1].timeline, last)
+    if difference is None:
         return None
     names = branches[0].name, branches[1].name
     return Moment(
-        found.tick,
+        difference.tick,
         "First difference between the branches",
-        _branch_difference_text(session, found, names, one),
-        one.key,
+        _branch_difference_text(session, difference, names, panel_a),
+        panel_a.key,
     )
 
 

@@ -95,17 +95,20 @@ def explain_move(snapshot: WorldSnapshot, view: WalkerView, before: int) -> Move
     """
     if not view.rows.size or view.first_row_tick + view.rows.size != snapshot.tick:
         return MoveExplanation(_why_agent_did_nothing(view))
-    case = _AgentMove(snapshot, view, before, view.rows[-1])
-    if case.has_event_mark(log.TRIAL):
+    move = _AgentMove(snapshot, view, before, view.rows[-1])
+    if move.has_event_mark(log.TRIAL):
         return MoveExplanation(
             f"It reached the goal; trial {view.metrics.trial} begins at the start, with everything learned so far."
         )
-    found = _explainer_of_move(case)(case)
-    if case.has_event_mark(log.RESTARTED):
+    explanation = _explainer_of_move(move)(move)
+    if move.has_event_mark(log.RESTARTED):
         return MoveExplanation(
-            f"Its search restarted in this tick. {found.text}", found.best, found.previous_best, found.fork
+            f"Its search restarted in this tick. {explanation.text}",
+            explanation.best,
+            explanation.previous_best,
+            explanation.fork,
         )
-    return found
+    return explanation
 
 
 def _why_agent_did_nothing(view: WalkerView) -> str:
@@ -124,10 +127,10 @@ def _why_agent_did_nothing(view: WalkerView) -> str:
     return "It has not done anything yet."
 
 
-def _explainer_of_move(case: _AgentMove) -> Callable[[_AgentMove], MoveExplanation]:
-    if not case.has_moved:
+def _explainer_of_move(move: _AgentMove) -> Callable[[_AgentMove], MoveExplanation]:
+    if not move.has_moved:
         return _explain_staying
-    key, family = case.view.spec.key, case.view.spec.family
+    key, family = move.view.spec.key, move.view.spec.family
     if key in _EXPLAINER_BY_KEY:
         return _EXPLAINER_BY_KEY[key]
     return _EXPLAINER_BY_FAMILY.get(family, _explain_destination)
@@ -136,34 +139,34 @@ def _explainer_of_move(case: _AgentMove) -> Callable[[_AgentMove], MoveExplanati
 # --- ticks without a move -------------------------------------------------------------------------
 
 
-def _explain_staying(case: _AgentMove) -> MoveExplanation:
-    best = case.agent.best
-    if case.view.status is Status.NO_PATH:
+def _explain_staying(move: _AgentMove) -> MoveExplanation:
+    best = move.agent.best
+    if move.view.status is Status.NO_PATH:
         return MoveExplanation("Nothing is left to search: no path leads to the goal on this map.")
-    if case.view.status is Status.AT_GOAL:
+    if move.view.status is Status.AT_GOAL:
         return MoveExplanation("It is at its goal; the next trial cannot begin, because its start is blocked.")
-    if case.view.spec.key in _STAY_TEXT_BY_KEY:
-        return MoveExplanation(_STAY_TEXT_BY_KEY[case.view.spec.key](case), best)
-    if case.phase == log.TRACING:
+    if move.view.spec.key in _STAY_TEXT_BY_KEY:
+        return MoveExplanation(_STAY_TEXT_BY_KEY[move.view.spec.key](move), best)
+    if move.phase == log.TRACING:
         return MoveExplanation("It waits: the goal is found, and the path to it is still being traced back.")
-    if case.phase == log.SEARCHING and best >= 0:
+    if move.phase == log.SEARCHING and best >= 0:
         return MoveExplanation(
-            f"It waits until its search is done; best open cell {case.cell_text_with_f(best)}.", best
+            f"It waits until its search is done; best open cell {move.cell_text_with_f(best)}.", best
         )
-    return MoveExplanation(f"It stays where it is: {PHASE_WORDS[case.phase]}.")
+    return MoveExplanation(f"It stays where it is: {PHASE_WORDS[move.phase]}.")
 
 
-def _ribs_staying_text(case: _AgentMove) -> str:
+def _ribs_staying_text(move: _AgentMove) -> str:
     return (
         "At the start, no cell was left to enter: the limit on f is now "
-        f"{_one_decimal_text(case.agent.numbers['limit'])}."
+        f"{_one_decimal_text(move.agent.numbers['limit'])}."
     )
 
 
-def _ida_staying_text(case: _AgentMove) -> str:
-    if case.view.status is Status.GAVE_UP:
+def _ida_staying_text(move: _AgentMove) -> str:
+    if move.view.status is Status.GAVE_UP:
         return "It has given up: there were too many paths to try."
-    limit, deep = case.agent.numbers["limit"], case.agent.tracing.size
+    limit, deep = move.agent.numbers["limit"], move.agent.tracing.size
     if not deep:
         return f"It waits: all paths with f up to {_one_decimal_text(limit)} have been tried, and the limit rises next."
     return (
@@ -172,135 +175,139 @@ def _ida_staying_text(case: _AgentMove) -> str:
     )
 
 
-def _dstar_lite_staying_text(case: _AgentMove) -> str:
-    left = int(case.agent.numbers["inconsistent"])
+def _dstar_lite_staying_text(move: _AgentMove) -> str:
+    left = int(move.agent.numbers["inconsistent"])
     return (
         f"It waits until its path is sure: {count_with_noun(left, 'cell')} inconsistent, next "
-        f"{case.at(case.agent.best)}."
+        f"{move.at(move.agent.best)}."
     )
 
 
-def _pra_staying_text(case: _AgentMove) -> str:
-    if case.phase == log.WAITING:
+def _pra_staying_text(move: _AgentMove) -> str:
+    if move.phase == log.WAITING:
         return "It waits while the regions of the changed map are rebuilt."
-    level, inside = int(case.agent.numbers["level"]), case.agent.groups["corridor"]
+    level, inside = int(move.agent.numbers["level"]), move.agent.groups["corridor"]
     if level:
         return f"It waits: it searches for a path among the regions of level {level}."
-    where = f"inside the {inside.size:,} cells of the chosen regions" if inside.size else "on the whole map"
-    return f"It waits: it searches for the path {where}."
+    area_text = f"inside the {inside.size:,} cells of the chosen regions" if inside.size else "on the whole map"
+    return f"It waits: it searches for the path {area_text}."
 
 
-def _d_lrta_staying_text(case: _AgentMove) -> str:
+def _d_lrta_staying_text(move: _AgentMove) -> str:
     return "No path leads to its subgoal, so from now on it heads for the goal."
 
 
-def _knn_lrta_staying_text(case: _AgentMove) -> str:
+def _knn_lrta_staying_text(move: _AgentMove) -> str:
     return "No path leads to the next cell of its record, so it drops the record and chooses again."
 
 
 # --- time-bounded search: on and off the path -----------------------------------------------------
 
 
-def _explain_time_bounded(case: _AgentMove) -> MoveExplanation:
-    if "shortcut" in case.agent.notes and not case.has_event_mark(log.BACK_MOVE):
+def _explain_time_bounded(move: _AgentMove) -> MoveExplanation:
+    if "shortcut" in move.agent.notes and not move.has_event_mark(log.BACK_MOVE):
         return MoveExplanation(
-            f"It has found a shortcut to its path: {_move_count_text(_remaining_move_count(case))} left along it.",
-            case.view.goal,
+            f"It has found a shortcut to its path: {_move_count_text(_remaining_move_count(move))} left along it.",
+            move.view.goal,
         )
-    if case.phase == log.SHUTTLING:
+    if move.phase == log.SHUTTLING:
         return MoveExplanation("It has no path yet, so it moves to and fro beside the start instead of standing still.")
-    if case.has_event_mark(log.BACK_MOVE):
-        return _explain_back_move(case)
-    path = case.agent.path
+    if move.has_event_mark(log.BACK_MOVE):
+        return _explain_back_move(move)
+    path = move.agent.path
     if not path.size:
-        return _explain_destination(case)
-    end, left = int(path[-1]), _remaining_move_count(case)
-    if end == case.view.goal:
+        return _explain_destination(move)
+    end, left = int(path[-1]), _remaining_move_count(move)
+    if end == move.view.goal:
         along = f"it follows this path, {_move_count_text(left)} left" if left else "this move was the last"
-        return MoveExplanation(f"The path to the goal is known: {along}.", end, _best_open_cell_before_tick(case, end))
+        return MoveExplanation(f"The path to the goal is known: {along}.", end, _best_open_cell_before_tick(move, end))
     return MoveExplanation(
-        f"{_destination_clause(case, end)}; the path there passes through its cell: {_move_count_text(left)} left "
+        f"{_destination_clause(move, end)}; the path there passes through its cell: {_move_count_text(left)} left "
         "along it.",
         end,
-        _best_open_cell_before_tick(case, end),
+        _best_open_cell_before_tick(move, end),
     )
 
 
-def _remaining_move_count(case: _AgentMove) -> int:
+def _remaining_move_count(move: _AgentMove) -> int:
     """Return the number of moves from the agent's cell to the end of its path."""
-    places = np.flatnonzero(case.agent.path == case.cell_after)
-    return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
+    indices = np.flatnonzero(move.agent.path == move.cell_after)
+    return int(move.agent.path.size - 1 - indices[-1]) if indices.size else 0
 
 
 def _move_count_text(count: int) -> str:
     return count_with_noun(count, "move")
 
 
-def _walking_on_text(way: str, left: int) -> str:
-    return f"It follows {way}: {_move_count_text(left)} left." if left else f"It has reached the end of {way}."
+def _walking_on_text(path_text: str, move_count: int) -> str:
+    return (
+        f"It follows {path_text}: {_move_count_text(move_count)} left."
+        if move_count
+        else f"It has reached the end of {path_text}."
+    )
 
 
-def _is_path_traced(case: _AgentMove) -> bool:
+def _is_path_traced(move: _AgentMove) -> bool:
     """Return whether the path ends at the cell traced last (TBA*), which need not be the best open cell."""
-    return case.view.spec.key == "tba"
+    return move.view.spec.key == "tba"
 
 
-def _best_open_cell_before_tick(case: _AgentMove, end: int) -> int:
+def _best_open_cell_before_tick(move: _AgentMove, end: int) -> int:
     """Return the open cell that was best when the tick began: the first cell that the tick expanded."""
-    search = case.agent.search
-    expanded = int(case.row["expanded"])
-    if search is None or _is_path_traced(case) or not expanded or case.has_event_mark(log.RESTARTED):
+    search = move.agent.search
+    expanded = int(move.row["expanded"])
+    if search is None or _is_path_traced(move) or not expanded or move.has_event_mark(log.RESTARTED):
         return end
     noted = int(search.control[0].noted)
     is_whole = noted >= expanded and noted < search.order.size and int(search.control[0].expansions) > expanded
     return int(search.order[noted - expanded]) if is_whole else end
 
 
-def _destination_clause(case: _AgentMove, end: int) -> str:
+def _destination_clause(move: _AgentMove, end: int) -> str:
     """Return the first part of a sentence: the cell that the agent heads for, and whether that has changed."""
-    was = _best_open_cell_before_tick(case, end)
-    if _is_path_traced(case):
-        return f"The path traced last leads to {case.cell_text_with_f(end)}"
-    if was == end or end == case.view.goal:
-        return f"Best open cell {case.cell_text_with_f(end)}"
-    return f"Best open cell changed from {case.cell_text_with_f(was)}, to {case.cell_text_with_f(end)}"
+    best_before = _best_open_cell_before_tick(move, end)
+    if _is_path_traced(move):
+        return f"The path traced last leads to {move.cell_text_with_f(end)}"
+    if best_before == end or end == move.view.goal:
+        return f"Best open cell {move.cell_text_with_f(end)}"
+    return f"Best open cell changed from {move.cell_text_with_f(best_before)}, to {move.cell_text_with_f(end)}"
 
 
-def _explain_back_move(case: _AgentMove) -> MoveExplanation:
-    path = case.agent.path
-    on_path = np.flatnonzero(path == case.cell_before)
+def _explain_back_move(move: _AgentMove) -> MoveExplanation:
+    path = move.agent.path
+    on_path = np.flatnonzero(path == move.cell_before)
     if on_path.size:  # TBA* at the end of its path, with no new path traced yet
         return MoveExplanation(
-            f"Its path is used up at {case.at(case.cell_before)}, and no other is traced yet, so it walks back "
+            f"Its path is used up at {move.at(move.cell_before)}, and no other is traced yet, so it walks back "
             "towards the "
             "root of its search."
         )
     end = int(path[-1]) if path.size else NO_CELL
-    fork, steps = _fork_cell_and_move_count(case)
+    fork, steps = _fork_cell_and_move_count(move)
     if end < 0 or fork < 0:
         return MoveExplanation("It is not on its path, so it walks back along the tree of its search.")
     back = (
-        f"is now at the fork at {case.at(fork)}"
-        if fork == case.cell_after
-        else f"walks back to the fork at {case.at(fork)}"
+        f"is now at the fork at {move.at(fork)}"
+        if fork == move.cell_after
+        else f"walks back to the fork at {move.at(fork)}"
     )
     more = f", {_move_count_text(steps - 1)} more" if steps > 1 else ""
     return MoveExplanation(
-        f"{_destination_clause(case, end)}: the path there does not pass its cell; it {back}{more}.",
+        f"{_destination_clause(move, end)}: the path there does not pass its cell; it {back}{more}.",
         end,
-        _best_open_cell_before_tick(case, end),
+        _best_open_cell_before_tick(move, end),
         fork,
     )
 
 
-def _fork_cell_and_move_count(case: _AgentMove) -> tuple[int, int]:
+def _fork_cell_and_move_count(move: _AgentMove) -> tuple[int, int]:
     """Return the cell where the parents of the cell just left meet the agent's path, and the moves to that cell."""
-    search, on_path = case.agent.search, set(case.agent.path.tolist())
+    search, on_path = move.agent.search, set(move.agent.path.tolist())
     if search is None:
         return NO_CELL, 0
-    came, step = search.nodes["came"], case.grid.ground.step
+    came, step = search.nodes["came"], move.grid.ground.step
     number, is_of = search.control[0].search, search.nodes["search"]
-    cell, steps = case.cell_before, 0
+    cell, steps = move.cell_before, 0
     while cell not in on_path:
         # a parent from an earlier search may lead anywhere
         if is_of[cell] != number or came[cell] == NO_DIRECTION:
@@ -313,213 +320,222 @@ def _fork_cell_and_move_count(case: _AgentMove) -> tuple[int, int]:
 # --- learning agents ------------------------------------------------------------------------------
 
 
-def _explain_lrta(case: _AgentMove) -> MoveExplanation:
+def _explain_lrta(move: _AgentMove) -> MoveExplanation:
     """Explain a move of LRTA* of any depth: the best cell that it saw, and the h learned for the cell it left."""
-    best, it = case.agent.best, case.agent.learned
-    if best < 0 or it is None:
-        return _explain_destination(case)
-    taught = (
-        f"h of {case.at(case.cell_before)} is {_one_decimal_text(float(it.h[case.cell_before]))} now"
-        f"{_h_excess_text(case, case.cell_before)}"
+    best, learned_h = move.agent.best, move.agent.learned
+    if best < 0 or learned_h is None:
+        return _explain_destination(move)
+    learned_text = (
+        f"h of {move.at(move.cell_before)} is {_one_decimal_text(float(learned_h.h[move.cell_before]))} now"
+        f"{_h_excess_text(move, move.cell_before)}"
     )
-    if best == case.cell_after:
-        cost, h = case.move_cost(case.cell_before, best), float(it.h[best])
+    if best == move.cell_after:
+        cost, h = move.move_cost(move.cell_before, best), float(learned_h.h[best])
         total = f"cost {_one_decimal_text(cost)} + h {_one_decimal_text(h)} = {_one_decimal_text(cost + h)}"
-        text = f"The neighbour {case.at(best)} is most promising: {total}. {taught}."
+        text = f"The neighbour {move.at(best)} is most promising: {total}. {learned_text}."
         return MoveExplanation(text, best)
-    return MoveExplanation(f"{_best_seen_cell_text(case, best)}: one move towards it. {taught}.", best)
+    return MoveExplanation(f"{_best_seen_cell_text(move, best)}: one move towards it. {learned_text}.", best)
 
 
-def _explain_guided_lrta(case: _AgentMove) -> MoveExplanation:
+def _explain_guided_lrta(move: _AgentMove) -> MoveExplanation:
     """Explain a move of LRTA* whose depth or target is chosen by a database.
 
     Values learned toward a subgoal are not mentioned, because the agent does not show them.
     """
-    best = case.agent.best
+    best = move.agent.best
     if best < 0:
-        return _explain_destination(case)
-    if best == case.cell_after:
-        return MoveExplanation(f"{_database_guide_text(case)} The neighbour {case.at(best)} is most promising.", best)
+        return _explain_destination(move)
+    if best == move.cell_after:
+        return MoveExplanation(f"{_database_guide_text(move)} The neighbour {move.at(best)} is most promising.", best)
     return MoveExplanation(
-        f"{_database_guide_text(case)} {_best_seen_cell_text(case, best)}: one move towards it.", best
+        f"{_database_guide_text(move)} {_best_seen_cell_text(move, best)}: one move towards it.", best
     )
 
 
-def _database_guide_text(case: _AgentMove) -> str:
-    target, depth = case.agent.target, int(case.agent.numbers["depth"])
+def _database_guide_text(move: _AgentMove) -> str:
+    target, depth = move.agent.target, int(move.agent.numbers["depth"])
     looks = f"looking {_move_count_text(depth)} ahead"
-    if "reenter" in case.agent.notes:
-        return f"{_reentry_reason_text(case)}, {looks}."
-    if case.agent.is_stale:
+    if "reenter" in move.agent.notes:
+        return f"{_reentry_reason_text(move)}, {looks}."
+    if move.agent.is_stale:
         return f"Its database belongs to another map, so it heads for the goal, {looks}."
-    if target in (NO_CELL, case.view.goal):
+    if target in (NO_CELL, move.view.goal):
         return f"It heads for the goal, {looks}."
-    return f"Its database says: head for {case.at(target)}, {looks}."
+    return f"Its database says: head for {move.at(target)}, {looks}."
 
 
-def _reentry_reason_text(case: _AgentMove) -> str:
+def _reentry_reason_text(move: _AgentMove) -> str:
     """Return why the agent heads for its goal, as the first part of a sentence."""
-    if "for good" in case.agent.notes:
+    if "for good" in move.agent.notes:
         return "A subgoal has led it astray, so it heads for the goal for good"
-    return f"It had been at {case.at(case.cell_before)} before, so it heads for the goal instead of a subgoal"
+    return f"It had been at {move.at(move.cell_before)} before, so it heads for the goal instead of a subgoal"
 
 
-def _explain_dt_lrta(case: _AgentMove) -> MoveExplanation:
-    found = _explain_lrta(case)
+def _explain_dt_lrta(move: _AgentMove) -> MoveExplanation:
+    explanation = _explain_lrta(move)
     return MoveExplanation(
-        f"The tree says: look {_move_count_text(_lookahead_depth(case))} ahead. {found.text}", found.best
+        f"The tree says: look {_move_count_text(_lookahead_depth(move))} ahead. {explanation.text}", explanation.best
     )
 
 
-def _explain_oracle_lrta(case: _AgentMove) -> MoveExplanation:
-    found, most = _explain_lrta(case), int(case.view.params["dmax"])
-    depth = _lookahead_depth(case)
-    which = f"Looking {_move_count_text(most)} ahead" if depth == most else f"All depths from {depth} to {most}"
-    return MoveExplanation(f"{which} {'leads' if depth == most else 'lead'} to this move. {found.text}", found.best)
+def _explain_oracle_lrta(move: _AgentMove) -> MoveExplanation:
+    explanation, max_depth = _explain_lrta(move), int(move.view.params["dmax"])
+    depth = _lookahead_depth(move)
+    depth_text = (
+        f"Looking {_move_count_text(max_depth)} ahead"
+        if depth == max_depth
+        else f"All depths from {depth} to {max_depth}"
+    )
+    return MoveExplanation(
+        f"{depth_text} {'leads' if depth == max_depth else 'lead'} to this move. {explanation.text}", explanation.best
+    )
 
 
-def _lookahead_depth(case: _AgentMove) -> int:
-    return int(case.agent.numbers["depth"])
+def _lookahead_depth(move: _AgentMove) -> int:
+    return int(move.agent.numbers["depth"])
 
 
-def _explain_knn_lrta(case: _AgentMove) -> MoveExplanation:
-    agent, target = case.agent, case.agent.target
+def _explain_knn_lrta(move: _AgentMove) -> MoveExplanation:
+    agent, target = move.agent, move.agent.target
     if target < 0 or agent.best < 0:
-        return _explain_destination(case)
-    step = f"the neighbour {case.at(case.cell_after)} is most promising."
-    return MoveExplanation(f"{_record_text(case)}; {step}", case.cell_after)
+        return _explain_destination(move)
+    step = f"the neighbour {move.at(move.cell_after)} is most promising."
+    return MoveExplanation(f"{_record_text(move)}; {step}", move.cell_after)
 
 
-def _record_text(case: _AgentMove) -> str:
-    agent, target = case.agent, case.agent.target
+def _record_text(move: _AgentMove) -> str:
+    agent, target = move.agent, move.agent.target
     if "direct" in agent.notes:
-        return f"From {case.at(agent.chosen_at)} greedy steps lead to the goal, so it heads there"
+        return f"From {move.at(agent.chosen_at)} greedy steps lead to the goal, so it heads there"
     if "no record" in agent.notes:
         return "No record fits, so it heads for the goal for a while"
     if "choosing" in agent.notes:
-        return f"It is still choosing a record, and heads for {_target_cell_text(case, target)} meanwhile"
-    return f"It heads for {_target_cell_text(case, target)}, by record {int(agent.numbers['record'])}"
+        return f"It is still choosing a record, and heads for {_target_cell_text(move, target)} meanwhile"
+    return f"It heads for {_target_cell_text(move, target)}, by record {int(agent.numbers['record'])}"
 
 
-def _target_cell_text(case: _AgentMove, cell: int) -> str:
+def _target_cell_text(move: _AgentMove, cell: int) -> str:
     """Return a target cell as text: "the goal", or the subgoal with its coordinates."""
-    return "the goal" if cell == case.view.goal else f"the subgoal {case.at(cell)}"
+    return "the goal" if cell == move.view.goal else f"the subgoal {move.at(cell)}"
 
 
-def _explain_pr_lrta(case: _AgentMove) -> MoveExplanation:
+def _explain_pr_lrta(move: _AgentMove) -> MoveExplanation:
     """Explain a move of PR LRTA* along its path to the next region; without regions, explain it as LRTA*."""
-    if case.phase != log.FOLLOWING:
-        return _explain_lrta(case)
-    path = case.agent.path
+    if move.phase != log.FOLLOWING:
+        return _explain_lrta(move)
+    path = move.agent.path
     if not path.size:
-        return MoveExplanation(f"It moved to {case.at(case.cell_after)}, where its next leg begins.", case.cell_after)
-    end, left = int(path[-1]), _remaining_move_count(case)
-    if not int(case.row["expanded"]):
-        return MoveExplanation(_walking_on_text(f"its leg to {case.at(end)}", left), end)
-    if end == case.view.goal:
+        return MoveExplanation(f"It moved to {move.at(move.cell_after)}, where its next leg begins.", move.cell_after)
+    end, left = int(path[-1]), _remaining_move_count(move)
+    if not int(move.row["expanded"]):
+        return MoveExplanation(_walking_on_text(f"its leg to {move.at(end)}", left), end)
+    if end == move.view.goal:
         return MoveExplanation(
             f"The goal is in its region: A* found the path inside it, {_move_count_text(left)} left.", end
         )
     text = (
-        f"LRTA* chose the next region, and A* the path to {case.at(end)} inside both regions: {_move_count_text(left)}"
+        f"LRTA* chose the next region, and A* the path to {move.at(end)} inside both regions: {_move_count_text(left)}"
         " left."
     )
-    why_goal = f"{_leg_reentry_reason_text(case)} " if case.has_event_mark(log.REENTERED) else ""
+    why_goal = f"{_leg_reentry_reason_text(move)} " if move.has_event_mark(log.REENTERED) else ""
     return MoveExplanation(f"{why_goal}{text}", end)
 
 
-def _leg_reentry_reason_text(case: _AgentMove) -> str:
-    return f"A leg began at {case.at(case.cell_before)} before, so regions are chosen towards the goal, not a subgoal."
+def _leg_reentry_reason_text(move: _AgentMove) -> str:
+    return f"A leg began at {move.at(move.cell_before)} before, so regions are chosen towards the goal, not a subgoal."
 
 
-def _explain_pra(case: _AgentMove) -> MoveExplanation:
-    if case.agent.path.size:
-        return _explain_destination(case)
-    return MoveExplanation(f"It moved to {case.at(case.cell_after)}, from where it continues to plan.", case.cell_after)
+def _explain_pra(move: _AgentMove) -> MoveExplanation:
+    if move.agent.path.size:
+        return _explain_destination(move)
+    return MoveExplanation(f"It moved to {move.at(move.cell_after)}, from where it continues to plan.", move.cell_after)
 
 
-def _best_seen_cell_text(case: _AgentMove, best: int) -> str:
-    inside = case.agent.groups.get("local space")
-    seen = (
+def _best_seen_cell_text(move: _AgentMove, best: int) -> str:
+    inside = move.agent.groups.get("local space")
+    seen_text = (
         f"Of all cells around the {len(inside):,} cells that it looked at"
         if inside is not None and len(inside)
         else "Of all cells that it looked at"
     )
-    return f"{seen}, {case.at(best)} is most promising"
+    return f"{seen_text}, {move.at(best)} is most promising"
 
 
-def _h_excess_text(case: _AgentMove, cell: int) -> str:
-    assert case.agent.learned is not None
-    more = float(learned.learned_h_excess(case.agent.learned, cell))
-    name = "octile" if case.grid.movement.has_diagonal_moves else "Manhattan"
+def _h_excess_text(move: _AgentMove, cell: int) -> str:
+    assert move.agent.learned is not None
+    more = float(learned.learned_h_excess(move.agent.learned, cell))
+    name = "octile" if move.grid.movement.has_diagonal_moves else "Manhattan"
     return f", {_one_decimal_text(more)} above the {name} distance" if more > 0.05 else ""
 
 
-def _explain_one_step_lookahead(case: _AgentMove) -> MoveExplanation:
+def _explain_one_step_lookahead(move: _AgentMove) -> MoveExplanation:
     """Explain a move to the neighbour with least cost + h, for agents that update h of several cells."""
-    return MoveExplanation(f"The neighbour {case.at(case.cell_after)} had the least cost + h.", case.cell_after)
+    return MoveExplanation(f"The neighbour {move.at(move.cell_after)} had the least cost + h.", move.cell_after)
 
 
-def _explain_local_search(case: _AgentMove) -> MoveExplanation:
-    best = case.agent.best
-    if best < 0 or not case.agent.path.size:
-        return _explain_destination(case)
-    left = _remaining_move_count(case)
-    if case.phase != log.LEARNING:
-        return MoveExplanation(_walking_on_text(f"its plan to {case.at(best)}", left), best)
-    n, key = int(case.row["expanded"]), case.view.spec.key
-    rule = "where it has learned least" if key == "da-rtaa" and best != case.view.goal else "where cost + h is least"
+def _explain_local_search(move: _AgentMove) -> MoveExplanation:
+    best = move.agent.best
+    if best < 0 or not move.agent.path.size:
+        return _explain_destination(move)
+    left = _remaining_move_count(move)
+    if move.phase != log.LEARNING:
+        return MoveExplanation(_walking_on_text(f"its plan to {move.at(best)}", left), best)
+    n, key = int(move.row["expanded"]), move.view.spec.key
+    rule = "where it has learned least" if key == "da-rtaa" and best != move.view.goal else "where cost + h is least"
     return MoveExplanation(
-        f"It searched {count_with_noun(n, 'cell')} around {case.at(case.cell_before)}, raised their h, "
-        f"and heads for the open cell {rule}, {case.at(best)}: {_move_count_text(left)} left.",
+        f"It searched {count_with_noun(n, 'cell')} around {move.at(move.cell_before)}, raised their h, "
+        f"and heads for the open cell {rule}, {move.at(best)}: {_move_count_text(left)} left.",
         best,
     )
 
 
-def _explain_ribs(case: _AgentMove) -> MoveExplanation:
-    agent, limit = case.agent, case.agent.numbers["limit"]
-    left, here = case.at(case.cell_before), case.at(case.cell_after)
-    if not case.has_event_mark(log.BACK_MOVE):
-        g, h, f = search_values_of_cell(case.snapshot, case.view, case.cell_after)
-        raised = f"The limit rose to {_one_decimal_text(limit)}. " if int(case.row["expanded"]) > 1 else ""
+def _explain_ribs(move: _AgentMove) -> MoveExplanation:
+    agent, limit = move.agent, move.agent.numbers["limit"]
+    cell_before, cell_after = move.at(move.cell_before), move.at(move.cell_after)
+    if not move.has_event_mark(log.BACK_MOVE):
+        g, h, f = search_values_of_cell(move.snapshot, move.view, move.cell_after)
+        limit_text = f"The limit rose to {_one_decimal_text(limit)}. " if int(move.row["expanded"]) > 1 else ""
         return MoveExplanation(
-            f"{raised}Depth first: {here} has f = {_one_decimal_text(g)} + {_one_decimal_text(h)} = "
+            f"{limit_text}Depth first: {cell_after} has f = {_one_decimal_text(g)} + {_one_decimal_text(h)} = "
             f"{_one_decimal_text(f)}, within the limit of {_one_decimal_text(limit)}.",
-            case.cell_after,
+            move.cell_after,
         )
-    if case.cell_before in agent.groups["dead"]:
-        reason = f"No cell is reached best through {left}: it is dead and never entered again"
-    elif case.cell_before in agent.groups["redundant"]:
-        reason = f"All cells next to {left} are reached as well on other paths: it is redundant and never entered again"
+    if move.cell_before in agent.groups["dead"]:
+        reason = f"No cell is reached best through {cell_before}: it is dead and never entered again"
+    elif move.cell_before in agent.groups["redundant"]:
+        reason = (
+            f"All cells next to {cell_before} are reached as well on other paths: it is redundant and never entered "
+            "again"
+        )
     else:
-        reason = f"No new cell can be entered from {left} within the limit of {_one_decimal_text(limit)} on f"
-    return MoveExplanation(f"{reason}. Back to its tree parent {here}.", case.cell_after, fork=case.cell_after)
+        reason = f"No new cell can be entered from {cell_before} within the limit of {_one_decimal_text(limit)} on f"
+    return MoveExplanation(f"{reason}. Back to its tree parent {cell_after}.", move.cell_after, fork=move.cell_after)
 
 
 # --- references and all other agents --------------------------------------------------------------
 
 
-def _explain_dstar_lite(case: _AgentMove) -> MoveExplanation:
-    search = case.agent.search
-    if search is None or not kernels.is_known(search, case.cell_after):
-        return _explain_destination(case)
-    cost, g = case.move_cost(case.cell_before, case.cell_after), float(search.nodes[case.cell_after].g)
+def _explain_dstar_lite(move: _AgentMove) -> MoveExplanation:
+    search = move.agent.search
+    if search is None or not kernels.is_known(search, move.cell_after):
+        return _explain_destination(move)
+    cost, g = move.move_cost(move.cell_before, move.cell_after), float(search.nodes[move.cell_after].g)
     return MoveExplanation(
-        f"Of its neighbours, {case.at(case.cell_after)} is nearest to the goal: {_one_decimal_text(cost)} + g "
+        f"Of its neighbours, {move.at(move.cell_after)} is nearest to the goal: {_one_decimal_text(cost)} + g "
         f"{_one_decimal_text(g)} = {_one_decimal_text(cost + g)}; "
         "the path there needs no repair.",
-        case.cell_after,
+        move.cell_after,
     )
 
 
-def _explain_destination(case: _AgentMove) -> MoveExplanation:
+def _explain_destination(move: _AgentMove) -> MoveExplanation:
     """Return a sentence that is true of any agent: its destination, its path and its phase."""
-    agent, here = case.agent, case.cell_after
-    if agent.path.size and here in agent.path:
+    agent, cell = move.agent, move.cell_after
+    if agent.path.size and cell in agent.path:
         end = int(agent.path[-1])
-        goal = "the goal" if end == case.view.goal else case.at(end)
-        return MoveExplanation(_walking_on_text(f"its path to {goal}", _remaining_move_count(case)), end)
-    return MoveExplanation(f"It moved to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
+        goal = "the goal" if end == move.view.goal else move.at(end)
+        return MoveExplanation(_walking_on_text(f"its path to {goal}", _remaining_move_count(move)), end)
+    return MoveExplanation(f"It moved to {move.at(cell)}: {PHASE_WORDS[move.phase]}.", cell)
 
 
 _EXPLAINER_BY_KEY: dict[str, Callable[[_AgentMove], MoveExplanation]] = {

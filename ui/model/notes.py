@@ -104,12 +104,12 @@ class TutorialNotes:
         if session.run.is_seeking:
             return
         views = {panel.view.label: panel.view for panel in session.run.panels}
-        told = [(note, views[note.points_at.agent]) for note in self.left if note.points_at.agent in views]
-        told = [(note, view) for note, view in told if not note.is_over(view)]
-        if not any(note is self.shown_note for note, _ in told):
+        candidates = [(note, views[note.points_at.agent]) for note in self.left if note.points_at.agent in views]
+        candidates = [(note, view) for note, view in candidates if not note.is_over(view)]
+        if not any(note is self.shown_note for note, _ in candidates):
             self.shown_note = None
-        if self.shown_note is None and told and told[0][0].is_due(told[0][1]):
-            self.shown_note = told[0][0]
+        if self.shown_note is None and candidates and candidates[0][0].is_due(candidates[0][1]):
+            self.shown_note = candidates[0][0]
 
     def close(self) -> bool:
         """Close the shown note and return True; return False if there is none."""

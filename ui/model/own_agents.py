@@ -43,8 +43,8 @@ class AgentFilePoller:
     def _has_file_changed(self, key: str) -> bool:
         """Return whether the file of an agent has changed since the last check."""
         with suppress(OSError):  # the file may be missing while an editor writes it
-            about = own_files.LOADED_FILES[key].path.stat()
-            before, self._file_stats[key] = self._file_stats.get(key), (about.st_mtime_ns, about.st_size)
+            file_stat = own_files.LOADED_FILES[key].path.stat()
+            before, self._file_stats[key] = self._file_stats.get(key), (file_stat.st_mtime_ns, file_stat.st_size)
             return before is not None and before != self._file_stats[key]
         return False
 
@@ -55,11 +55,11 @@ class AgentFilePoller:
         path = own_files.LOADED_FILES[key].path
         spec = own_files.reload_agent_file(key)
         own_files.store_trust(path)  # the user named this file, so saving it counts as consent to run it
-        which = spec.param(VERSION_PARAM)
-        assert before is not None and which is not None
-        if which.default != before.default:
-            name = f"{path.name} {which.default}"
-            branch = repeat_run_with_version(self.session, key, str(which.default), name)
+        version_param = spec.param(VERSION_PARAM)
+        assert before is not None and version_param is not None
+        if version_param.default != before.default:
+            name = f"{path.name} {version_param.default}"
+            branch = repeat_run_with_version(self.session, key, str(version_param.default), name)
             if branch is not None:
                 self.session.user_messages.until_next_edit.append(
                     f"{path.name} was saved: the run is repeated in a new branch, next to the old one"
@@ -76,10 +76,10 @@ class AgentFilePoller:
 
     def add_named_agents(self) -> None:
         """Add the user-defined agents named on the command line, except those that the run has already."""
-        there = {walker.spec.key for walker in self.session.run.world.walkers}
+        existing_kinds = {walker.spec.key for walker in self.session.run.world.walkers}
         for key in own_files.LOADED_FILES:
             self._has_file_changed(key)
-            if key not in there:
+            if key not in existing_kinds:
                 agent_edits.add_agent(self.session, AgentConfig(key))
 
 

@@ -14,14 +14,15 @@ from ui.model.session import Session
 def block_or_free_cells(session: Session, cells: Iterable[int], *, block: bool) -> None:
     """Block or free cells. During a drag, they belong to its undo entry; otherwise they are an entry of their own."""
     world = session.run.world
-    wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
-    stood_on = {walker.position: walker.label for walker in world.walkers}
-    if block and wanted and all(cell in stood_on for cell in wanted):  # cells under agents cannot be blocked
+    changed_cells = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
+    label_by_cell = {walker.position: walker.label for walker in world.walkers}
+    # cells under agents cannot be blocked
+    if block and changed_cells and all(cell in label_by_cell for cell in changed_cells):
         session.user_messages.until_next_edit.append(
-            f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} is on it"
+            f"{world.grid.xy(changed_cells[0])} stays free: {label_by_cell[changed_cells[0]]} is on it"
         )
-    elif wanted:
-        session.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
+    elif changed_cells:
+        session.do(commands.EditCells(blocked=changed_cells) if block else commands.EditCells(freed=changed_cells))
 
 
 def move_shared_goal(session: Session, cell: int) -> None:

@@ -70,12 +70,12 @@ def has_algorithm_in_label(view: WalkerView) -> bool:
     return view.label.startswith(view.spec.name)
 
 
-def next_free_label(label: str, taken: Collection[str]) -> str:
+def next_free_label(label: str, used_labels: Collection[str]) -> str:
     """Return the label with the next number that is not taken: "lazy 2" for "lazy", "w = 3 (2)" for "w = 3"."""
-    bare = re.sub(r" (\d+|\(\d+\))$", "", label)
-    base = bare if bare in taken else label
+    without_number = re.sub(r" (\d+|\(\d+\))$", "", label)
+    base = without_number if without_number in used_labels else label
     end = " ({})" if base[-1:].isdigit() else " {}"
-    return next(name for n in count(2) if (name := name_with_suffix(base, end.format(n))) not in taken)
+    return next(name for n in count(2) if (name := name_with_suffix(base, end.format(n))) not in used_labels)
 
 
 _SHORT_STATE_WORDS = {
@@ -93,9 +93,9 @@ END_STATUSES = (Status.AT_GOAL, Status.NO_PATH, Status.GAVE_UP)
 SHORT_STATES = (*_SHORT_STATE_WORDS.values(), *STATUS_WORDS.values())
 
 
-def short_state_text(word: str) -> str:
+def short_state_text(state: str) -> str:
     """Return the text of an agent's state for a narrow panel, such as "wait" for "waiting"."""
-    return _SHORT_STATE_WORDS.get(word, word)
+    return _SHORT_STATE_WORDS.get(state, state)
 
 
 def speed_text(ticks_per_second: int) -> str:
@@ -134,15 +134,15 @@ def has_arrived(view: WalkerView) -> bool:
 
 def agent_panel_numbers(view: WalkerView) -> list[PanelNumber]:
     """Return the numbers below the map in an agent's panel, the most important first."""
-    shown = ((m, panel) for m, panel in PANEL_MEASURES if not panel.is_rare or m.value_for_agent(view.metrics))
-    fields = [_number_of_measure(measure, panel, view.metrics, has_arrived(view)) for measure, panel in shown]
+    measures = ((m, panel) for m, panel in PANEL_MEASURES if not panel.is_rare or m.value_for_agent(view.metrics))
+    fields = [_number_of_measure(measure, panel, view.metrics, has_arrived(view)) for measure, panel in measures]
     if view.max_trials > 1:
         fields.insert(TRIAL_INDEX, PanelNumber("trial", f"{view.metrics.trial:,} / {view.max_trials:,}", _TRIAL_TIP))
-    own = [
+    agent_numbers = [
         PanelNumber(name, agent_number_text(value), f"counted by {view.spec.name}")
         for name, value in view.agent.numbers.items()
     ]
-    return [*fields, *own]
+    return [*fields, *agent_numbers]
 
 
 _ARRIVED_RATIO_TIP = "cost / optimal of the agents that have arrived"
@@ -166,8 +166,8 @@ def crowd_costs_text(crowd: Crowd, pooled: float | None) -> str:
 def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
     """Return the numbers below the map in a crowd's panel: totals, means and maxima over its agents."""
     numbers = crowd.numbers
-    restarts, stuck = numbers.sum_of_count("restarts"), numbers.no_path_count
-    most = int(numbers.counts["max_expansions"].max())
+    restarts, no_path_count = numbers.sum_of_count("restarts"), numbers.no_path_count
+    max_expansions = int(numbers.counts["max_expansions"].max())
     fields = [
         PanelNumber(
             "arrived",
@@ -199,16 +199,21 @@ def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
             "cells expanded by all agents together",
             short="exp",
         ),
-        PanelNumber("max/tick", count_text(most), "maximum number of cells that one agent expanded in a tick"),
+        PanelNumber(
+            "max/tick", count_text(max_expansions), "maximum number of cells that one agent expanded in a tick"
+        ),
         PanelNumber("moves", count_text(numbers.sum_of_count("moves")), "moves of all agents together"),
     ]
     if not crowd.tick_ms:  # the world has no clock, so tick times were not recorded
         fields = [field for field in fields if field.name != LONGEST_TICK_NAME]
-    if stuck:
+    if no_path_count:
         fields.insert(
             1,
             PanelNumber(
-                "no path", f"{stuck:,}", "agents that have proved that there is currently no path for them", True
+                "no path",
+                f"{no_path_count:,}",
+                "agents that have proved that there is currently no path for them",
+                True,
             ),
         )
     if numbers.stopped_count:

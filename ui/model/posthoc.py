@@ -23,11 +23,11 @@ def posthoc_trace_writer(timeline: Timeline, agent: int, path: Path) -> Callable
         agent: Number of the agent whose search is exported.
         path: File to write.
     """
-    setup, until = timeline.build_world, timeline.tick
+    build_world, until = timeline.build_world, timeline.tick
     commands = [(entry.tick, entry.command) for entry in timeline.entries() if entry.is_enabled and entry.tick <= until]
 
-    def write(told: Callable[[float], None]) -> str:
-        world = setup()
+    def write(report_progress: Callable[[float], None]) -> str:
+        world = build_world()
         world.instrument_agent(agent)
         world.replace_queued_commands(commands)
         walker = _advance_until_agent_joins(world, agent, until)
@@ -35,7 +35,7 @@ def posthoc_trace_writer(timeline: Timeline, agent: int, path: Path) -> Callable
             trace.write_tick()
             while world.tick < until and world.advance(1):
                 trace.write_tick()
-                told(world.tick / until)
+                report_progress(world.tick / until)
         slow = ". Posthoc takes long to open so many." if trace.event_count > MANY_EVENTS else ""
         return f"Saved {trace.event_count:,} events in {path.name}{slow}"
 

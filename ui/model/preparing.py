@@ -16,8 +16,8 @@ ReportProgress = Callable[[float], None]
 
 def agents_of_scenario(scenario: Scenario) -> tuple[AgentConfig, ...]:
     """Return all agents of a scenario, including those that its commands add later."""
-    later = (edit.command for edit in scenario.edits)
-    return (*scenario.agents, *(command.config for command in later if isinstance(command, AddAgent)))
+    scripted_commands = (edit.command for edit in scenario.edits)
+    return (*scenario.agents, *(command.config for command in scripted_commands if isinstance(command, AddAgent)))
 
 
 def needs_prepared_data(agents: Iterable[AgentConfig]) -> bool:
@@ -25,26 +25,28 @@ def needs_prepared_data(agents: Iterable[AgentConfig]) -> bool:
     return agent_preparation.needs_prepared_data(agents, SPECS_BY_KEY)
 
 
-def prepare_data_of_scenario(scenario: Scenario, told: ReportProgress) -> None:
+def prepare_data_of_scenario(scenario: Scenario, report_progress: ReportProgress) -> None:
     """Prepare all data that the agents of a scenario need on its map.
 
     Args:
         scenario: The scenario.
-        told: Callback that gets the progress from 0 to 1.
+        report_progress: Callback that gets the progress from 0 to 1.
     """
-    prepare_data_of_agents(agents_of_scenario(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
+    prepare_data_of_agents(
+        agents_of_scenario(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), report_progress
+    )
 
 
 def prepare_data_of_agents(
-    agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, int], told: ReportProgress
+    agents: Iterable[AgentConfig], grid: Grid, start_and_goal: tuple[int, int], report_progress: ReportProgress
 ) -> None:
     """Prepare all data that these agents need on a map.
 
     Args:
         agents: The agents.
         grid: The map, which must not be edited meanwhile.
-        ends: Cells of the shared start and goal.
-        told: Callback that gets the progress from 0 to 1.
+        start_and_goal: Cells of the shared start and goal.
+        report_progress: Callback that gets the progress from 0 to 1.
     """
-    for step in iter_data_preparation(agents, SPECS_BY_KEY, grid, ends, time.perf_counter):
-        told(step.share)
+    for step in iter_data_preparation(agents, SPECS_BY_KEY, grid, start_and_goal, time.perf_counter):
+        report_progress(step.share)

@@ -28,14 +28,14 @@ class ExecutedPseudocode:
 
 
 def executed_pseudocode(
-    view: WalkerView, before: int, shown: int | None = None, tick: int | None = None
+    view: WalkerView, before: int, shown_expansions: int | None = None, tick: int | None = None
 ) -> ExecutedPseudocode | None:
     """Return the pseudocode of an agent with the lines executed in a tick; None for an agent without pseudocode.
 
     Args:
         view: The agent after the tick.
         before: Cell on which the agent was when the tick began.
-        shown: Number of expansions of the tick shown so far; None: all.
+        shown_expansions: Number of expansions of the tick shown so far; None: all.
         tick: Tick of the world, at which an agent that has finished does nothing; None: the agent's last tick.
     """
     lines = pseudocode_lines_of(view.spec.key, view.params)
@@ -43,11 +43,11 @@ def executed_pseudocode(
         return None
     has_acted = view.rows.size and tick in (None, view.first_row_tick + view.rows.size)
     keys = executed_line_keys(view, before) if has_acted else []
-    if shown is not None:
-        keys = _reached_line_keys(view, keys, shown)
-    places = {line.key: place for place, line in enumerate(lines) if line.key}
-    found = [places[key] for key in keys if key in places]
-    return ExecutedPseudocode(lines, found[-1] if found else -1, frozenset(found))
+    if shown_expansions is not None:
+        keys = _reached_line_keys(view, keys, shown_expansions)
+    index_by_key = {line.key: index for index, line in enumerate(lines) if line.key}
+    executed = [index_by_key[key] for key in keys if key in index_by_key]
+    return ExecutedPseudocode(lines, executed[-1] if executed else -1, frozenset(executed))
 
 
 def executed_line_keys(view: WalkerView, before: int) -> list[str]:
@@ -59,12 +59,12 @@ def executed_line_keys(view: WalkerView, before: int) -> list[str]:
     return [*restarted, *_KEYS_BY_KIND[view.spec.key](view, before)]
 
 
-def _reached_line_keys(view: WalkerView, keys: list[str], shown: int) -> list[str]:
-    """Return the keys of the lines that the tick has reached when `shown` of its expansions are shown."""
-    seen = 0
+def _reached_line_keys(view: WalkerView, keys: list[str], shown_expansions: int) -> list[str]:
+    """Return the keys of the lines that the tick has reached when `shown_expansions` of its expansions are shown."""
+    expansion_count = 0
     for key, expansions in _expansions_by_line(view, keys):
-        seen += expansions
-        if shown < seen:
+        expansion_count += expansions
+        if shown_expansions < expansion_count:
             return keys[: keys.index(key) + 1]
     return keys
 
@@ -120,8 +120,8 @@ def _depth_lrta_line_keys(view: WalkerView, before: int) -> list[str]:
 
     Only DT LRTA* expands cells for that choice.
     """
-    asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
-    return [*(asked if _expansion_line_keys(view) else []), *_lrta_line_keys(view, before)]
+    depth_keys = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
+    return [*(depth_keys if _expansion_line_keys(view) else []), *_lrta_line_keys(view, before)]
 
 
 def _noted_line_keys(view: WalkerView, *keys: str) -> list[str]:
@@ -182,8 +182,8 @@ def _ribs_line_keys(view: WalkerView, before: int) -> list[str]:
     have raised the limit.
     """
     row, groups = view.rows[-1], view.agent.groups
-    raised = ["limit"] if int(row.expanded) > 1 else []
-    done = [*_expansion_line_keys(view), *raised]
+    limit_keys = ["limit"] if int(row.expanded) > 1 else []
+    done = [*_expansion_line_keys(view), *limit_keys]
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
     if view.position == before:
@@ -197,9 +197,9 @@ def _ribs_line_keys(view: WalkerView, before: int) -> list[str]:
 def _time_bounded_line_keys(view: WalkerView, before: int) -> list[str]:
     if view.status in (Status.NO_PATH, Status.GAVE_UP):
         return [*_expansion_line_keys(view), "no_path"]
-    made = ["path"] if int(view.rows[-1].expanded) else []
-    found = ["found"] if made and view.agent.best == view.goal else []  # `made` is empty in later ticks
-    return [*_expansion_line_keys(view), *found, *made, *_move_line_keys(view, before)]
+    path_keys = ["path"] if int(view.rows[-1].expanded) else []
+    found_keys = ["found"] if path_keys and view.agent.best == view.goal else []  # `path_keys` is empty in later ticks
+    return [*_expansion_line_keys(view), *found_keys, *path_keys, *_move_line_keys(view, before)]
 
 
 def _tba_line_keys(view: WalkerView, before: int) -> list[str]:
@@ -209,9 +209,9 @@ def _tba_line_keys(view: WalkerView, before: int) -> list[str]:
     """
     if view.status is Status.NO_PATH:
         return [*_expansion_line_keys(view), "no_path"]
-    noted = _noted_line_keys(view, "found", "trace", "path", "shortcut")
-    bounced = ["bounce"] if int(view.rows[-1].marks) & log.BOUNCED else []
-    return [*_expansion_line_keys(view), *noted, *(bounced or _move_line_keys(view, before))]
+    noted_keys = _noted_line_keys(view, "found", "trace", "path", "shortcut")
+    bounce_keys = ["bounce"] if int(view.rows[-1].marks) & log.BOUNCED else []
+    return [*_expansion_line_keys(view), *noted_keys, *(bounce_keys or _move_line_keys(view, before))]
 
 
 def _waiting_search_line_keys(view: WalkerView, before: int) -> list[str]:
@@ -223,18 +223,18 @@ def _waiting_search_line_keys(view: WalkerView, before: int) -> list[str]:
     row, agent = view.rows[-1], view.agent
     if view.status is Status.NO_PATH:
         return [*_expansion_line_keys(view), "no_path"]
-    found = ["found"] if int(row.expanded) and (agent.path.size or agent.tracing.size) else []
-    traced = ["trace"] if int(row.traced) else []
-    made = ["path"] if traced and agent.path.size else []
-    moved = [] if view.position == before else ["follow" if agent.path.size else "bounce"]
-    return [*_expansion_line_keys(view), *found, *traced, *made, *moved]
+    found_keys = ["found"] if int(row.expanded) and (agent.path.size or agent.tracing.size) else []
+    trace_keys = ["trace"] if int(row.traced) else []
+    path_keys = ["path"] if trace_keys and agent.path.size else []
+    move_keys = [] if view.position == before else ["follow" if agent.path.size else "bounce"]
+    return [*_expansion_line_keys(view), *found_keys, *trace_keys, *path_keys, *move_keys]
 
 
-def _line_keys_with_tick_end(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
+def _line_keys_with_tick_end(view: WalkerView, done: list[str], move_keys: list[str]) -> list[str]:
     """Return the keys `done` and the key of the line that ended the tick: no path, a move, or a further expansion."""
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
-    return [*done, *(walked or _expansion_line_keys(view))]
+    return [*done, *(move_keys or _expansion_line_keys(view))]
 
 
 def _ida_line_keys(view: WalkerView, before: int) -> list[str]:

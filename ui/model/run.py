@@ -113,14 +113,14 @@ class Run:
         scenario: Scenario,
         tree: BranchTree,
         front: int = ROOT_BRANCH,
-        shown: Iterable[int] = (),
-        told: UserMessages | None = None,
+        shown_branches: Iterable[int] = (),
+        user_messages: UserMessages | None = None,
     ) -> None:
         self.scenario = scenario
         self.tree = tree
-        self.user_messages = told or UserMessages()
+        self.user_messages = user_messages or UserMessages()
         self.front = front if front in tree.branches else next(iter(tree.branches))
-        self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
+        self.shown = [number for number in dict.fromkeys(shown_branches) if number in tree.branches] or [self.front]
         # keys of the panels of all branches in display order, including panels that exist only at other ticks
         self.order: list[PanelKey] = []
         self.trails: dict[PanelKey, Trail] = {}
@@ -134,15 +134,15 @@ class Run:
         ] = {}  # branch -> map version, and the recent edits of that map
         self.update_after_change()
 
-    def configure_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
+    def configure_keyframes(self, max_bytes: int | None, *, in_background: bool) -> None:
         """Set the memory limit of keyframes, and choose the thread that reads them.
 
         Args:
-            most_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
-            beside: Read keyframes in a background thread; otherwise the calling thread reads them and waits.
+            max_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
+            in_background: Read keyframes in a background thread; otherwise the calling thread reads them and waits.
         """
-        self.tree.store.executor = KEYFRAME_READER if beside else None
-        self.tree.store.budget = most_bytes
+        self.tree.store.executor = KEYFRAME_READER if in_background else None
+        self.tree.store.budget = max_bytes
 
     def state(self) -> RunState:
         """Return the whole run as plain values."""
@@ -188,8 +188,8 @@ class Run:
         """
         if len(self.tree.branches) == 1:
             raise ConfigError("The only branch cannot be deleted")
-        others = [shown for shown in self.shown if shown != number]
-        self.show_branches(others or [next(other for other in self.tree.branches if other != number)])
+        other_branches = [branch for branch in self.shown if branch != number]
+        self.show_branches(other_branches or [next(other for other in self.tree.branches if other != number)])
         self.tree.delete(number)
         self.update_after_change()
 
@@ -242,19 +242,21 @@ class Run:
         if not self.continue_seek():
             self.update_after_change()
 
-    def continue_seek(self, work: float | None = None) -> bool:
+    def continue_seek(self, work_us: float | None = None) -> bool:
         """Continue the seek and return whether all branches on screen have reached its target tick.
 
         Args:
-            work: Time for replaying ticks in microseconds, shared by the branches on screen; None means SEEK_WORK.
+            work_us: Time for replaying ticks in microseconds, shared by the branches on screen; None means SEEK_WORK.
         """
         if not self.is_seeking:
             return True
-        work = SEEK_WORK if work is None else work
-        arrived = [branch.timeline.continue_seek(work / len(self.shown)) for branch in self.shown_branches]
-        if all(arrived):
+        work_us = SEEK_WORK if work_us is None else work_us
+        has_arrived_by_branch = [
+            branch.timeline.continue_seek(work_us / len(self.shown)) for branch in self.shown_branches
+        ]
+        if all(has_arrived_by_branch):
             self.update_after_change()
-        return all(arrived)
+        return all(has_arrived_by_branch)
 
     def seek(self, tick: int) -> None:
         """Seek to another tick with all branches on screen; return only when they have reached it."""
@@ -300,16 +302,16 @@ class Run:
         """Return whether a change of the past has made ticks invalid that must still be recorded again."""
         return any(branch.timeline.is_recomputing for branch in self.shown_branches)
 
-    def continue_rerecording_ticks(self, work: float = SEEK_WORK) -> bool:
+    def continue_rerecording_ticks(self, work_us: float = SEEK_WORK) -> bool:
         """Record some of the ticks again that a change of the past made invalid, and return whether any are left.
 
         The window calls this once a frame while no tick passes.
 
         Args:
-            work: Time for computing ticks in microseconds, shared by the branches on screen.
+            work_us: Time for computing ticks in microseconds, shared by the branches on screen.
         """
         timelines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recomputing]
-        are_unfinished = [line.continue_recomputation(work / len(timelines)) for line in timelines]
+        are_unfinished = [line.continue_recomputation(work_us / len(timelines)) for line in timelines]
         return any(are_unfinished)
 
     def world_digests(self) -> tuple[str, ...]:
@@ -368,9 +370,9 @@ class Run:
     def _drop_deleted_panels(self) -> None:
         """Drop cached data and `order` keys of deleted branches; undo of the deletion restores the order."""
         branches = self.tree.branches
-        for kept in (self.trails, self._crowd_trackers, self._trail_agents):
-            for key in [key for key in kept if key.branch not in branches]:
-                del kept[key]
+        for values_by_panel in (self.trails, self._crowd_trackers, self._trail_agents):
+            for key in [key for key in values_by_panel if key.branch not in branches]:
+                del values_by_panel[key]
         if any(key.branch not in branches for key in self.order):
             self.order = [key for key in self.order if key.branch in branches]
 
@@ -435,25 +437,25 @@ class Run:
 
     def _crowd_tracker(self, branch: Branch, members: list[Walker]) -> CrowdTracker:
         """Return the tracker of a crowd, updated to the current tick unless the branch is seeking."""
-        follower = self._crowd_trackers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
-        if not branch.timeline.is_seeking or follower.tick < 0:
-            follower.update_to_timeline(branch.timeline, members)
-        return follower
+        tracker = self._crowd_trackers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
+        if not branch.timeline.is_seeking or tracker.tick < 0:
+            tracker.update_to_timeline(branch.timeline, members)
+        return tracker
 
-    def _update_crowd_trail(self, branch: Branch, key: PanelKey, follower: CrowdTracker, members: list[Walker]) -> None:
+    def _update_crowd_trail(self, branch: Branch, key: PanelKey, tracker: CrowdTracker, members: list[Walker]) -> None:
         """Update the trail in a crowd's panel: the trail of the crowd member whose search is drawn."""
-        shown = next((walker for walker in members if walker.id == follower.drawn_agent), None)
-        if self._trail_agents.get(key) != follower.drawn_agent or key not in self.trails:
-            first = shown or members[0]
+        member = next((walker for walker in members if walker.id == tracker.drawn_agent), None)
+        if self._trail_agents.get(key) != tracker.drawn_agent or key not in self.trails:
+            first = member or members[0]
             self.trails[key] = Trail(first.start, first.added_tick, branch.timeline.world.grid)
-            self._trail_agents[key] = follower.drawn_agent
-        if shown is not None:
-            self._update_trail(branch, key, shown)
+            self._trail_agents[key] = tracker.drawn_agent
+        if member is not None:
+            self._update_trail(branch, key, member)
 
     def follow_crowd_agent(self, key: PanelKey, agent: int | None) -> None:
         """Choose the agent of a crowd that the camera follows and whose search is drawn; None: no agent."""
-        if (follower := self._crowd_trackers.get(key)) is not None:
-            follower.followed_agent, follower.hovered_agent = agent, None
+        if (tracker := self._crowd_trackers.get(key)) is not None:
+            tracker.followed_agent, tracker.hovered_agent = agent, None
             self.update_after_change()
 
     def show_hovered_crowd_agent(self, key: PanelKey | None, agent: int | None) -> None:
@@ -463,10 +465,10 @@ class Run:
             key: Panel under the mouse; None if there is none.
             agent: Agent under the mouse.
         """
-        for other, follower in self._crowd_trackers.items():
+        for other, tracker in self._crowd_trackers.items():
             pointed = agent if other == key else None
-            if follower.hovered_agent != pointed:
-                follower.hovered_agent = pointed
+            if tracker.hovered_agent != pointed:
+                tracker.hovered_agent = pointed
                 self.update_after_change()
 
     def crowd_of_panel(self, key: PanelKey) -> Crowd | None:
@@ -478,33 +480,35 @@ class Run:
 
         A crowd may have thousands of agents, so do not call this in every frame.
         """
-        timeline, follower = self.tree[key.branch].timeline, self._crowd_trackers.get(key)
+        timeline, tracker = self.tree[key.branch].timeline, self._crowd_trackers.get(key)
         walkers = {walker.id: walker for walker in timeline.world.walkers}
-        return timeline.labels_of_agents(walkers[number] for number in (follower.agents if follower else ()))
+        return timeline.labels_of_agents(walkers[number] for number in (tracker.agents if tracker else ()))
 
     # --- panels -----------------------------------------------------------------------------------
 
     def walker(self, key: PanelKey) -> Walker | None:
         """Return the agent of a panel; for a crowd, the picked agent, or the first one if none is picked."""
         branch = self.tree.branches.get(key.branch)
-        follower = self._crowd_trackers.get(key)
-        picked = follower.followed_agent if follower else None
-        return branch.timeline.world.walker(key.agent if picked is None else picked) if branch else None
+        tracker = self._crowd_trackers.get(key)
+        followed_agent = tracker.followed_agent if tracker else None
+        return branch.timeline.world.walker(key.agent if followed_agent is None else followed_agent) if branch else None
 
     def followed_walker(self, key: PanelKey) -> Walker | None:
         """Return the agent that the camera of a panel follows; None for a crowd without a picked agent."""
-        follower = self._crowd_trackers.get(key)
-        return self.walker(key) if follower is None or follower.followed_agent is not None else None
+        tracker = self._crowd_trackers.get(key)
+        return self.walker(key) if tracker is None or tracker.followed_agent is not None else None
 
     @property
     def panels(self) -> tuple[Panel, ...]:
         """Return the panels of the branches on screen, in display order."""
         if self._panels_cache is None:
-            found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of_branch(branch)}
-            for key in found:
+            panel_by_key = {
+                panel.key: panel for branch in self.shown_branches for panel in self._panels_of_branch(branch)
+            }
+            for key in panel_by_key:
                 if key not in self.order:
                     self.order.insert(self._index_for_new_panel(key), key)
-            self._panels_cache = tuple(found[key] for key in self.order if key in found)
+            self._panels_cache = tuple(panel_by_key[key] for key in self.order if key in panel_by_key)
         return self._panels_cache
 
     def _index_for_new_panel(self, key: PanelKey) -> int:
@@ -513,7 +517,7 @@ class Run:
         New panels are appended. The key of a crowd's panel names the crowd's first agent, so the key changes when that
         agent leaves, or returns after a seek. The new key is then inserted after the old one of the same crowd.
         """
-        members = set(follower.agents if (follower := self._crowd_trackers.get(key)) else ())
+        members = set(tracker.agents if (tracker := self._crowd_trackers.get(key)) else ())
         for index, other in enumerate(self.order):
             if (
                 other.branch == key.branch
@@ -575,14 +579,14 @@ class Run:
         """Return the index of a panel in `panels`; 0 if it is not shown."""
         return next((i for i, panel in enumerate(self.panels) if panel.key == key), 0)
 
-    def compared_panel_indices(self, place: int) -> tuple[int, int]:
+    def compared_panel_indices(self, panel_index: int) -> tuple[int, int]:
         """Return the indices of the panels A and B that a heat map A - B compares; equal if there is only one panel.
 
-        A is the panel at `place`. B is preferably the same agent in the parent branch of A's branch, else in a child
-        branch, else in any other branch. If there is no such panel, B is the next panel.
+        A is the panel at `panel_index`. B is preferably the same agent in the parent branch of A's branch, else in a
+        child branch, else in any other branch. If there is no such panel, B is the next panel.
         """
         panels, count = self.panels, len(self.panels)
-        index_a = min(place, max(0, count - 1))
+        index_a = min(panel_index, max(0, count - 1))
         other_indices = [(index_a + i) % count for i in range(1, count)]
         return index_a, min(
             other_indices, key=lambda b: self._comparison_rank(panels[index_a].key, panels[b].key), default=index_a
@@ -632,17 +636,17 @@ def _views_with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView])
 # --- creating a run -------------------------------------------------------------------------------
 
 
-def begin_run(scenario: Scenario, *, most_bytes: int | None = None, told: UserMessages | None = None) -> Run:
+def begin_run(scenario: Scenario, *, max_bytes: int | None = None, user_messages: UserMessages | None = None) -> Run:
     """Return a run at tick 0.
 
     Args:
-        scenario: Scenario to simulate; agents that are not valid in it are left out and reported in `told`.
-        most_bytes: Maximum memory for keyframes; None allows as much as the run itself takes.
-        told: Messages to the user, to which the run appends.
+        scenario: Scenario to simulate; agents that are not valid in it are left out and reported in `user_messages`.
+        max_bytes: Maximum memory for keyframes; None allows as much as the run itself takes.
+        user_messages: Messages to the user, to which the run appends.
     """
     scenario, problems = scenario_with_pinned_versions(scenario), list[str]()
-    tree = BranchTree(world_builder(scenario, problems), most_bytes)
-    run = Run(scenario, tree, told=told)
+    tree = BranchTree(world_builder(scenario, problems), max_bytes)
+    run = Run(scenario, tree, user_messages=user_messages)
     run.user_messages.until_next_edit += dict.fromkeys(
         problems
     )  # without duplicates: the world of tick 0 may be built several times
@@ -656,19 +660,23 @@ def scenario_with_pinned_versions(scenario: Scenario) -> Scenario:
 
 
 def run_from_tree(
-    scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: UserMessages | None = None
+    scenario: Scenario,
+    tree: BranchTree,
+    front: int,
+    shown_branches: Iterable[int],
+    user_messages: UserMessages | None = None,
 ) -> Run:
     """Return a run with an existing tree of branches; those on screen begin to seek to the tick of the front branch."""
-    run = Run(scenario, tree, front, shown, told)
+    run = Run(scenario, tree, front, shown_branches, user_messages)
     run.begin_seek(run.tick)
     return run
 
 
-def run_from_state(state: RunState, *, most_bytes: int | None = None, told: UserMessages | None = None) -> Run:
+def run_from_state(state: RunState, *, max_bytes: int | None = None, user_messages: UserMessages | None = None) -> Run:
     """Return a run restored from a state, with a seek in progress to the tick of that state."""
-    tree = BranchTree.from_states(world_builder(state.scenario), state.branches, most_bytes)
+    tree = BranchTree.from_states(world_builder(state.scenario), state.branches, max_bytes)
     tree.replace_branch_links(state.groups)
-    run = run_from_tree(state.scenario, tree, state.front, state.shown, told)
+    run = run_from_tree(state.scenario, tree, state.front, state.shown, user_messages)
     run.order_panels(state.order)
     return run
 

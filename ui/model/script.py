@@ -54,11 +54,11 @@ class ScriptEntry:
 
 def script_entries_of(entries: Iterable[LogEntry]) -> list[ScriptEntry]:
     """Return log entries as script entries: the log entries of a stroke are combined into one script entry."""
-    deeds: dict[tuple[int, int, bool], list[LogEntry]] = {}
+    entries_by_stroke: dict[tuple[int, int, bool], list[LogEntry]] = {}
     for entry in entries:
         single_id = 0 if entry.stroke else entry.id
-        deeds.setdefault((entry.stroke, single_id, entry.is_enabled), []).append(entry)
-    return [ScriptEntry(tuple(deed)) for deed in deeds.values()]
+        entries_by_stroke.setdefault((entry.stroke, single_id, entry.is_enabled), []).append(entry)
+    return [ScriptEntry(tuple(log_entries)) for log_entries in entries_by_stroke.values()]
 
 
 def script_entries(run: Run) -> list[ScriptEntry]:
@@ -71,45 +71,49 @@ def script_entries(run: Run) -> list[ScriptEntry]:
 # --- changes of the script, after which the run is recomputed -------------------------------------
 
 
-def move_script_entry(session: Session, deed: ScriptEntry, by: int) -> None:
+def move_script_entry(session: Session, script_entry: ScriptEntry, ticks: int) -> None:
     """Move a script entry by some ticks; the commands of a stroke keep their distances, and no tick gets negative."""
-    with _rewrite_script_entry(session, deed, "moved in time") as there:
-        offset = max(by, -next((entry.tick for entry in there), 0))
-        for entry in there:
+    with _rewrite_script_entry(session, script_entry, "moved in time") as log_entries:
+        offset = max(ticks, -next((entry.tick for entry in log_entries), 0))
+        for entry in log_entries:
             session.run.timeline.move(entry.id, entry.tick + offset)
 
 
-def toggle_script_entry(session: Session, deed: ScriptEntry) -> None:
-    with _rewrite_script_entry(session, deed, "disabled" if deed.is_enabled else "enabled") as there:
-        for entry in there:
-            session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
+def toggle_script_entry(session: Session, script_entry: ScriptEntry) -> None:
+    with _rewrite_script_entry(
+        session, script_entry, "disabled" if script_entry.is_enabled else "enabled"
+    ) as log_entries:
+        for entry in log_entries:
+            session.run.timeline.set_enabled(entry.id, not script_entry.is_enabled)
 
 
-def delete_script_entry(session: Session, deed: ScriptEntry) -> None:
-    with _rewrite_script_entry(session, deed, "deleted") as there:
-        for entry in there:
+def delete_script_entry(session: Session, script_entry: ScriptEntry) -> None:
+    with _rewrite_script_entry(session, script_entry, "deleted") as log_entries:
+        for entry in log_entries:
             session.run.timeline.delete(entry.id)
 
 
-def duplicate_script_entry(session: Session, deed: ScriptEntry) -> None:
+def duplicate_script_entry(session: Session, script_entry: ScriptEntry) -> None:
     """Repeat an entry of the script 10 ticks later."""
     stroke = 0
-    with _rewrite_script_entry(session, deed, "duplicated") as there:
-        for entry in there:
+    with _rewrite_script_entry(session, script_entry, "duplicated") as log_entries:
+        for entry in log_entries:
             stroke = session.run.timeline.duplicate_command(
                 entry.id, entry.tick + _DUPLICATE_DELAY_TICKS, stroke
             ).stroke
 
 
 @contextmanager
-def _rewrite_script_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[LogEntry, ...]]:
+def _rewrite_script_entry(
+    session: Session, script_entry: ScriptEntry, change_text: str
+) -> Iterator[tuple[LogEntry, ...]]:
     """Yield the log entries of a script entry that still exist; changes inside the block become one undo entry."""
     timeline = session.run.timeline
-    known = {entry.id for entry in timeline.entries()}
-    there = tuple(entry for entry in deed.entries if entry.id in known)
+    existing_ids = {entry.id for entry in timeline.entries()}
+    log_entries = tuple(entry for entry in script_entry.entries if entry.id in existing_ids)
     with (
-        session.combine_actions(f"{deed.command.describe_change(RunNames(timeline))}: {words}")
-        if there
+        session.combine_actions(f"{script_entry.command.describe_change(RunNames(timeline))}: {change_text}")
+        if log_entries
         else nullcontext()
     ):
-        yield there
+        yield log_entries

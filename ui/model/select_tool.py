@@ -100,9 +100,9 @@ class SelectTool:
         if drag.piece is None:
             self.state.selection = chosen
         elif drag.drag_offset != (0, 0) and chosen is not None:
-            gone = self.state.selection if drag.kind == MOVE_PIECE else None
+            source = self.state.selection if drag.kind == MOVE_PIECE else None
             self._write_piece_to_map(
-                f"{drag.piece} {'moved' if drag.kind == MOVE_PIECE else 'copied'}", drag.piece, chosen, gone
+                f"{drag.piece} {'moved' if drag.kind == MOVE_PIECE else 'copied'}", drag.piece, chosen, source
             )
 
     def cancel(self) -> bool:
@@ -135,9 +135,9 @@ class SelectTool:
     @property
     def floating_piece(self) -> tuple[MapPiece, Selection] | None:
         """Return the piece that moves with the pointer, and the cells that it covers; None if there is none."""
-        held, at = self.state.held, self.state.pasted_piece_cell
-        if held is not None:
-            return None if at is None else (held, held.centred_on(at))
+        piece, at = self.state.held, self.state.pasted_piece_cell
+        if piece is not None:
+            return None if at is None else (piece, piece.centred_on(at))
         if self.drag is None or self.drag.piece is None or self.state.selection is None:
             return None
         return self.drag.piece, self.state.selection.moved_by(*self.drag.drag_offset)
@@ -178,11 +178,13 @@ class SelectTool:
 
     def select_last_stroke(self) -> str:
         """Select the cells that the user painted last; return the message to show."""
-        painted = [deed for deed in script.script_entries(self.session.run) if isinstance(deed.command, MapEdit)]
-        by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
-        if not by_hand:
+        map_edits = [entry for entry in script.script_entries(self.session.run) if isinstance(entry.command, MapEdit)]
+        user_edits = [
+            entry for entry in map_edits if not entry.entries[0].is_scripted and entry.tick <= self.session.tick
+        ]
+        if not user_edits:
             return "Nothing was painted yet"
-        last = max(by_hand, key=lambda deed: max(deed.log_entry_ids))
+        last = max(user_edits, key=lambda entry: max(entry.log_entry_ids))
         return self.select_cells(self.session.run.cells_edited_by(last.command))
 
     def extend_selection_to_cursor(self, cursor: Point) -> None:
@@ -205,10 +207,10 @@ class SelectTool:
         return f"Copied {chosen}"
 
     def cut_selection(self) -> str:
-        said = self.copy()
-        if said is not NOTHING_SELECTED_MESSAGE:
+        message = self.copy()
+        if message is not NOTHING_SELECTED_MESSAGE:
             self._free_selection(f"{self.state.copied_piece} cut")
-        return said.replace("Copied", "Cut", 1)
+        return message.replace("Copied", "Cut", 1)
 
     def paste_piece(self) -> str:
         """Let the copied piece move with the pointer until it is put down; return the message to show."""
@@ -232,25 +234,25 @@ class SelectTool:
         floating, self.state.held = self.floating_piece, None
         if floating is None:
             return "There are no pasted cells to place. Paste copied cells first ({key:paste})."
-        piece, place = floating
-        self._write_piece_to_map(f"{piece} placed", piece, place, None)
+        piece, target = floating
+        self._write_piece_to_map(f"{piece} placed", piece, target, None)
         return ""
 
     # --- changing the map -------------------------------------------------------------------------
 
-    def mirror_or_rotate(self, way: str, word: str) -> str:
+    def mirror_or_rotate(self, transform: str, participle: str) -> str:
         """Mirror or turn the piece that moves with the pointer, else the selected cells; return the message to show."""
         if self.state.held is not None:
-            self.state.held = self.state.held.mirrored_or_rotated(way)
+            self.state.held = self.state.held.mirrored_or_rotated(transform)
             return ""
         chosen = self._selection_on_map()
         if chosen is None:
             return NOTHING_SELECTED_MESSAGE
-        place = chosen.mirrored_or_rotated(way, self.grid)
-        if place is None:
-            return f"The selection ({chosen}) does not fit on the map when it is {word}"
+        target = chosen.mirrored_or_rotated(transform, self.grid)
+        if target is None:
+            return f"The selection ({chosen}) does not fit on the map when it is {participle}"
         piece = MapPiece.copy_from_map(chosen, self.grid)
-        self._write_piece_to_map(f"{piece} {word}", piece.mirrored_or_rotated(way), place, chosen)
+        self._write_piece_to_map(f"{piece} {participle}", piece.mirrored_or_rotated(transform), target, chosen)
         return ""
 
     def fill_selection(self, *, block: bool) -> str:
@@ -261,28 +263,30 @@ class SelectTool:
         painting.block_or_free_cells(self.session, chosen.cells(self.grid).tolist(), block=block)
         return ""
 
-    def _free_selection(self, words: str) -> None:
+    def _free_selection(self, description: str) -> None:
         """Free the selected cells, as one undo entry."""
-        with self.session.combine_actions(words):
+        with self.session.combine_actions(description):
             self.fill_selection(block=False)
 
-    def _write_piece_to_map(self, words: str, piece: MapPiece, place: Selection, gone: Selection | None) -> None:
-        """Write a piece to the map at `place` and select it; first free the cells `gone` from which it was moved."""
-        grid, to = self.grid, place.clipped_to_map(self.grid)
-        now = grid.terrain.reshape(-1)
-        letters = now.copy()
-        if gone is not None:
-            from_there = gone.cells(grid)
-            letters[from_there] = grid.terrain_when_freed(from_there)
-        letters[place.cells(grid)] = piece.map_letters_at(place, grid)
-        changed = np.flatnonzero(letters != now)
-        put = self.state.set_selection
+    def _write_piece_to_map(
+        self, description: str, piece: MapPiece, target: Selection, source: Selection | None
+    ) -> None:
+        """Write a piece to the map at `target` and select it; first free the cells `source` from which it was moved."""
+        grid, clipped_target = self.grid, target.clipped_to_map(self.grid)
+        old_letters = grid.terrain.reshape(-1)
+        letters = old_letters.copy()
+        if source is not None:
+            source_cells = source.cells(grid)
+            letters[source_cells] = grid.terrain_when_freed(source_cells)
+        letters[target.cells(grid)] = piece.map_letters_at(target, grid)
+        changed = np.flatnonzero(letters != old_letters)
+        set_selection = self.state.set_selection
         if not changed.size:
-            put(to)
+            set_selection(clipped_target)
             return
-        with self.session.combine_actions(words):
+        with self.session.combine_actions(description):
             self.session.do(SetTerrain(tuple(changed.tolist()), bytes(letters[changed]).decode("ascii")))
-            self.session.history.set("selection", put, self.state.selection, to)
+            self.session.history.set("selection", set_selection, self.state.selection, clipped_target)
 
     # --- naming and saving ------------------------------------------------------------------------
 
@@ -307,11 +311,11 @@ class SelectTool:
             return NOTHING_SELECTED_MESSAGE
         cells = self._switchable_cells().tolist()
         self.session.do(DefineSwitch(name, tuple(cells)))
-        place = list(self.session.run.world.switches).index(name) + 1
-        key = f", {{key:switch_{place}}} blocks or frees them" if place <= 9 else ""
+        switch_number = list(self.session.run.world.switches).index(name) + 1
+        key = f", {{key:switch_{switch_number}}} blocks or frees them" if switch_number <= 9 else ""
         left_out = chosen.count - len(cells)
-        rest = f"; {count_with_noun(left_out, 'cell')} left out: {_NOT_SWITCHABLE_MESSAGE}" if left_out else ""
-        return f"{name} switches {count_with_noun(len(cells), 'cell')}{key}{rest}"
+        left_out_text = f"; {count_with_noun(left_out, 'cell')} left out: {_NOT_SWITCHABLE_MESSAGE}" if left_out else ""
+        return f"{name} switches {count_with_noun(len(cells), 'cell')}{key}{left_out_text}"
 
     def _switchable_cells(self) -> npt.NDArray[np.int32]:
         """Return the selected cells whose terrain is the same as now after a switch has blocked and freed them."""
@@ -321,8 +325,8 @@ class SelectTool:
 
     def unused_switch_name(self) -> str:
         """Return an unused name for a switch."""
-        taken = self.session.run.world.switches
-        return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in taken)
+        switches = self.session.run.world.switches
+        return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in switches)
 
     def selection_saver(self) -> Callable[[str | os.PathLike[str]], Path] | None:
         """Return a function that writes the selected cells to a .map file; None if nothing is selected."""

@@ -27,13 +27,18 @@ MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_RIGHT, ROTATE_LEFT = (
 )
 
 
-def _mirrored_or_rotated(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]:
-    """Return a mirrored or turned array of cells; `way` is MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, RIGHT or LEFT."""
-    if way == MIRROR_LEFT_RIGHT:
+def _mirrored_or_rotated(cells: npt.NDArray[np.generic], transform: str) -> npt.NDArray[np.generic]:
+    """Return a mirrored or turned array of cells.
+
+    Args:
+        cells: The array.
+        transform: MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_RIGHT or ROTATE_LEFT.
+    """
+    if transform == MIRROR_LEFT_RIGHT:
         return cells[:, ::-1]
-    if way == MIRROR_TOP_BOTTOM:
+    if transform == MIRROR_TOP_BOTTOM:
         return cells[::-1, :]
-    return np.rot90(cells, -1 if way == ROTATE_RIGHT else 1)
+    return np.rot90(cells, -1 if transform == ROTATE_RIGHT else 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +139,9 @@ class Selection:
     def moved_by(self, dx: int, dy: int) -> "Selection":
         return Selection(self.left + dx, self.top + dy, self.mask)
 
-    def mirrored_or_rotated(self, way: str, grid: Grid) -> "Selection | None":
+    def mirrored_or_rotated(self, transform: str, grid: Grid) -> "Selection | None":
         """Return the selection mirrored or turned about its centre, moved onto the map; None if it does not fit."""
-        mask = _mirrored_or_rotated(self.mask, way).astype(np.bool_)
+        mask = _mirrored_or_rotated(self.mask, transform).astype(np.bool_)
         height, width = mask.shape
         if width > grid.width or height > grid.height:
             return None
@@ -156,10 +161,10 @@ class Selection:
 
 def _lines_of_runs(borders: Mask, line_from: int, run_from: int) -> OutlineLines:
     """Return a line (see `OutlineLines`) for each run of True values in a row of a mask, shifted by offsets."""
-    steps = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
-    lines, firsts = np.nonzero(steps == 1)
-    _, ends = np.nonzero(steps == -1)
-    return np.stack([lines + line_from, firsts + run_from, ends + run_from], axis=1).astype(np.int32)
+    changes = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    lines, run_starts = np.nonzero(changes == 1)
+    _, run_ends = np.nonzero(changes == -1)
+    return np.stack([lines + line_from, run_starts + run_from, run_ends + run_from], axis=1).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +192,10 @@ class MapPiece:
     def __str__(self) -> str:
         return f"piece of {self.width} x {self.height}"
 
-    def mirrored_or_rotated(self, way: str) -> "MapPiece":
+    def mirrored_or_rotated(self, transform: str) -> "MapPiece":
         letters, mask = (
-            _mirrored_or_rotated(self.letters, way).astype(np.uint8),
-            _mirrored_or_rotated(self.mask, way).astype(np.bool_),
+            _mirrored_or_rotated(self.letters, transform).astype(np.uint8),
+            _mirrored_or_rotated(self.mask, transform).astype(np.bool_),
         )
         return MapPiece(letters, mask)
 
@@ -202,11 +207,11 @@ class MapPiece:
         """Return the selection that the piece covers with its centre at a cell."""
         return self.selection_at(point[0] - self.width // 2, point[1] - self.height // 2)
 
-    def map_letters_at(self, place: Selection, grid: Grid) -> Letters:
-        """Return the letters of the piece for the cells of `place` on the map, in the order of `Selection.cells`."""
+    def map_letters_at(self, target: Selection, grid: Grid) -> Letters:
+        """Return the letters of the piece for the cells of `target` on the map, in the order of `Selection.cells`."""
         ys, xs = np.nonzero(self.mask)
-        on_map = (xs + place.left >= 0) & (xs + place.left < grid.width)
-        on_map &= (ys + place.top >= 0) & (ys + place.top < grid.height)
+        on_map = (xs + target.left >= 0) & (xs + target.left < grid.width)
+        on_map &= (ys + target.top >= 0) & (ys + target.top < grid.height)
         return self.letters[ys[on_map], xs[on_map]]
 
     def as_grid(self) -> Grid:

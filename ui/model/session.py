@@ -78,15 +78,15 @@ class Session:
         session.compare_base = 0
         return session
 
-    def set_first_compared_panel(self, place: int) -> None:
+    def set_first_compared_panel(self, index: int) -> None:
         """Set the index of panel A of a heat map A - B, if the session is read-only; otherwise do nothing."""
-        self.compare_base = self.compare_base if self.compare_base is None else place
+        self.compare_base = self.compare_base if self.compare_base is None else index
 
     # --- opening and beginning again --------------------------------------------------------------
 
     def open_scenario(self, scenario: Scenario) -> None:
         """Open a new run of a scenario."""
-        self.open_run(runs.begin_run(scenario, told=self.user_messages))
+        self.open_run(runs.begin_run(scenario, user_messages=self.user_messages))
 
     def open_run(self, run: Run, agent: int = FIRST_PANEL.agent) -> None:
         """Make an existing run the open run of this session, with an empty undo history.
@@ -117,7 +117,7 @@ class Session:
         self._apply_keyframe_memory_limit()
 
     def _apply_keyframe_memory_limit(self) -> None:
-        self.run.configure_keyframes(self._most_bytes, beside=True)
+        self.run.configure_keyframes(self._most_bytes, in_background=True)
 
     def start_over(self, *, keeps_map: bool) -> None:
         """Begin again at tick 0 with all agents and their current settings; the script runs again.
@@ -127,8 +127,8 @@ class Session:
                 kept.
         """
         first = [command for tick, command in user_commands(self.run.timeline) if tick == 0]
-        drawn = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
-        self._replace_with_new_run("started over", keeps_map, drawn=drawn)
+        map_edits = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
+        self._replace_with_new_run("started over", keeps_map, map_edits=map_edits)
 
     def start_over_with_changes(self, **changes: Any) -> None:
         """Begin again at tick 0 with some fields of the scenario changed, such as the start; map edits are kept."""
@@ -166,19 +166,19 @@ class Session:
 
     def _replace_with_new_run(
         self,
-        words: str,
+        description: str,
         keeps_map: bool,
         change: Callable[[Scenario], Scenario] = lambda scenario: scenario,
-        drawn: Sequence[Command] = (),
+        map_edits: Sequence[Command] = (),
         starts: Mapping[int, Pair] = {},
     ) -> None:
         """Replace the run by a new one at tick 0, as one undo entry, so that no work is lost.
 
         Args:
-            words: Description of the undo entry.
+            description: Description of the undo entry.
             keeps_map: Begin on the map with the user's edits, not on the original one.
             change: Function applied to the scenario.
-            drawn: Commands to apply to the new run at tick 0.
+            map_edits: Commands to apply to the new run at tick 0.
             starts: New start (x, y) of some agents, by number of the agent.
         """
         self.history.close_entry()
@@ -188,13 +188,13 @@ class Session:
             change(scenario_of_run(self.run, keeps_map=keeps_map, starts=starts))
         )
         self.user_messages.until_next_edit.extend(freed)
-        run = runs.begin_run(scenario, most_bytes=self._most_bytes, told=self.user_messages)
-        for command in drawn:
+        run = runs.begin_run(scenario, max_bytes=self._most_bytes, user_messages=self.user_messages)
+        for command in map_edits:
             run.do(command)
         self._replace_run(run, FIRST_PANEL.agent)
         if was_unsaved:
             self.unsaved.mark_unsaved()
-        self.history.append_entry(UndoEntry(words, _RunReplacement(self, archived), tick))
+        self.history.append_entry(UndoEntry(description, _RunReplacement(self, archived), tick))
         branches = archived.state.branches
         if len(branches) > 1 or any(not entry.is_scripted for entry in branches[0].entries):
             self.user_messages.until_next_edit.append(
@@ -208,7 +208,8 @@ class Session:
     def restore_archived_run(self, left: ArchivedRun) -> None:
         """Replace the open run by an archived one, for undo or redo; the undo history is kept."""
         self._replace_run(
-            runs.run_from_state(left.state, most_bytes=self._most_bytes, told=self.user_messages), left.focused.agent
+            runs.run_from_state(left.state, max_bytes=self._most_bytes, user_messages=self.user_messages),
+            left.focused.agent,
         )
         self.unsaved.saved_content = left.saved
 
@@ -248,13 +249,13 @@ class Session:
             return self.compare_base
         return self.run.panel_index(key)
 
-    def compared_panel_indices(self, place: int | None = None) -> tuple[int, int]:
+    def compared_panel_indices(self, index: int | None = None) -> tuple[int, int]:
         """Return the indices of the panels A and B that a heat map A - B compares.
 
         Args:
-            place: Index of panel A; by default the focused panel.
+            index: Index of panel A; by default the focused panel.
         """
-        return self.run.compared_panel_indices(self.panel_index(self.focused_key) if place is None else place)
+        return self.run.compared_panel_indices(self.panel_index(self.focused_key) if index is None else index)
 
     @property
     def has_unsaved_edits(self) -> bool:
@@ -268,13 +269,13 @@ class Session:
         self.run.begin_seek(tick)
         self.ensure_valid_focus()
 
-    def continue_seek(self, work: float | None = None) -> bool:
+    def continue_seek(self, work_us: float | None = None) -> bool:
         """Continue the seek and return whether it has reached its target tick.
 
         Args:
-            work: Time for replaying ticks in microseconds; None means the time for one frame, SEEK_WORK.
+            work_us: Time for replaying ticks in microseconds; None means the time for one frame, SEEK_WORK.
         """
-        has_arrived = self.run.continue_seek(work)
+        has_arrived = self.run.continue_seek(work_us)
         self.ensure_valid_focus()
         return has_arrived
 
@@ -377,9 +378,9 @@ class Session:
         self.ensure_valid_focus()
 
     @contextmanager
-    def combine_actions(self, words: str) -> Iterator[None]:
+    def combine_actions(self, description: str) -> Iterator[None]:
         """Combine the actions inside the `with` block into one undo entry."""
-        with self.history.combine_actions(words):
+        with self.history.combine_actions(description):
             yield
         self.update_after_change()
 
@@ -392,6 +393,6 @@ class _RunReplacement:
     archived_run: ArchivedRun
 
     def apply_change(self, forwards: bool) -> None:
-        mine = self.session.open_run_as_archived()
+        current_run = self.session.open_run_as_archived()
         self.session.restore_archived_run(self.archived_run)
-        self.archived_run = mine
+        self.archived_run = current_run

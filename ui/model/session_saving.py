@@ -33,12 +33,12 @@ def session_content(run: Run, view: ViewMapping | None = None, agent: int = 0) -
 
 def scenario_with_view(run: Run, view: ViewMapping | None = None, agent: int = 0) -> Scenario:
     """Return the scenario of a run; its `view` also says which branches, panel order and agent are on screen."""
-    shown = {
+    shown_state = {
         SHOWN_BRANCHES_KEY: list(run.shown),
         FOCUSED_AGENT_KEY: agent,
         PANEL_ORDER_KEY: [list(key) for key in run.order],
     }
-    return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown})
+    return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown_state})
 
 
 def session_text(run: Run, folder: Path, view: ViewMapping | None = None, agent: int = 0) -> str:
@@ -48,10 +48,10 @@ def session_text(run: Run, folder: Path, view: ViewMapping | None = None, agent:
 
 def save_session(session: Session, path: Path, view: ViewMapping | None = None) -> Path:
     """Write the session as one file, with the appearance of the window, and return its path."""
-    place = files.path_with_suffix(path, files.SCENARIO_SUFFIXES)
-    session_file.save_session(session_content(session.run, view, session.focused_key.agent), place)
+    file = files.path_with_suffix(path, files.SCENARIO_SUFFIXES)
+    session_file.save_session(session_content(session.run, view, session.focused_key.agent), file)
     session.unsaved.mark_saved()
-    return place
+    return file
 
 
 def restore_session(session: Session, saved: SavedSession, path: Path | None = None) -> None:
@@ -64,8 +64,8 @@ def restore_session(session: Session, saved: SavedSession, path: Path | None = N
     """
     scenario, problems = scenario_with_pinned_versions(files.scenario_with_title(saved.scenario, path)), list[str]()
     tree = saved.build_branch_tree(SPECS_BY_KEY, setup=world_builder(scenario, problems))
-    shown = (*saved.shown_branches, saved.branch)
-    run = run_from_tree(scenario, tree, saved.branch, shown, session.user_messages)
+    shown_branches = (*saved.shown_branches, saved.branch)
+    run = run_from_tree(scenario, tree, saved.branch, shown_branches, session.user_messages)
     run.order_panels([PanelKey(*pair) for pair in saved.panel_order])
     session.open_run(run, saved.focus)
     if path is None:

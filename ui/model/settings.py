@@ -138,42 +138,42 @@ def settings_path() -> Path:
 
 def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
     """Return the settings of this user, and a message if the file could not be read completely."""
-    place = path or settings_path()
+    file = path or settings_path()
     try:
-        data = _read_settings_file(place)
+        data = _read_settings_file(file)
     except (ConfigError, OSError, ValueError) as error:
         return (
             Settings(),
             f"Could not read the settings; using defaults: {_error_text_on_one_line(error)}"
-            f"{_back_up_settings_file(place)}",
+            f"{_back_up_settings_file(file)}",
         )
     reader = _SettingsReader(data)
     settings = reader.read_settings()
     if reader.problems:
         more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
-        return settings, f"{place}: {reader.problems[0]}{more}; the default is used{_back_up_settings_file(place)}"
+        return settings, f"{file}: {reader.problems[0]}{more}; the default is used{_back_up_settings_file(file)}"
     return settings, None
 
 
-def _back_up_settings_file(place: Path) -> str:
+def _back_up_settings_file(file: Path) -> str:
     """Copy an invalid settings file, because the next change of a setting rewrites the file without invalid parts.
 
     Returns:
         Text about the copy, to be appended to a message; empty if it could not be written.
     """
     try:
-        write_file_atomically(place.with_name(BACKUP_FILE_NAME), read_file(place, MAX_SETTINGS_BYTES, place.suffix))
+        write_file_atomically(file.with_name(BACKUP_FILE_NAME), read_file(file, MAX_SETTINGS_BYTES, file.suffix))
     except (ConfigError, OSError):
         return ""
     return f"; a copy of the old file is kept as {BACKUP_FILE_NAME}"
 
 
-def _read_settings_file(place: Path) -> Mapping[str, Any]:
-    if not place.exists():
+def _read_settings_file(file: Path) -> Mapping[str, Any]:
+    if not file.exists():
         return {}
-    data = read_yaml(read_file(place, MAX_SETTINGS_BYTES, place.suffix), str(place)).data
+    data = read_yaml(read_file(file, MAX_SETTINGS_BYTES, file.suffix), str(file)).data
     if not isinstance(data, dict):
-        raise ConfigError(f"{place}: expected settings, got something else")
+        raise ConfigError(f"{file}: expected settings, got something else")
     return data
 
 
@@ -295,10 +295,10 @@ class _SettingsReader:
 
 def save_settings(settings: Settings, path: Path | None = None) -> str | None:
     """Write the settings for the next start; return a message if they could not be written, else None."""
-    place = path or settings_path()
+    file = path or settings_path()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_file_atomically(place, settings_text(settings).encode("utf-8"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file_atomically(file, settings_text(settings).encode("utf-8"))
     except (ConfigError, OSError) as error:
         return f"Could not save the settings: {_error_text_on_one_line(error)}"
     return None

@@ -45,16 +45,18 @@ def scenario_of_run(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {
         keeps_map: Begin on the map with the user's edits, not on the original one.
         starts: New start (x, y) of some agents, by number of the agent.
     """
-    by_hand = _UserEditedWorld(run)
+    edited_world = _UserEditedWorld(run)
     for number, start in starts.items():
-        by_hand.agents[number] = replace(by_hand.agents[number], start=start)
-    agents = {number: _without_default_params(config) for number, config in by_hand.agents.items()}
-    joining = by_hand.scripted_agents
-    first = _agents_in_panel_order(run, {n: config for n, config in agents.items() if n not in joining})
-    numbers = {old: new for new, old in enumerate([*first, *(n for n in joining if n in agents)])}
-    script = tuple(_renumbered_script(run.scenario.edits, joining, numbers, agents))
+        edited_world.agents[number] = replace(edited_world.agents[number], start=start)
+    agents = {number: _without_default_params(config) for number, config in edited_world.agents.items()}
+    scripted_agents = edited_world.scripted_agents
+    first = _agents_in_panel_order(run, {n: config for n, config in agents.items() if n not in scripted_agents})
+    numbers = {old: new for new, old in enumerate([*first, *(n for n in scripted_agents if n in agents)])}
+    script = tuple(_renumbered_script(run.scenario.edits, scripted_agents, numbers, agents))
     grid = map_with_user_edits(run) if keeps_map else run.scenario.grid
-    return replace(run.scenario, agents=tuple(agents[n] for n in first), edits=script, grid=grid, **by_hand.settings)
+    return replace(
+        run.scenario, agents=tuple(agents[n] for n in first), edits=script, grid=grid, **edited_world.settings
+    )
 
 
 class _UserEditedWorld:
@@ -131,39 +133,39 @@ def _is_kept_command(entry: LogEntry, tick: int) -> bool:
     Commands that name an agent are kept at any tick.
     """
     command = entry.command
-    is_theirs = (
+    is_user_command = (
         entry.is_enabled and not entry.is_scripted and not isinstance(command, (MapEdit, commands.LimitPlanners))
     )
-    return is_theirs and (entry.tick <= tick or isinstance(command, RenameAgent))
+    return is_user_command and (entry.tick <= tick or isinstance(command, RenameAgent))
 
 
 def _agents_added_by_script(scenario: Scenario) -> dict[int, AgentConfig]:
     """Return the agents that the script adds during the run: number -> configuration."""
-    found: dict[int, AgentConfig] = {}
+    added_agents: dict[int, AgentConfig] = {}
     next_number = len(scenario.agents)
     for edit in sorted(scenario.edits, key=attrgetter("tick")):
         if isinstance(edit.command, AddAgent):
             number = next_number if edit.command.agent is None else edit.command.agent
-            found[number] = edit.command.config
+            added_agents[number] = edit.command.config
             next_number = max(next_number, number + 1)
-    return found
+    return added_agents
 
 
 def _renumbered_script(
     script: Iterable[TimedCommand],
-    joining: Iterable[int],
+    scripted_agents: Iterable[int],
     numbers: Mapping[int, int],
     agents: Mapping[int, AgentConfig],
 ) -> Iterator[TimedCommand]:
     """Yield the scripted commands with new agent numbers, without commands to agents that the user removed."""
-    groups, joining_agents = {config.group for config in agents.values()}, iter(joining)
+    groups, new_agents = {config.group for config in agents.values()}, iter(scripted_agents)
     for edit in sorted(script, key=attrgetter("tick")):
         command, changes = edit.command, dict[str, Any]()
         if isinstance(command, ApplyToGroup):
             if command.group not in groups:
                 continue
         elif isinstance(command, AddAgent):
-            old = next(joining_agents)
+            old = next(new_agents)
             if old not in numbers:
                 continue
             changes = {"config": agents[old], "agent": None if command.agent is None else numbers[old]}
@@ -216,8 +218,10 @@ def with_free_starts_and_goals(scenario: Scenario) -> tuple[Scenario, list[str]]
     grid = scenario.grid.copy()
     letters, original = grid.terrain.reshape(-1), grid.original.reshape(-1)
     shared = {"start": scenario.start_cell, "goal": scenario.goal_cell}
-    own = {grid.cell(*pair) for config in scenario.agents for pair in (config.start, config.goal) if pair is not None}
-    blocked = [cell for cell in {*shared.values(), *own} if not scenario.grid.is_free(cell)]
+    used_cells = {
+        grid.cell(*pair) for config in scenario.agents for pair in (config.start, config.goal) if pair is not None
+    }
+    blocked = [cell for cell in {*shared.values(), *used_cells} if not scenario.grid.is_free(cell)]
     for cell in blocked:
         letters[cell] = original[cell] if Grid.passable_letter_mask(original[cell : cell + 1])[0] else ord(".")
     reason = "so that the run can begin"

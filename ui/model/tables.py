@@ -44,24 +44,24 @@ def _tick_table_rows(session: Session, panel: Panel) -> Iterable[list[CsvCell]]:
         trail.total_costs,
         trail.total_revisits,
     )
-    words = {marks: _event_names_text(marks) for marks in np.unique(trail.marks).tolist()}
+    event_texts = {marks: _event_names_text(marks) for marks in np.unique(trail.marks).tolist()}
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for tick, (x, y, marks, *numbers) in enumerate(rows, trail.first_tick):
-        yield [view.label, view.spec.key, tick, x, y, words[marks], *numbers]
+        yield [view.label, view.spec.key, tick, x, y, event_texts[marks], *numbers]
 
 
 def _event_names_text(marks: int) -> str:
-    words = (
+    names_and_bits = (
         ("back", log.BACK_MOVE),
         ("restarted", log.RESTARTED),
         ("bounced", log.BOUNCED),
         ("trial", log.TRIAL),
         ("arrived", log.ARRIVED),
     )
-    return " ".join(word for word, bit in words if marks & bit)
+    return " ".join(name for name, bit in names_and_bits if marks & bit)
 
 
 def _write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[CsvCell]]) -> Path:
-    place = path_with_suffix(path, CSV_SUFFIX)
-    write_file_atomically(place, format_csv(header, rows).encode("utf-8"))
-    return place
+    target = path_with_suffix(path, CSV_SUFFIX)
+    write_file_atomically(target, format_csv(header, rows).encode("utf-8"))
+    return target

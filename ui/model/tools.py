@@ -75,16 +75,16 @@ def connected_cells(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
         seed: First cell.
     """
     height, width = free.shape
-    wanted = free[seed[1], seed[0]]
-    seen = free != wanted
-    seen[seed[1], seed[0]] = True
+    is_free = free[seed[1], seed[0]]
+    is_visited = free != is_free
+    is_visited[seed[1], seed[0]] = True
     cells, queue = [], deque([seed])
     while queue:
         x, y = queue.popleft()
         cells.append((x, y))
         for near_x, near_y in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-            if 0 <= near_x < width and 0 <= near_y < height and not seen[near_y, near_x]:
-                seen[near_y, near_x] = True
+            if 0 <= near_x < width and 0 <= near_y < height and not is_visited[near_y, near_x]:
+                is_visited[near_y, near_x] = True
                 queue.append((near_x, near_y))
     return cells
 

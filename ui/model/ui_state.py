@@ -37,31 +37,34 @@ class MessageQueue:
 
     waiting: list[ShownMessage] = field(default_factory=list)
 
-    def show_message(self, text: str, deed: int | None = None) -> None:
+    def show_message(self, text: str, action_count: int | None = None) -> None:
         """Show a message. If a message with the same text is already shown, extend its time on screen.
 
         Args:
             text: Text of the message.
-            deed: Value of `UndoHistory.action_count`, for a message about the run that the next edit makes outdated.
+            action_count: Value of `UndoHistory.action_count`, for a message about the run that the next edit makes
+                outdated.
         """
         seconds = min(MAX_MESSAGE_S, MIN_MESSAGE_S + len(text) / LETTERS_A_SECOND)
-        self.waiting = [told for told in self.waiting if told.text != text]
-        self.waiting.append(ShownMessage(text, time.monotonic() + seconds, deed))
+        self.waiting = [message for message in self.waiting if message.text != text]
+        self.waiting.append(ShownMessage(text, time.monotonic() + seconds, action_count))
 
-    def current_message_texts(self, deeds: int) -> list[str]:
+    def current_message_texts(self, action_count: int) -> list[str]:
         """Return the texts of the latest messages that are still shown, the newest last.
 
         Args:
-            deeds: Current value of `UndoHistory.action_count`; messages about the run from before the last edit are
-                dropped.
+            action_count: Current value of `UndoHistory.action_count`; messages about the run from before the last edit
+                are dropped.
         """
         now = time.monotonic()
-        standing = [told for told in self.waiting if told.until > now and told.action_count in (None, deeds)]
-        self.waiting = standing[-MAX_MESSAGES:]
+        current = [
+            message for message in self.waiting if message.until > now and message.action_count in (None, action_count)
+        ]
+        self.waiting = current[-MAX_MESSAGES:]
         return self.queued_message_texts()
 
     def queued_message_texts(self) -> list[str]:
-        return [told.text for told in self.waiting]
+        return [message.text for message in self.waiting]
 
 
 @dataclass

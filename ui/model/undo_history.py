@@ -49,8 +49,8 @@ class UndoEntry:
     branch: str = ""  # name of the branch that was focused, if the run had several branches; else ""
 
     def __str__(self) -> str:
-        where = f", {self.branch}" if self.branch else ""
-        return f"{self.description} (tick {self.tick:,}{where})"
+        branch_text = f", {self.branch}" if self.branch else ""
+        return f"{self.description} (tick {self.tick:,}{branch_text})"
 
 
 class RunOwner(Protocol):
@@ -108,29 +108,29 @@ class UndoHistory:
     # --- entries ----------------------------------------------------------------------------------
 
     @contextmanager
-    def combine_actions(self, words: str = "", *, is_stroke: bool = False) -> Iterator[None]:
+    def combine_actions(self, description: str = "", *, is_stroke: bool = False) -> Iterator[None]:
         """Combine all actions inside the `with` block into one undo entry; nested blocks join the outer entry."""
         if self._open_entry is not None:
             yield
             return
-        self.open_entry(words, is_stroke=is_stroke)
+        self.open_entry(description, is_stroke=is_stroke)
         try:
             yield
         finally:
             self.close_entry()
 
-    def open_entry(self, words: str = "", *, is_stroke: bool = False, knob: object = None) -> None:
+    def open_entry(self, description: str = "", *, is_stroke: bool = False, merge_key: object = None) -> None:
         """Open an undo entry, which collects all commands until `close_entry` or `cancel` is called.
 
         Args:
-            words: Description; by default it is made from the commands.
+            description: Description; by default it is made from the commands.
             is_stroke: Whether all commands belong to one stroke.
-            knob: Setting that the commands change step by step; later steps may be merged into this entry.
+            merge_key: Setting that the commands change step by step; later steps may be merged into this entry.
         """
         self.close_entry()
         self.action_count += 1
         run, focused = self._run_owner.run, self._run_owner.focused_key
-        self._open_entry = _OpenEntry(run.state(), focused, run.tick, words, is_stroke, knob)
+        self._open_entry = _OpenEntry(run.state(), focused, run.tick, description, is_stroke, merge_key)
 
     def submit(self, command: Command) -> None:
         """Submit a command to the front branch, in the open entry or in an entry of its own.
@@ -138,14 +138,14 @@ class UndoHistory:
         A command that sets a setting to its current value is not recorded. It would have no effect, but at a past tick
         it would remove all later edits.
         """
-        was_set = self._command_for_current_value(command)
-        if was_set == command:
+        restoring_command = self._command_for_current_value(command)
+        if restoring_command == command:
             return
         if self._open_entry is None:
-            knob = _numeric_setting_key(self._run_owner.run.front, command)
-            if knob is None or not self._reopen_matching_entry(knob):
-                self.open_entry(is_stroke=knob is not None, knob=knob)
-                self._require_open_entry().restoring_command = was_set
+            merge_key = _numeric_setting_key(self._run_owner.run.front, command)
+            if merge_key is None or not self._reopen_matching_entry(merge_key):
+                self.open_entry(is_stroke=merge_key is not None, merge_key=merge_key)
+                self._require_open_entry().restoring_command = restoring_command
             self._apply_command(command)
             self._end_stepped_entry(command)
         else:
@@ -193,7 +193,7 @@ class UndoHistory:
         else:
             self.close_entry()
 
-    def _reopen_matching_entry(self, knob: object) -> bool:
+    def _reopen_matching_entry(self, merge_key: object) -> bool:
         """Reopen the last entry and return True if it changed this setting at most MAX_MERGE_TICKS before."""
         last_entry = self._mergeable_entry
         is_last = (
@@ -202,7 +202,7 @@ class UndoHistory:
         if (
             not is_last
             or last_entry is None
-            or last_entry.merge_key != knob
+            or last_entry.merge_key != merge_key
             or self._run_owner.run.tick - last_entry.tick > MAX_MERGE_TICKS
         ):
             return False
@@ -240,30 +240,30 @@ class UndoHistory:
         change = RunChange.change_between_states(entry.state_before, owner.run.state())
         return OpenRunChange(owner, change, entry.focused, owner.focused_key)
 
-    def _description_of(self, told: Sequence[Command]) -> str:
+    def _description_of(self, submitted: Sequence[Command]) -> str:
         """Return the description of an undo entry that consists of these commands."""
         names = RunNames(self._run_owner.run.timeline)
-        return ", ".join(command.describe_change(names) for command in merge_commands(told))
+        return ", ".join(command.describe_change(names) for command in merge_commands(submitted))
 
     def _branch_name(self) -> str:
         """Return the name of the front branch if the run has several branches, else ""."""
         tree = self._run_owner.run.tree
         return tree[self._run_owner.run.front].name if len(tree.branches) > 1 else ""
 
-    def set(self, words: str, put: Callable[[T], None], before: T, after: T) -> None:
+    def set(self, description: str, setter: Callable[[T], None], before: T, after: T) -> None:
         """Set a value of the window as part of the open entry, or as an entry of its own.
 
         Args:
-            words: Description of an entry of its own.
-            put: Function that sets the value.
+            description: Description of an entry of its own.
+            setter: Function that sets the value.
             before: Value to restore on undo.
             after: Value to set now and on redo.
         """
-        put(after)
+        setter(after)
         if self._open_entry is not None:
-            self._open_entry.value_changes.append(ValueChange(put, before, after))
+            self._open_entry.value_changes.append(ValueChange(setter, before, after))
         elif before != after:
-            self.append_entry(UndoEntry(words, ValueChange(put, before, after), self._run_owner.run.tick))
+            self.append_entry(UndoEntry(description, ValueChange(setter, before, after), self._run_owner.run.tick))
 
     def append_entry(self, done: UndoEntry) -> None:
         self.done.append(done)
@@ -298,12 +298,12 @@ class UndoHistory:
         target.append(source.pop())
         return target[-1]
 
-    def go_to_history_entry(self, place: int) -> None:
-        """Undo or redo entries until the first `place` entries of the history are done and the others undone."""
+    def go_to_history_entry(self, count: int) -> None:
+        """Undo or redo entries until the first `count` entries of the history are done and the others undone."""
         self.close_entry()
-        while len(self.done) > place and self._apply_last_entry(self.done, self.undone_entries, forwards=False):
+        while len(self.done) > count and self._apply_last_entry(self.done, self.undone_entries, forwards=False):
             pass
-        while len(self.done) < place and self._apply_last_entry(self.undone_entries, self.done, forwards=True):
+        while len(self.done) < count and self._apply_last_entry(self.undone_entries, self.done, forwards=True):
             pass
         self._show_changed_run()
 
@@ -318,9 +318,9 @@ def _numeric_setting_key(branch: int, command: Command) -> object:
             return branch, agent, name
         case commands.SetBudget(_, agent):
             return branch, agent, "budget"
-        case commands.ApplyToGroup(group, told):
-            knob = _numeric_setting_key(branch, told)
-            return None if knob is None else (group, knob)
+        case commands.ApplyToGroup(group, group_command):
+            key = _numeric_setting_key(branch, group_command)
+            return None if key is None else (group, key)
         case commands.SetTrials() | commands.SetRandomChanges() | commands.SetTickMs():
             return branch, type(command)
     return None
@@ -389,47 +389,51 @@ class BranchChange:
     def target_state(self, forwards: bool) -> BranchState | None:
         return self.after if forwards else self.before
 
-    def log(self, now: Sequence[LogEntry], forwards: bool) -> tuple[LogEntry, ...]:
+    def log(self, current_log: Sequence[LogEntry], forwards: bool) -> tuple[LogEntry, ...]:
         """Return the log of the branch after this change is redone or undone.
 
         Clock entries (see `_is_clock_entry`) recorded after the change are kept, except at ticks for which the inserted
         entries contain a clock entry.
 
         Args:
-            now: The current log of the branch.
+            current_log: The current log of the branch.
             forwards: Redo the change; False undoes it.
         """
         old, new = (
             (self.removed_entries, self.inserted_entries) if forwards else (self.inserted_entries, self.removed_entries)
         )
         removed_ids, clock_ticks = {entry.id for entry in old}, {entry.tick for entry in new if _is_clock_entry(entry)}
-        user_entries, expected = ([entry for entry in part if not _is_clock_entry(entry)] for part in (now, old))
+        user_entries, expected = (
+            [entry for entry in part if not _is_clock_entry(entry)] for part in (current_log, old)
+        )
         is_as_expected = user_entries[self.place : self.place + len(expected)] == expected
         assert is_as_expected, "the log of the branch was changed outside the undo history"
-        index = now.index(user_entries[self.place - 1]) + 1 if self.place else 0
-        kept = [
+        index = current_log.index(user_entries[self.place - 1]) + 1 if self.place else 0
+        kept_parts = [
             [
                 entry
                 for entry in part
                 if entry.id not in removed_ids and not (_is_clock_entry(entry) and entry.tick in clock_ticks)
             ]
-            for part in (now[:index], now[index:])
+            for part in (current_log[:index], current_log[index:])
         ]
-        return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
+        return tuple(sorted((*kept_parts[0], *new, *kept_parts[1]), key=attrgetter("tick")))
 
-    def updated_by_logs(self, now: Sequence[LogEntry], made: Sequence[LogEntry], forwards: bool) -> "BranchChange":
+    def updated_by_logs(
+        self, log_before: Sequence[LogEntry], log_after: Sequence[LogEntry], forwards: bool
+    ) -> "BranchChange":
         """Return this change, updated after an undo or redo so that the opposite step restores the log from before.
 
         Unlike this change, the result includes the clock entries that the undo or redo removed.
 
         Args:
-            now: The log before the undo or redo.
-            made: The log after the undo or redo.
+            log_before: The log before the undo or redo.
+            log_after: The log after the undo or redo.
             forwards: Whether it was a redo.
         """
-        before, after = (now, made) if forwards else (made, now)
-        index, taken, put = _differing_entries(before, after)
-        return replace(self, place=index, removed_entries=taken, inserted_entries=put)
+        before, after = (log_before, log_after) if forwards else (log_after, log_before)
+        index, removed, inserted = _differing_entries(before, after)
+        return replace(self, place=index, removed_entries=removed, inserted_entries=inserted)
 
 
 def _is_clock_entry(entry: LogEntry) -> bool:
@@ -452,12 +456,12 @@ def _differing_entries(
     return index, tuple(old[prefix : len(old) - suffix]), tuple(new[prefix : len(new) - suffix])
 
 
-def _common_prefix_length(one: Sequence[LogEntry], other: Sequence[LogEntry]) -> int:
+def _common_prefix_length(log: Sequence[LogEntry], other: Sequence[LogEntry]) -> int:
     """Return the length of the common prefix of two logs."""
-    shorter = min(len(one), len(other))
-    if one[:shorter] == other[:shorter]:
+    shorter = min(len(log), len(other))
+    if log[:shorter] == other[:shorter]:
         return shorter  # fast path for the usual case, in which one log is a prefix of the other
-    return next((i for i in range(shorter) if one[i] is not other[i] and one[i] != other[i]), shorter)
+    return next((i for i in range(shorter) if log[i] is not other[i] and log[i] != other[i]), shorter)
 
 
 def _without_log(state: BranchState | None) -> BranchState | None:
@@ -476,10 +480,10 @@ class RunChange:
     @classmethod
     def change_between_states(cls, before: RunState, after: RunState) -> "RunChange":
         old, new = ({state.number: state for state in run.branches} for run in (before, after))
-        found = [
+        changes = [
             BranchChange.change_between_states(old.get(number), new.get(number)) for number in sorted({*old, *new})
         ]
-        differing = tuple(change for change in found if not change.is_empty)
+        differing = tuple(change for change in changes if not change.is_empty)
         return cls(replace(before, branches=()), replace(after, branches=()), differing)
 
     @property
@@ -494,9 +498,11 @@ class RunChange:
     @property
     def _is_reordered(self) -> bool:
         """Return whether the panels that exist in both states have another order."""
-        both = set(self.before.order) & set(self.after.order)
-        one, other = ([key for key in state.order if key in both] for state in (self.before, self.after))
-        return one != other
+        common_keys = set(self.before.order) & set(self.after.order)
+        order_before, order_after = (
+            [key for key in state.order if key in common_keys] for state in (self.before, self.after)
+        )
+        return order_before != order_after
 
     def apply_to_run(self, run: Run, forwards: bool) -> "RunChange":
         """Change a run from the state `state_before` to the state `after` (forwards) or back, but keep its tick.
@@ -504,7 +510,7 @@ class RunChange:
         Returns:
             The change to apply next time, in the opposite direction.
         """
-        state_before, wanted = (self.before, self.after) if forwards else (self.after, self.before)
+        state_before, state_after = (self.before, self.after) if forwards else (self.after, self.before)
         was_shown = tuple(run.shown)
         opposite_changes = []
         for change in self.branches:
@@ -515,15 +521,17 @@ class RunChange:
                 run.tree.restore_branch(replace(state, entries=new_log, tick=run.tick))
             opposite_changes.append(change.updated_by_logs(old_log, new_log, forwards))
         deleted = {change.number for change in self.branches if change.target_state(forwards) is None}
-        still_shown = [n for n in (wanted.shown if was_shown == state_before.shown else was_shown) if n not in deleted]
-        shown_again = [n for n in wanted.shown if n not in state_before.shown and n not in still_shown]
-        shown = [*still_shown, *shown_again] or wanted.shown
-        if tuple(shown) != tuple(run.shown):
-            run.show_branches(shown)
+        still_shown = [
+            n for n in (state_after.shown if was_shown == state_before.shown else was_shown) if n not in deleted
+        ]
+        shown_again = [n for n in state_after.shown if n not in state_before.shown and n not in still_shown]
+        shown_branches = [*still_shown, *shown_again] or state_after.shown
+        if tuple(shown_branches) != tuple(run.shown):
+            run.show_branches(shown_branches)
         for number in deleted:
             run.delete(number)
-        run.tree.replace_branch_links(wanted.groups)
-        run.order_panels(wanted.order)
+        run.tree.replace_branch_links(state_after.groups)
+        run.order_panels(state_after.order)
         return replace(self, branches=tuple(opposite_changes))
 
 

@@ -64,8 +64,8 @@ class UnsavedWork:
 
 
 def _is_worth_saving(command: Command) -> bool:
-    told = command.command if isinstance(command, commands.ApplyToGroup) else command
-    return isinstance(told, COMMANDS_WORTH_SAVING)
+    inner_command = command.command if isinstance(command, commands.ApplyToGroup) else command
+    return isinstance(inner_command, COMMANDS_WORTH_SAVING)
 
 
 def _user_commands(timeline: Timeline) -> list[Command]:

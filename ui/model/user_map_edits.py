@@ -24,21 +24,28 @@ def letters_of_user_edits(run: Run) -> dict[int, int]:
     from the current map, except where the script, random changes or commands at later ticks may affect them; those
     letters are computed from the commands.
     """
-    bare = _WorldWithoutAgents(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
+    edited_world = _WorldWithoutAgents(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
     commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
     cells: dict[int, None] = {}
     for entry in commands:
         if isinstance(entry.command, DefineSwitch):
-            entry.command.apply_to_world(bare)
+            entry.command.apply_to_world(edited_world)
         elif not entry.is_scripted and isinstance(entry.command, MapEdit):
-            entry.command.apply_to_world(bare)
-            cells |= dict.fromkeys(entry.command.edited_cells(bare.switches))
-    is_calm = run.scenario.changes is None and not any(isinstance(e.command, SetRandomChanges) for e in commands)
-    is_calm = is_calm and all(entry.tick <= run.tick for entry in commands)
-    restless = {cell for entry in commands if entry.is_scripted for cell in run.cells_edited_by(entry.command)}
-    drawn, now, first = (grid.terrain.reshape(-1) for grid in (bare.grid, run.world.grid, run.scenario.grid))
-    chosen = {cell: int(now[cell] if is_calm and cell not in restless else drawn[cell]) for cell in cells}
-    return {cell: letter for cell, letter in chosen.items() if letter != first[cell] or cell in restless}
+            entry.command.apply_to_world(edited_world)
+            cells |= dict.fromkeys(entry.command.edited_cells(edited_world.switches))
+    is_unchanged_by_run = run.scenario.changes is None and not any(
+        isinstance(e.command, SetRandomChanges) for e in commands
+    )
+    is_unchanged_by_run = is_unchanged_by_run and all(entry.tick <= run.tick for entry in commands)
+    scripted_cells = {cell for entry in commands if entry.is_scripted for cell in run.cells_edited_by(entry.command)}
+    edited, current, saved = (
+        grid.terrain.reshape(-1) for grid in (edited_world.grid, run.world.grid, run.scenario.grid)
+    )
+    chosen = {
+        cell: int(current[cell] if is_unchanged_by_run and cell not in scripted_cells else edited[cell])
+        for cell in cells
+    }
+    return {cell: letter for cell, letter in chosen.items() if letter != saved[cell] or cell in scripted_cells}
 
 
 @dataclass

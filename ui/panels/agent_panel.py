@@ -23,7 +23,7 @@ MIN_WIDTH_FOR_FULL_NAMES = (
 )
 
 
-def draw_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:
+def draw_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, index: int) -> None:
     """Draw the header and the numbers of a panel, but not the map between them, which MapView.draw_map draws."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
@@ -33,10 +33,10 @@ def draw_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, 
             boxes.header,
             focus,
             panel.view.spec.summary,
-            desk.shortcut_of_command(f"focus_{place + 1}"),
+            desk.shortcut_of_command(f"focus_{index + 1}"),
         )
     )
-    panel_header.draw_panel_header(desk, boxes.header, panel, place)
+    panel_header.draw_panel_header(desk, boxes.header, panel, index)
     _draw_numbers(desk, boxes, panel)
 
 
@@ -69,15 +69,15 @@ def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
 def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.to_px
-    room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
-    box = _free_corner_of_map(desk, boxes, panel, (room + px(14), px(20)))
+    text_width = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
+    box = _free_corner_of_map(desk, boxes, panel, (text_width + px(14), px(20)))
     canvas.fill_box(box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.text(
         (box[0] + px(7), box[1] + px(10)),
         panel.branch,
         size=12,
         colour=canvas.palette.accent,
-        width=room + 1,
+        width=text_width + 1,
         middle=True,
     )
     canvas.add_hit_region(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch}"))
@@ -89,9 +89,9 @@ def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size
     If no corner is free, return the upper left one.
     """
     gap, (x, y, map_width, map_height), (width, height) = desk.canvas.to_px(6), boxes.map, size
-    right, foot = x + map_width - width - gap, y + map_height - height - gap
-    corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, foot), (right, y + gap))]
-    corners.append(pygame.Rect(right, foot, width, height))
+    right, bottom = x + map_width - width - gap, y + map_height - height - gap
+    corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, bottom), (right, y + gap))]
+    corners.append(pygame.Rect(right, bottom, width, height))
     occupied = _occupied_rects(desk, boxes, panel)
     corner_rect = next((corner for corner in corners if corner.collidelist(occupied) < 0), corners[0])
     return corner_rect.x, corner_rect.y, width, height
@@ -110,7 +110,9 @@ def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[
         for cell in (panel.view.start, panel.view.goal, panel.view.position)
         for at in (highlights.cell_centre_in_window(desk, panel, boxes, cell),)
     ]
-    names = [pygame.Rect(spot.box) for spot in desk.canvas.hit_regions if spot.id.startswith(f"bridge:{panel.key}:")]
+    names = [
+        pygame.Rect(region.box) for region in desk.canvas.hit_regions if region.id.startswith(f"bridge:{panel.key}:")
+    ]
     if panel.view.violation is not None:
         names.append(pygame.Rect(x, y, width, height // 2))
     if panel.crowd is not None and panel.member is not None:
@@ -128,10 +130,10 @@ def _draw_violation_reason(canvas: Canvas, box: Box, panel: Panel) -> None:
 
     The text is at the top of the map, because messages are at the bottom.
     """
-    offence, px = panel.view.violation, canvas.to_px
-    assert offence is not None
-    x, y = offence.place
-    text = f"Tick {offence.tick:,}, ({x}, {y}): {offence.description}"
+    violation, px = panel.view.violation, canvas.to_px
+    assert violation is not None
+    x, y = violation.place
+    text = f"Tick {violation.tick:,}, ({x}, {y}): {violation.description}"
     width = box[2] - px(12)
     lines = canvas.wrap_text(text, width - px(16), 13)[:4]
     height = len(lines) * px(18) + px(12)
@@ -141,7 +143,7 @@ def _draw_violation_reason(canvas: Canvas, box: Box, panel: Panel) -> None:
         middle = text_box[1] + px(6) + number * px(18) + px(9)
         canvas.text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
     canvas.add_hit_region(
-        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.state_text} and was stopped. {text}")
+        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {violation.state_text} and was stopped. {text}")
     )
 
 
@@ -151,10 +153,10 @@ def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     text = f"{view.label}: {view.state_text}, {panel_texts.ratio_text(view.metrics.suboptimality)} x optimal"
     if not panel_texts.has_arrived(view):
         text += panel_texts.SO_FAR
-    room = min(canvas.text_width(text, 12), box[2] - px(28))
-    name_box = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
+    text_width = min(canvas.text_width(text, 12), box[2] - px(28))
+    name_box = (box[0] + px(6), box[1] + box[3] - px(26), text_width + px(14), px(20))
     canvas.fill_box(name_box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
-    canvas.text((name_box[0] + px(7), name_box[1] + px(10)), text, size=12, width=room + 1, middle=True)
+    canvas.text((name_box[0] + px(7), name_box[1] + px(10)), text, size=12, width=text_width + 1, middle=True)
 
 
 # --- the numbers ----------------------------------------------------------------------------------
@@ -179,16 +181,16 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
     canvas = desk.canvas
     px, y = canvas.to_px, box[1]
     left, right = box[0] + px(10), box[0] + box[2] - px(10)
-    foot = _draw_meter_at_bottom(desk, panel, (left, y, right - left, box[3] - px(8)))
+    bottom = _draw_meter_at_bottom(desk, panel, (left, y, right - left, box[3] - px(8)))
     middle = y + px(16)
     for field in _numbers_of_panel(panel):
-        if middle + px(10) > foot:
+        if middle + px(10) > bottom:
             return
         number_box = (left, middle - px(10), right - left, px(20))
         canvas.add_hit_region(
             HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}")
         )
-        used = canvas.text(
+        value_width = canvas.text(
             (right, middle),
             field.value,
             size=13,
@@ -197,13 +199,13 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
             align="right",
             middle=True,
         )
-        room = right - left - used - px(6)
+        name_width = right - left - value_width - px(6)
         name = (
             field.displayed_measure_name
-            if canvas.text_width(field.displayed_measure_name, 12) <= room
+            if canvas.text_width(field.displayed_measure_name, 12) <= name_width
             else field.short_measure_name
         )
-        canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True, width=room)
+        canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True, width=name_width)
         middle += px(21)
 
 
@@ -250,25 +252,25 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
     canvas = desk.canvas
     x, y, width, height = box
     px = canvas.to_px
-    first, apart = (px(14), px(18)) if height >= px(50) else (px(8), px(15))
-    middles = range(y + first, y + height - px(12), apart)
+    first_middle, line_pitch = (px(14), px(18)) if height >= px(50) else (px(8), px(15))
+    middles = range(y + first_middle, y + height - px(12), line_pitch)
     rights = [x + width - px(10)] * len(middles)
     rights[0] = _draw_thin_meter(desk, panel, box, middles[0]) - px(12)
     lefts = [x + px(10)] * len(middles)
     for field in _numbers_of_panel(panel):
-        shown = field.displayed_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else field.short_measure_name
-        longest = field.longest_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else shown
-        begin = canvas.text_width(shown, 12) + px(5)
-        needed = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value, 12, "mono")
-        line = next((i for i, right in enumerate(rights) if lefts[i] + needed <= right), None)
+        name = field.displayed_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else field.short_measure_name
+        longest = field.longest_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else name
+        begin = canvas.text_width(name, 12) + px(5)
+        field_width = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value, 12, "mono")
+        line = next((i for i, right in enumerate(rights) if lefts[i] + field_width <= right), None)
         if line is None:
             continue
         left, middle = lefts[line], middles[line]
-        number_box = (left, middle - px(7), needed, px(14))
+        number_box = (left, middle - px(7), field_width, px(14))
         canvas.add_hit_region(
             HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}")
         )
-        canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
+        canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
             (left + begin, middle + px(1)),
             field.value,
@@ -277,7 +279,7 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
             colour=_number_colour(canvas, field),
             middle=True,
         )
-        lefts[line] += needed + px(12)
+        lefts[line] += field_width + px(12)
 
 
 def _numbers_of_panel(panel: Panel) -> list[panel_texts.PanelNumber]:
@@ -315,10 +317,12 @@ def _meter_content(desk: ViewContext, panel: Panel) -> _MeterContent | None:
     if panel.crowd is not None:
         return _milliseconds_meter_content(panel, panel.crowd) if panel.crowd.tick_ms else None
     view = panel.view
-    used, budget = last_tick_expansions_and_budget(desk, view)
-    is_warning = used > budget or view.metrics.over_budget > 0
-    short = f"{used:,} of {budget:,}"
-    return _MeterContent(f"{short} this tick", short, used / budget, is_warning, _budget_meter_tooltip(view, budget))
+    expanded, budget = last_tick_expansions_and_budget(desk, view)
+    is_warning = expanded > budget or view.metrics.over_budget > 0
+    short_text = f"{expanded:,} of {budget:,}"
+    return _MeterContent(
+        f"{short_text} this tick", short_text, expanded / budget, is_warning, _budget_meter_tooltip(view, budget)
+    )
 
 
 def _milliseconds_meter_content(panel: Panel, crowd: Crowd) -> _MeterContent:
@@ -326,8 +330,8 @@ def _milliseconds_meter_content(panel: Panel, crowd: Crowd) -> _MeterContent:
     tip = "Milliseconds per tick of all agents of this crowd together (median of the last ticks), compared with "
     tip += f"{limit:g} ms, "
     tip += "the limit for all crowds" if panel.world.tick_ms else "which games typically spend on pathfinding"
-    words = f"{crowd.median_tick_ms:.1f} / {limit:g} ms"
-    return _MeterContent(words, words, crowd.median_tick_ms / limit, crowd.median_tick_ms > limit, tip)
+    text = f"{crowd.median_tick_ms:.1f} / {limit:g} ms"
+    return _MeterContent(text, text, crowd.median_tick_ms / limit, crowd.median_tick_ms > limit, tip)
 
 
 def _meter_colour(canvas: Canvas, gauge: _MeterContent) -> Colour:

@@ -60,8 +60,8 @@ def _rounded_value(value: float) -> CsvCell:
 
 def _png_bytes(desk: ViewContext) -> bytes:
     """Return the charts as a PNG file, drawn by the same code as in the window but PNG_SCALE times as large."""
-    shown = charts.shown_charts(desk)
-    size = (round(WIDTH * PNG_SCALE), round((LEGEND_HEIGHT + HEIGHT * len(shown)) * PNG_SCALE))
+    shown_charts = charts.shown_charts(desk)
+    size = (round(WIDTH * PNG_SCALE), round((LEGEND_HEIGHT + HEIGHT * len(shown_charts)) * PNG_SCALE))
     surface, before = pygame.Surface(size, 0, 32), desk.canvas
     surface.fill(desk.palette.surface)
     desk.canvas = Canvas()
@@ -74,7 +74,7 @@ def _png_bytes(desk: ViewContext) -> bytes:
         left += desk.canvas.text(
             (left, px(LEGEND_HEIGHT) // 2), panel.displayed_agent.label, size=13, middle=True
         ) + px(16)
-    for i, chart in enumerate(shown):
+    for i, chart in enumerate(shown_charts):
         charts.draw_chart(desk, (px(12), px(LEGEND_HEIGHT + i * HEIGHT), px(WIDTH - 24), px(HEIGHT - 10)), chart)
     desk.canvas = before
     return png_bytes(np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF)))
@@ -82,8 +82,8 @@ def _png_bytes(desk: ViewContext) -> bytes:
 
 def _svg_bytes(desk: ViewContext) -> bytes:
     """Return the charts as an SVG file with a transparent background, so that they fit any page."""
-    shown = charts.shown_charts(desk)
-    height = LEGEND_HEIGHT + HEIGHT * len(shown)
+    shown_charts = charts.shown_charts(desk)
+    height = LEGEND_HEIGHT + HEIGHT * len(shown_charts)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
     parts = [f'{head} font-family="sans-serif" font-size="12" fill="#222222">']
     left = 12
@@ -92,7 +92,7 @@ def _svg_bytes(desk: ViewContext) -> bytes:
         parts.append(f'<rect x="{left}" y="8" width="12" height="12" fill="{colour}"/>')
         parts.append(f'<text x="{left + 17}" y="18">{label}</text>')
         left += 34 + 7 * len(panel.displayed_agent.label)
-    for i, chart in enumerate(shown):
+    for i, chart in enumerate(shown_charts):
         parts += _svg_lines_of_chart(chart, charts.chart_lines(desk, chart), LEGEND_HEIGHT + i * HEIGHT)
     return "\n".join([*parts, "</svg>", ""]).encode()
 

@@ -68,8 +68,8 @@ def _ratio_to_optimal(cost: Values, panel: Panel) -> Values:
 def _distance_values(desk: ViewContext, panel: Panel) -> Values:
     session = desk.session
     timeline = session.run.tree[panel.key.branch].timeline
-    known, cells = desk.distances_of_panel(panel), session.run.trails[panel.key].cells
-    return known.distances_from_cells(timeline, cells, session.picture_generation, panel.displayed_agent.goal)
+    distances, cells = desk.distances_of_panel(panel), session.run.trails[panel.key].cells
+    return distances.distances_from_cells(timeline, cells, session.picture_generation, panel.displayed_agent.goal)
 
 
 def compute_missing_chart_values(desk: ViewContext) -> None:
@@ -179,9 +179,9 @@ def shown_agent_sentences(panels: Sequence[Panel]) -> list[str]:
     ]
 
 
-def _shown_agent_sentence(crowd: Crowd, shown: WalkerView) -> str:
-    reason = "followed" if crowd.followed_agent == shown.id else "pointed at"
-    return f"{crowd.name}: line of {shown.label}, which is {reason}"
+def _shown_agent_sentence(crowd: Crowd, agent: WalkerView) -> str:
+    reason = "followed" if crowd.followed_agent == agent.id else "pointed at"
+    return f"{crowd.name}: line of {agent.label}, which is {reason}"
 
 
 # --- drawing --------------------------------------------------------------------------------------
@@ -238,8 +238,8 @@ def draw_chart(desk: ViewContext, box: Box, chart: TimeChart) -> None:
     for i, line in enumerate(lines):
         _draw_agent_line(desk, chart, scale, line, len(lines) - 1 - i)
     if chart.unit == "tick" and scale.first <= desk.session.tick <= scale.last_number:
-        here = round(scale.x(desk.session.tick))
-        pygame.draw.line(canvas.surface, palette.text, (here, plot[1]), (here, plot[1] + plot[3] - 1))
+        tick_x = round(scale.x(desk.session.tick))
+        pygame.draw.line(canvas.surface, palette.text, (tick_x, plot[1]), (tick_x, plot[1] + plot[3] - 1))
     end = f"{chart.unit} {scale.last_number:,}"
     canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
     canvas.text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
@@ -274,8 +274,8 @@ def _draw_grid_lines(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> 
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = scale.plot
     ink = mix_colours(palette.surface, palette.edge, 0.8)
-    most = (height - 2 * scale.padding) // px(MIN_GRID_LINE_DISTANCE)
-    for value in grid_line_values(scale.top, max(1, min(MAX_GRID_LINES, most))):
+    max_lines = (height - 2 * scale.padding) // px(MIN_GRID_LINE_DISTANCE)
+    for value in grid_line_values(scale.top, max(1, min(MAX_GRID_LINES, max_lines))):
         at = round(scale.y(value))
         pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
         canvas.text(
@@ -291,44 +291,50 @@ def _draw_grid_lines(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> 
     canvas.text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
 
 
-def grid_line_values(top: float, most: int = MAX_GRID_LINES) -> list[float]:
+def grid_line_values(top: float, max_lines: int = MAX_GRID_LINES) -> list[float]:
     """Return round values up to `top`, for grid lines.
 
-    The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least `top` / `most`,
-    so that there are at most `most` values. If that step exceeds `top`, return only the largest multiple of a smaller
-    step.
+    The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least `top` / `max_lines`,
+    so that there are at most `max_lines` values. If that step exceeds `top`, return only the largest multiple of a
+    smaller step.
     """
-    power = 10.0 ** math.floor(math.log10(top / most))
+    power = 10.0 ** math.floor(math.log10(top / max_lines))
     steps = [factor * power for factor in (1, 2, 5, 10)]
-    step = next(step for step in steps if top / step <= most)
+    step = next(step for step in steps if top / step <= max_lines)
     if step <= top:
         return [i * step for i in range(1, int(top / step) + 1)]
     smaller = max(step for step in steps if step <= top)
     return [int(top / smaller) * smaller]
 
 
-def _draw_agent_line(desk: ViewContext, chart: TimeChart, scale: ChartScale, line: ChartLine, below: int) -> None:
+def _draw_agent_line(
+    desk: ViewContext, chart: TimeChart, scale: ChartScale, line: ChartLine, later_line_count: int
+) -> None:
     """Draw the line of an agent; lines drawn later are thinner, so that overlapping lines remain visible."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
     # Draw at most one point per two pixels of width.
-    points = points_of_line(line, scale, most=max(2, (scale.plot[2] - 2 * scale.padding) // 2))
+    points = points_of_line(line, scale, max_points=max(2, (scale.plot[2] - 2 * scale.padding) // 2))
     if len(points) > 1:
-        pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.to_px(1.3 + 1.5 * min(3, below))))
+        pygame.draw.lines(
+            canvas.surface, colour, False, points, max(1, canvas.to_px(1.3 + 1.5 * min(3, later_line_count)))
+        )
     if chart.has_dots and len(points) <= _MAX_DOTS:
         for point in points:
             pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.to_px(2.5)))
 
 
-def points_of_line(line: ChartLine, scale: ChartScale, most: int | None = None) -> list[tuple[float, float]]:
+def points_of_line(line: ChartLine, scale: ChartScale, max_points: int | None = None) -> list[tuple[float, float]]:
     """Return the finite values of an agent's line as positions in the plot, in pixels.
 
     Args:
         line: Values of an agent.
         scale: Conversion to pixels.
-        most: Maximum number of points, spread evenly and including the first and the last value; None for all.
+        max_points: Maximum number of points, spread evenly and including the first and the last value; None for all.
     """
     count = line.values.size
-    indices = np.unique(np.linspace(0, count - 1, count if most is None else min(count, most)).astype(np.int64))
+    indices = np.unique(
+        np.linspace(0, count - 1, count if max_points is None else min(count, max_points)).astype(np.int64)
+    )
     indices = indices[np.isfinite(line.values[indices])]
     return [(scale.x(line.first + i), scale.y(float(line.values[i]))) for i in indices.tolist()]
 
@@ -341,14 +347,15 @@ def _draw_values_at_pointer(desk: ViewContext, chart: TimeChart, scale: ChartSca
     at = round(scale.x(number))
     x, y, width, height = scale.plot
     pygame.draw.line(canvas.surface, palette.accent, (at, y), (at, y + height - 1))
-    head = f"{chart.unit} {number:,}"
-    wide = max(
-        [canvas.text_width(head, 12)] + [canvas.text_width(chart.format_value(v), 12, "mono") + px(24) for _, v in rows]
+    heading = f"{chart.unit} {number:,}"
+    box_width = max(
+        [canvas.text_width(heading, 12)]
+        + [canvas.text_width(chart.format_value(v), 12, "mono") + px(24) for _, v in rows]
     )
-    wide, high = wide + px(12), px(18) * (1 + len(rows)) + px(6)
-    left = at + px(6) if at + px(6) + wide <= x + width else at - px(6) - wide
-    canvas.fill_box((left, y, wide, high), palette.raised, 4)
-    canvas.text((left + px(6), y + px(2)), head, size=12)
+    box_width, box_height = box_width + px(12), px(18) * (1 + len(rows)) + px(6)
+    left = at + px(6) if at + px(6) + box_width <= x + width else at - px(6) - box_width
+    canvas.fill_box((left, y, box_width, box_height), palette.raised, 4)
+    canvas.text((left + px(6), y + px(2)), heading, size=12)
     for row, (line, value) in enumerate(rows, 1):
         middle = y + px(11) + row * px(18)
         end = panel_mark.draw_panel_mark(canvas, left + px(6), middle, line.place)

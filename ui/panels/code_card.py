@@ -41,17 +41,17 @@ def line_indentation(canvas: Canvas, line: PseudocodeLine) -> int:
     return canvas.to_px(14) + line.depth * canvas.to_px(INDENT)
 
 
-def first_visible_line(reading: ExecutedPseudocode, room: int) -> int:
-    """Return the index of the first line to draw if only `room` lines fit, so that the current line is visible."""
-    last = max(reading.at, min(room, len(reading.lines)) - 1)
-    return max(0, last + 1 - room)
+def first_visible_line(reading: ExecutedPseudocode, line_count: int) -> int:
+    """Return the index of the first line to draw if `line_count` lines fit, so that the current line is visible."""
+    last = max(reading.at, min(line_count, len(reading.lines)) - 1)
+    return max(0, last + 1 - line_count)
 
 
 def draw_pseudocode(desk: ViewContext, box: Box, panel: Panel, reading: ExecutedPseudocode) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = box
-    room = (height - px(HEADING_HEIGHT + CARD_PADDING)) // px(LINE_HEIGHT)
-    first = first_visible_line(reading, room)
+    line_count = (height - px(HEADING_HEIGHT + CARD_PADDING)) // px(LINE_HEIGHT)
+    first = first_visible_line(reading, line_count)
     canvas.draw_horizontal_line(x, y, width)
     canvas.text(
         (x + px(CARD_PADDING), y + px(CARD_PADDING)),
@@ -61,7 +61,7 @@ def draw_pseudocode(desk: ViewContext, box: Box, panel: Panel, reading: Executed
         width=width - px(16),
     )
     y += px(HEADING_HEIGHT + 2)
-    for index, line in list(enumerate(reading.lines))[first : first + room]:
+    for index, line in list(enumerate(reading.lines))[first : first + line_count]:
         row = (x + px(3), y, width - px(6), px(LINE_HEIGHT))
         if index == reading.at:
             canvas.fill_box(row, mix_colours(palette.surface, palette.accent, 0.35), 4)
@@ -70,6 +70,6 @@ def draw_pseudocode(desk: ViewContext, box: Box, panel: Panel, reading: Executed
         if is_done:
             canvas.fill_box((x + px(6), y + px(6), px(4), px(4)), palette.accent, 2)
         left = line_indentation(canvas, line)
-        middle, room = (x + left, y + px(LINE_HEIGHT) // 2), width - left - px(MARGIN)
-        canvas.text(middle, line.text, size=CODE_FONT_SIZE, colour=ink, middle=True, width=room)
+        middle, line_count = (x + left, y + px(LINE_HEIGHT) // 2), width - left - px(MARGIN)
+        canvas.text(middle, line.text, size=CODE_FONT_SIZE, colour=ink, middle=True, width=line_count)
         y += px(LINE_HEIGHT)

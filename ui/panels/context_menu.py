@@ -27,14 +27,14 @@ def draw_context_menu(desk: ViewContext) -> None:
     canvas.fill_box((x, y, width, height), palette.raised, 8)
     canvas.draw_outline((x, y, width, height), palette.edge, 8)
     canvas.add_hit_region(HitRegion("menu", (x, y, width, height)))
-    head = (x + px(12), y + px(MENU_PADDING) + px(TITLE_HEIGHT) // 2)
-    canvas.text(head, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
-    for place, item in enumerate(menu.items):
-        box = (x + px(4), y + px(MENU_PADDING + TITLE_HEIGHT + ITEM_HEIGHT * place), width - px(8), px(ITEM_HEIGHT))
+    title_pos = (x + px(12), y + px(MENU_PADDING) + px(TITLE_HEIGHT) // 2)
+    canvas.text(title_pos, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
+    for index, item in enumerate(menu.items):
+        box = (x + px(4), y + px(MENU_PADDING + TITLE_HEIGHT + ITEM_HEIGHT * index), width - px(8), px(ITEM_HEIGHT))
         is_hovered = canvas.add_hit_region(
             HitRegion(f"menu:{item.label}", box, menu_item_callback(desk, menu, item.action))
         )
-        if is_hovered or place == menu.place:
+        if is_hovered or index == menu.place:
             canvas.fill_box(box, mix_colours(palette.raised, palette.accent, 0.3) if is_hovered else palette.hover, 5)
         middle = box[1] + box[3] // 2
         canvas.text((box[0] + px(10), middle), item.label, size=13, middle=True)
@@ -56,5 +56,8 @@ def _close_menu_and_run_action(desk: ViewContext, menu: Menu, action: Action) ->
 def _menu_position_in_window(
     position: tuple[int, int], size: tuple[int, int], window: tuple[int, int]
 ) -> tuple[int, int]:
-    x, y = (max(0, min(at, whole - own)) for at, own, whole in zip(position, size, window, strict=True))
+    x, y = (
+        max(0, min(at, window_side - menu_side))
+        for at, menu_side, window_side in zip(position, size, window, strict=True)
+    )
     return x, y

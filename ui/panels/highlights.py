@@ -28,23 +28,23 @@ def _draw_highlight(desk: ViewContext, panel: Panel, boxes: PanelBoxes, highligh
         draw_ring_around_cell(desk, panel, boxes, cell)
     if highlight.what == "panel":
         draw_highlight_frame(desk, boxes.whole)
-    elif (spot := highlighted_number_region(desk, panel, highlight)) is not None:
-        draw_highlight_frame(desk, spot.box)
+    elif (region := highlighted_number_region(desk, panel, highlight)) is not None:
+        draw_highlight_frame(desk, region.box)
 
 
 def highlighted_number_region(desk: ViewContext, panel: Panel, highlight: StepHighlight) -> HitRegion | None:
     """Return the hit region of the number that a highlight refers to; None if no such number is on screen."""
-    shown = _NAMES_BY_MEASURE.get(highlight.what)
-    names = (shown.name, shown.short) if shown is not None else ()
-    spots = (desk.canvas.hit_region_with_id(f"hud:{panel.key}:{name}") for name in names)
-    return next((spot for spot in spots if spot is not None), None)
+    panel_measure = _NAMES_BY_MEASURE.get(highlight.what)
+    names = (panel_measure.name, panel_measure.short) if panel_measure is not None else ()
+    regions = (desk.canvas.hit_region_with_id(f"hud:{panel.key}:{name}") for name in names)
+    return next((region for region in regions if region is not None), None)
 
 
 def highlighted_cells(panel: Panel, highlight: StepHighlight) -> list[int]:
     """Return the cells of a panel's map that a highlight refers to."""
     grid, view = panel.snapshot.grid, panel.view
-    named = {"agent": view.position, "best": view.agent.best, "goal": view.goal, "start": view.start}
-    cells = [named[highlight.what]] if highlight.what in named else []
+    cells_by_name = {"agent": view.position, "best": view.agent.best, "goal": view.goal, "start": view.start}
+    cells = [cells_by_name[highlight.what]] if highlight.what in cells_by_name else []
     return [cell for cell in cells if cell >= 0] + [grid.cell(x, y) for x, y in highlight.cells]
 
 

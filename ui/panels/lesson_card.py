@@ -57,9 +57,9 @@ def _draw_lesson_question(desk: ViewContext, x: int, y: int, width: int, playing
     for index, answer in enumerate(question.answers):
         y = _draw_answer_button(desk, x, y, width, playing, index, answer) + px(6)
     if playing.chosen_answer is not None:
-        word = "Yes. " if playing.chosen_answer == question.right else "No. "
+        verdict = "Yes. " if playing.chosen_answer == question.right else "No. "
         y += canvas.draw_wrapped_text(
-            (x, y, width, px(400)), word + question.because, size=14, colour=palette.text
+            (x, y, width, px(400)), verdict + question.because, size=14, colour=palette.text
         ) + px(10)
     return y
 
@@ -77,14 +77,14 @@ def _draw_answer_button(
     lines = canvas.wrap_text(answer, width - px(ANSWER_SIDE_SPACE), 13)
     box = (x, y, width, len(lines) * px(19) + px(10))
     is_open = playing.chosen_answer is None
-    spot = HitRegion(
+    region = HitRegion(
         f"lesson:answer:{index}",
         box,
         partial(playing.choose_answer, index),
         "Choose this answer",
         desk.shortcut_of_command(f"answer_{index + 1}"),
     )
-    is_hovered = is_open and canvas.add_hit_region(spot)
+    is_hovered = is_open and canvas.add_hit_region(region)
     is_right = not is_open and index == question.right
     is_given = index == playing.chosen_answer
     tone = palette.arrived if is_right else palette.warning if is_given else None
@@ -139,8 +139,8 @@ def draw_lesson_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonP
     width = min(px(WIDTH), plan.size[0] - 2 * px(MARGIN))
     inner = width - 2 * px(MARGIN)
     height = min(_lesson_card_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
-    foot = plan.transport[1] or plan.size[1]
-    box = ((plan.size[0] - width) // 2, max(px(MARGIN), foot - height - px(MARGIN)), width, height)
+    max_bottom = plan.transport[1] or plan.size[1]
+    box = ((plan.size[0] - width) // 2, max(px(MARGIN), max_bottom - height - px(MARGIN)), width, height)
     canvas.fill_box(box, desk.palette.surface, 8)
     canvas.draw_outline(box, desk.palette.accent, 8)
     canvas.add_hit_region(HitRegion("lesson:card", box, _ignore_click))

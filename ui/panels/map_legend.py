@@ -84,29 +84,29 @@ def visible_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key of a layer or mark, meaning) of everything visible on the maps that needs an explanation."""
     heat_count = heat_map_count(desk)
     is_all_heat = heat_count == len(desk.map_view.shown_panels) > 0
-    found = [("heat", _heat_legend_text(desk))] if heat_count else []
+    entries = [("heat", _heat_legend_text(desk))] if heat_count else []
     if any(panel.crowd is not None for panel in desk.map_view.shown_panels):
-        found.append(("crowd", CROWD_MEANING))
+        entries.append(("crowd", CROWD_MEANING))
     if _shows_cell_numbers(desk):
-        found.append(("numbers", CELL_NUMBERS_MEANING))
+        entries.append(("numbers", CELL_NUMBERS_MEANING))
     if desk.player.is_slow_motion:
-        found.append(("step", EXPANSION_MEANING))
+        entries.append(("step", EXPANSION_MEANING))
     for layer in desk.map_view.agent_layers:
         if not desk.map_view.layers.is_layer_on(layer) or (is_all_heat and layer.is_replaced_by_heat):
             continue
         if layer.key == "terrain":
-            found += [] if is_all_heat else _terrain_legend_entries(desk)
+            entries += [] if is_all_heat else _terrain_legend_entries(desk)
         elif layer.key == "groups":
-            found += _group_legend_entries(desk)
+            entries += _group_legend_entries(desk)
         elif layer.is_explained:
-            found.append((layer.key, f"{layer.name}: {layer.legend}"))
-    return found
+            entries.append((layer.key, f"{layer.name}: {layer.legend}"))
+    return entries
 
 
 def _terrain_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key, meaning) of each kind of terrain that occurs on the map."""
-    seen = terrain_flags_of(desk.map_view.run.world.grid).all_flags
-    return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN_MEANINGS.items() if seen & bit]
+    map_flags = terrain_flags_of(desk.map_view.run.world.grid).all_flags
+    return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN_MEANINGS.items() if map_flags & bit]
 
 
 def _group_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
@@ -118,9 +118,9 @@ def _group_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
 
 
 def _shows_cell_numbers(desk: ViewContext) -> bool:
-    least = TEXT_FROM_PX * desk.map_view.scale
+    min_zoom = TEXT_FROM_PX * desk.map_view.scale
     return any(
-        desk.map_view.camera_of_panel(panel.key, boxes).zoom >= least
+        desk.map_view.camera_of_panel(panel.key, boxes).zoom >= min_zoom
         for panel, boxes in desk.map_view.panels_with_boxes()
     )
 

@@ -55,19 +55,19 @@ class MinimapDrawer:
     # Whether a minimap was redrawn in this frame; at most one is, and other outdated minimaps wait for later frames
     _has_redrawn: bool = False
 
-    def draw(self, desk: ViewContext, go: CentreOnPoint) -> None:
+    def draw(self, desk: ViewContext, centre_on: CentreOnPoint) -> None:
         """Draw a minimap in every panel that needs one, and drop the cached pictures of all others."""
         panels = desk.map_view.panels_with_boxes()
         self._has_redrawn = False
         for panel, boxes in panels:
             camera = desk.map_view.camera_of_panel(panel.key, boxes)
             if has_minimap(desk, boxes, camera):
-                self._draw_minimap(desk, panel, boxes, camera, go)
-        for gone in self.cached_pictures.keys() - {minimap_cache_key(panel) for panel, _ in panels}:
-            del self.cached_pictures[gone]
+                self._draw_minimap(desk, panel, boxes, camera, centre_on)
+        for key in self.cached_pictures.keys() - {minimap_cache_key(panel) for panel, _ in panels}:
+            del self.cached_pictures[key]
 
     def _draw_minimap(
-        self, desk: ViewContext, panel: Panel, boxes: PanelBoxes, camera: Camera, go: CentreOnPoint
+        self, desk: ViewContext, panel: Panel, boxes: PanelBoxes, camera: Camera, centre_on: CentreOnPoint
     ) -> None:
         canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
         picture = self._cached_picture(desk, panel)
@@ -90,7 +90,7 @@ class MinimapDrawer:
         def drag(position: tuple[int, int]) -> None:
             x, y = ((at - first) / side for at, first, side in zip(position, box[:2], (width, height), strict=True))
             map_width, map_height = desk.map_view.map_size
-            go(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
+            centre_on(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
         tip = desk.text_with_shortcuts("The whole map: click or drag to move the view; {key:fit} shows the whole map")
         canvas.add_hit_region(
@@ -99,14 +99,14 @@ class MinimapDrawer:
 
     def _cached_picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:
         grid, side, now = panel.snapshot.grid, desk.canvas.to_px(MAX_SIDE), time.monotonic()
-        look, key = (desk.palette.name, side, desk.session.picture_generation), minimap_cache_key(panel)
-        kept = self.cached_pictures.get(key)
-        is_old = kept is not None and kept.version != grid.version and now - kept.at > MIN_REDRAW_INTERVAL_S
-        if kept is None or kept.appearance_key != look or (is_old and not self._has_redrawn):
+        appearance_key, key = (desk.palette.name, side, desk.session.picture_generation), minimap_cache_key(panel)
+        cached = self.cached_pictures.get(key)
+        is_old = cached is not None and cached.version != grid.version and now - cached.at > MIN_REDRAW_INTERVAL_S
+        if cached is None or cached.appearance_key != appearance_key or (is_old and not self._has_redrawn):
             picture = draw_thumbnail(grid, panel.view.start, panel.view.goal, (side, side), desk.palette)
-            kept = self.cached_pictures[key] = _CachedPicture(picture, look, grid.version, now)
+            cached = self.cached_pictures[key] = _CachedPicture(picture, appearance_key, grid.version, now)
             self._has_redrawn = True
-        return kept.picture
+        return cached.picture
 
 
 def minimap_cache_key(panel: Panel) -> MinimapKey:
@@ -133,5 +133,5 @@ def _visible_part_rect(desk: ViewContext, box: Box, boxes: PanelBoxes, camera: C
     map_width, map_height = desk.map_view.map_size
     (x0, y0), (x1, y1) = camera.px_to_map(0, 0), camera.px_to_map(boxes.map[2], boxes.map[3])
     sx, sy = box[2] / map_width, box[3] / map_height
-    shown = pygame.Rect(box[0] + x0 * sx, box[1] + y0 * sy, max(3, (x1 - x0) * sx), max(3, (y1 - y0) * sy))
-    return shown.clip(pygame.Rect(box))
+    rect = pygame.Rect(box[0] + x0 * sx, box[1] + y0 * sy, max(3, (x1 - x0) * sx), max(3, (y1 - y0) * sy))
+    return rect.clip(pygame.Rect(box))

@@ -27,13 +27,15 @@ class NoteBubble:
         The note stays at that edge while its target moves, until it would cover the target. A note that would cover
         most of a small map is drawn outside the map.
         """
-        found = next((p for p in desk.map_view.panels_with_boxes() if p[0].view.label == note.points_at.agent), None)
-        target = _target_position(desk, *found, note) if found is not None else None
-        if found is None or target is None:
+        panel_with_boxes = next(
+            (p for p in desk.map_view.panels_with_boxes() if p[0].view.label == note.points_at.agent), None
+        )
+        target = _target_position(desk, *panel_with_boxes, note) if panel_with_boxes is not None else None
+        if panel_with_boxes is None or target is None:
             return
         highlights.draw_highlights(desk, (note.points_at,))
-        around = found[1].map
-        ring = highlights.ring_radius(desk, *found)
+        around = panel_with_boxes[1].map
+        ring = highlights.ring_radius(desk, *panel_with_boxes)
         is_low = self._is_note_at_bottom(note, around, target)
         box = _note_box(desk, around, note.text, is_low)
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
@@ -56,10 +58,10 @@ def _draw_line_to_target(desk: ViewContext, box: Box, target: tuple[int, int], r
     """Draw a line from the edge of the note to the ring around the note's target."""
     x, y, width, height = box
     edge = min(max(target[0], x), x + width), min(max(target[1], y), y + height)
-    way = pygame.Vector2(edge) - pygame.Vector2(target)
-    if way.length() <= ring:
+    offset = pygame.Vector2(edge) - pygame.Vector2(target)
+    if offset.length() <= ring:
         return
-    end = pygame.Vector2(target) + way * (ring / way.length())
+    end = pygame.Vector2(target) + offset * (ring / offset.length())
     for colour, thick in ((marks.casing_colour_for(desk.palette, desk.palette.accent), 3), (desk.palette.accent, 1)):
         pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.to_px(thick))
 
@@ -76,10 +78,10 @@ def _draw_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
     for i, line in enumerate(_wrapped_note(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if is_hovered else palette.dim
-    foot = y + height - px(PAD + 14)
-    canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
+    footer_y = y + height - px(PAD + 14)
+    canvas.text((x + px(PAD), footer_y), note.place, size=12, colour=palette.dim)
     canvas.text(
-        (x + width - px(PAD), foot),
+        (x + width - px(PAD), footer_y),
         f"{key}: got it" if (key := desk.shortcut_of_command("cancel")) else "got it",
         size=12,
         colour=ink,
@@ -97,21 +99,21 @@ def _note_box(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
     If there is no sidebar either, the rectangle is to the left or right of the map.
     """
     px = desk.canvas.to_px
-    left, top, room, height = around
-    width = min(px(WIDTH), room - 2 * px(PAD))
+    left, top, max_width, height = around
+    width = min(px(WIDTH), max_width - 2 * px(PAD))
     note_height = _note_height(desk, text, width)
     if width >= px(MIN_WIDTH) and note_height <= height // 3:
         return (
-            left + (room - width) // 2,
+            left + (max_width - width) // 2,
             top + height - note_height - px(PAD) if is_low else top + px(PAD),
             width,
             note_height,
         )
     if desk.map_view.layout.sidebar is None:
         return _note_box_beside_map(desk, around, text)
-    left, top, room, height = desk.map_view.layout.sidebar
-    note_height = _note_height(desk, text, room)
-    return left, top + height - note_height, room, note_height
+    left, top, max_width, height = desk.map_view.layout.sidebar
+    note_height = _note_height(desk, text, max_width)
+    return left, top + height - note_height, max_width, note_height
 
 
 def _note_height(desk: ViewContext, text: str, width: int) -> int:
@@ -122,8 +124,8 @@ def _note_height(desk: ViewContext, text: str, width: int) -> int:
 def _note_box_beside_map(desk: ViewContext, around: Box, text: str) -> Box:
     """Return the rectangle of a note to the right of a small map, or to its left if there is more room."""
     px, window = desk.canvas.to_px, desk.canvas.surface.get_width()
-    left, top, room, _ = around
-    right = left + room + px(PAD)
+    left, top, max_width, _ = around
+    right = left + max_width + px(PAD)
     is_right = window - right >= left
     width = min(px(WIDTH), (window - right if is_right else left) - 2 * px(PAD))
     x = right if is_right else left - px(PAD) - width
@@ -135,5 +137,5 @@ def _target_position(desk: ViewContext, panel: Panel, boxes: PanelBoxes, note: T
     cells = highlights.highlighted_cells(panel, note.points_at)
     if cells:
         return highlights.cell_centre_in_window(desk, panel, boxes, cells[0])
-    spot = highlights.highlighted_number_region(desk, panel, note.points_at)
-    return (spot.box[0] + spot.box[2] // 2, spot.box[1]) if spot is not None else None
+    region = highlights.highlighted_number_region(desk, panel, note.points_at)
+    return (region.box[0] + region.box[2] // 2, region.box[1]) if region is not None else None

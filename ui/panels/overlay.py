@@ -26,11 +26,13 @@ def draw_messages(desk: ViewContext, plan: Layout) -> None:
     bottom = top + height - px(10)
     for index, text in enumerate(reversed(texts)):
         lines = canvas.wrap_text(text, min(px(720), width - px(60)), 14)
-        wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
-        high = len(lines) * px(20) + px(14)
-        if index and bottom - high < top + height * 2 // 3:  # leave out older messages, so that the map stays visible
+        box_width = max(canvas.text_width(line, 14) for line in lines) + px(28)
+        box_height = len(lines) * px(20) + px(14)
+        if (
+            index and bottom - box_height < top + height * 2 // 3
+        ):  # leave out older messages, so that the map stays visible
             return
-        box = (left + (width - wide) // 2, bottom - high, wide, high)
+        box = (left + (width - box_width) // 2, bottom - box_height, box_width, box_height)
         canvas.fill_box(box, palette.text, 8)
         for i, line in enumerate(lines):
             canvas.text((box[0] + px(14), box[1] + px(7) + i * px(20)), line, size=14, colour=palette.surface)
@@ -56,8 +58,8 @@ def message_area(plan: Layout) -> Box:
     It covers the maps of the lowest row of panels, or only the last map if its numbers are to the side of the map.
     """
     if not plan.panels:
-        foot = plan.transport[1] or plan.size[1]
-        return 0, 0, plan.size[0], foot
+        bottom = plan.transport[1] or plan.size[1]
+        return 0, 0, plan.size[0], bottom
     if plan.panels[-1].has_side_hud:
         return plan.panels[-1].map
     left = min(panel.whole[0] for panel in plan.panels)
@@ -75,23 +77,23 @@ def dim_window(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
             the last frame. None to dim the whole window.
     """
     surface = desk.canvas.surface
-    veil = _dimming_surface(surface.get_size(), desk.palette.window)
+    dim_layer = _dimming_surface(surface.get_size(), desk.palette.window)
     if boxes is None:
-        surface.blit(veil, (0, 0))
+        surface.blit(dim_layer, (0, 0))
         return
     rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
     for rect in rects:
         # Skip rectangles inside other rectangles, because drawing the translucent layer twice dims an area twice.
         if not any(other is not rect and other.contains(rect) for other in rects):
-            surface.blit(veil, rect, rect)
+            surface.blit(dim_layer, rect, rect)
 
 
 @lru_cache(maxsize=1)
 def _dimming_surface(size: tuple[int, int], colour: Colour) -> pygame.Surface:
-    veil = pygame.Surface(size)
-    veil.fill(colour)
-    veil.set_alpha(150)
-    return veil
+    dim_layer = pygame.Surface(size)
+    dim_layer.fill(colour)
+    dim_layer.set_alpha(150)
+    return dim_layer
 
 
 class SavedCorners:
@@ -137,13 +139,13 @@ class Tooltip:
     def draw(self, canvas: Canvas) -> None:
         """Draw the tooltip if the pointer has rested long enough, and update `box`."""
         self.box = None
-        spot = canvas.hit_test(canvas.mouse) if canvas.held is None else None
-        hovered_id = spot.id if spot is not None and spot.tip else ""
+        region = canvas.hit_test(canvas.mouse) if canvas.held is None else None
+        hovered_id = region.id if region is not None and region.tip else ""
         now = time.monotonic()
         if hovered_id != self._hovered_id or not hovered_id:
             self._hovered_id, self._hovered_since_s = hovered_id, now
-        elif spot is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
-            self.box = canvas.draw_tooltip(spot)
+        elif region is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
+            self.box = canvas.draw_tooltip(region)
 
 
 def area_of_panels(plan: Layout) -> Box:

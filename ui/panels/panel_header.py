@@ -54,7 +54,7 @@ class _HeaderChip:
     is_distinguishing: bool = False  # whether the value in this chip distinguishes the agent from another agent
 
 
-def draw_panel_header(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
+def draw_panel_header(desk: ViewContext, box: Box, panel: Panel, index: int) -> None:
     """Draw mark, name, parameters, state and buttons: in one row, or in two if the panel is narrow and high.
 
     The state is always visible, and nothing moves when it changes: space is reserved for the longest state. Next in
@@ -66,7 +66,7 @@ def draw_panel_header(desk: ViewContext, box: Box, panel: Panel, place: int) -> 
     x, y, width, height = box
     px, row = canvas.to_px, canvas.to_px(HEADER_HEIGHT)
     right = x + width - px(8)
-    left = panel_mark.draw_panel_mark(canvas, x + px(9), y + row // 2, place) + px(7)
+    left = panel_mark.draw_panel_mark(canvas, x + px(9), y + row // 2, index) + px(7)
     is_pointed = canvas.is_hovered(box)
     if height > row:
         _draw_header_in_two_rows(desk, panel, (x + px(9), left, right), (y, row), is_pointed)
@@ -75,25 +75,25 @@ def draw_panel_header(desk: ViewContext, box: Box, panel: Panel, place: int) -> 
 
 
 def _draw_header_in_two_rows(
-    desk: ViewContext, panel: Panel, places: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
+    desk: ViewContext, panel: Panel, edges: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
 ) -> None:
     """Draw name and buttons in the first row, parameters and state in the second.
 
     Args:
         desk: View context.
         panel: Panel of the header.
-        places: Left edge of the second row, left edge of the first row (to the right of the mark), and right edge of
+        edges: Left edge of the second row, left edge of the first row (to the right of the mark), and right edge of
             both.
         row: Top and height of the first row.
         is_pointed: Whether the pointer is over the header.
     """
-    canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.to_px, places, row[0] + row[1] // 2
-    below, chips = middle + px(HEADER_ROW_HEIGHT), _header_chips(desk, panel)
+    canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.to_px, edges, row[0] + row[1] // 2
+    second_middle, chips = middle + px(HEADER_ROW_HEIGHT), _header_chips(desk, panel)
     chips_width = sum(_chip_width(canvas, chip) for chip in chips if chip.is_distinguishing)
     fits_long = margin + chips_width + px(STATE_GAP) + _max_state_width(desk, panel, panel_texts.LONG_STATES) <= right
-    words = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
-    end = _draw_agent_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
-    chips = _draw_chips(canvas, chips, margin, end, below)
+    state_texts = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
+    end = _draw_agent_state(desk, panel, margin, right, second_middle, state_texts) - px(STATE_GAP)
+    chips = _draw_chips(canvas, chips, margin, end, second_middle)
     # Draw chips that distinguish the agent, but do not fit into the second row, next to the name or instead of it.
     if chips and chips[0].is_distinguishing and _shares_name_with_other_agent(desk, panel):
         chips_width = _width_for_distinguishing_chips(desk, panel, chips, right - left, right)
@@ -108,30 +108,30 @@ def _draw_header_in_two_rows(
 
 
 def _draw_header_in_one_row(
-    desk: ViewContext, panel: Panel, ends: tuple[int, int], row: tuple[int, int], is_pointed: bool
+    desk: ViewContext, panel: Panel, edges: tuple[int, int], row: tuple[int, int], is_pointed: bool
 ) -> None:
     """Draw name, parameters, state and buttons in one row.
 
     Args:
         desk: View context.
         panel: Panel of the header.
-        ends: Left and right edge of the row.
+        edges: Left and right edge of the row.
         row: Top and height of the row.
         is_pointed: Whether the pointer is over the header.
     """
-    canvas, px, middle, (left, right) = desk.canvas, desk.canvas.to_px, row[0] + row[1] // 2, ends
-    chips, name = _header_chips(desk, panel), _agent_label_width(canvas, panel.view)
-    short = _max_state_width(desk, panel, panel_texts.SHORT_STATES)
-    free = right - left - short - px(STATE_GAP)
-    chips_width = _width_for_distinguishing_chips(desk, panel, chips, free, min(name, px(MAX_LABEL_WIDTH)))
+    canvas, px, middle, (left, right) = desk.canvas, desk.canvas.to_px, row[0] + row[1] // 2, edges
+    chips, name_width = _header_chips(desk, panel), _agent_label_width(canvas, panel.view)
+    short_state_width = _max_state_width(desk, panel, panel_texts.SHORT_STATES)
+    free = right - left - short_state_width - px(STATE_GAP)
+    chips_width = _width_for_distinguishing_chips(desk, panel, chips, free, min(name_width, px(MAX_LABEL_WIDTH)))
     icons = _icon_button_count(desk, panel, free - chips_width, is_pointed)
     are_icons_last = icons == _icon_button_count(desk, panel, free - chips_width, False)
     free -= chips_width + icons * px(ICON_SIDE + ICON_GAP)
     if are_icons_last:
         right = _draw_icon_buttons(desk, right, middle, panel, icons)
-    fits_long = name + _max_state_width(desk, panel, panel_texts.LONG_STATES) - short <= free
-    words = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
-    right = _draw_agent_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
+    fits_long = name_width + _max_state_width(desk, panel, panel_texts.LONG_STATES) - short_state_width <= free
+    state_texts = panel_texts.LONG_STATES if fits_long else panel_texts.SHORT_STATES
+    right = _draw_agent_state(desk, panel, left, right, middle, state_texts) - px(STATE_GAP)
     if not are_icons_last:  # draw buttons that appear on hover in the name's place, so that the state does not move
         right = _draw_icon_buttons(desk, right, middle, panel, icons)
     left = _draw_agent_name(desk, panel, left, right - chips_width, row)
@@ -139,7 +139,7 @@ def _draw_header_in_one_row(
 
 
 def _width_for_distinguishing_chips(
-    desk: ViewContext, panel: Panel, chips: list[_HeaderChip], free: int, name: int
+    desk: ViewContext, panel: Panel, chips: list[_HeaderChip], free_width: int, name_width: int
 ) -> int:
     """Return the width to reserve for the chips that distinguish the agent from the others.
 
@@ -150,20 +150,20 @@ def _width_for_distinguishing_chips(
         desk: View context.
         panel: Panel of the header.
         chips: All chips of the header.
-        free: Width available for name and chips, in pixels.
-        name: Width of the name, in pixels.
+        free_width: Width available for name and chips, in pixels.
+        name_width: Width of the name, in pixels.
     """
     widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.is_distinguishing]
     if not _shares_name_with_other_agent(desk, panel):
-        return _longest_fitting_prefix_width(widths, free - name)
+        return _longest_fitting_prefix_width(widths, free_width - name_width)
     return _longest_fitting_prefix_width(
-        widths, free - desk.canvas.to_px(MIN_LABEL_WIDTH)
-    ) or _longest_fitting_prefix_width(widths, free)
+        widths, free_width - desk.canvas.to_px(MIN_LABEL_WIDTH)
+    ) or _longest_fitting_prefix_width(widths, free_width)
 
 
-def _longest_fitting_prefix_width(widths: list[int], room: int) -> int:
-    """Return the total width of the longest prefix of `widths` that fits into `room`."""
-    return max((total for total in accumulate(widths) if total <= room), default=0)
+def _longest_fitting_prefix_width(widths: list[int], max_width: int) -> int:
+    """Return the total width of the longest prefix of `widths` that fits into `max_width`."""
+    return max((total for total in accumulate(widths) if total <= max_width), default=0)
 
 
 def _draw_chips(canvas: Canvas, chips: list[_HeaderChip], left: int, right: int, middle: int) -> list[_HeaderChip]:
@@ -196,10 +196,10 @@ def _draw_agent_name(desk: ViewContext, panel: Panel, left: int, right: int, row
     drawn after the label.
     """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
-    room = right - left - canvas.to_px(NAME_GAP)
-    if room < min(canvas.to_px(MIN_NAME_WIDTH), canvas.text_width(view.label, 15, "bold")):
+    max_width = right - left - canvas.to_px(NAME_GAP)
+    if max_width < min(canvas.to_px(MIN_NAME_WIDTH), canvas.text_width(view.label, 15, "bold")):
         return left
-    end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
+    end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=max_width, middle=True)
     if (
         not panel_texts.has_algorithm_in_label(view)
         and end + canvas.to_px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right
@@ -208,35 +208,39 @@ def _draw_agent_name(desk: ViewContext, panel: Panel, left: int, right: int, row
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
     click = "Click: list its agents" if panel.crowd else "Click: rename"
     tip = f"{panel_texts.label_with_algorithm(view)}: {view.spec.summary} {click}, wheel: change the algorithm"
-    act = partial(desk.open_agent_editor if panel.crowd else desk.open_rename_dialog, panel.key)
+    action = partial(desk.open_agent_editor if panel.crowd else desk.open_rename_dialog, panel.key)
     key, name_box = (
         desk.shortcut_of_command("crowd" if panel.crowd else "rename_agent"),
         (left, row[0], end - left, row[1]),
     )
     canvas.add_hit_region(
-        HitRegion(f"name:{panel.key}", name_box, act, tip, key, on_wheel=partial(_change_algorithm, desk, panel))
+        HitRegion(f"name:{panel.key}", name_box, action, tip, key, on_wheel=partial(_change_algorithm, desk, panel))
     )
     return end + canvas.to_px(NAME_GAP)
 
 
-def _icon_button_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
+def _icon_button_count(desk: ViewContext, panel: Panel, max_width: int, is_pointed: bool) -> int:
     """Return the number of icon buttons to draw in the header.
 
     Usually the buttons get the space that the name leaves. While the pointer is over the header, the name may be
     shortened to MIN_LABEL_WIDTH to make room for buttons, or replaced by a single button.
     """
     px = desk.canvas.to_px
-    usual = _icon_button_capacity(desk, room - min(_agent_label_width(desk.canvas, panel.view), px(MAX_LABEL_WIDTH)))
+    usual_count = _icon_button_capacity(
+        desk, max_width - min(_agent_label_width(desk.canvas, panel.view), px(MAX_LABEL_WIDTH))
+    )
     if not is_pointed:
-        return usual
+        return usual_count
     return max(
-        usual, _icon_button_capacity(desk, room - px(MIN_LABEL_WIDTH)), min(1, _icon_button_capacity(desk, room))
+        usual_count,
+        _icon_button_capacity(desk, max_width - px(MIN_LABEL_WIDTH)),
+        min(1, _icon_button_capacity(desk, max_width)),
     )
 
 
-def _icon_button_capacity(desk: ViewContext, room: int) -> int:
+def _icon_button_capacity(desk: ViewContext, max_width: int) -> int:
     """Return the number of icon buttons that fit into a width; 0 in pictures, which have no buttons."""
-    return 0 if desk.is_picture else min(ICON_COUNT, max(0, room // desk.canvas.to_px(ICON_SIDE + ICON_GAP)))
+    return 0 if desk.is_picture else min(ICON_COUNT, max(0, max_width // desk.canvas.to_px(ICON_SIDE + ICON_GAP)))
 
 
 def _draw_icon_buttons(desk: ViewContext, right: int, middle: int, panel: Panel, count: int) -> int:
@@ -269,13 +273,13 @@ def _change_algorithm(desk: ViewContext, panel: Panel, step: int) -> None:
 
 
 def _draw_icon_button(
-    desk: ViewContext, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
+    desk: ViewContext, region_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
     """Draw a small icon button whose right edge is `right`, and return the right edge for the next button."""
     canvas = desk.canvas
     side = canvas.to_px(ICON_SIDE)
     box = (right - side, middle - side // 2, side, side)
-    is_hovered = canvas.add_hit_region(HitRegion(spot_id, box, action, tip, key))
+    is_hovered = canvas.add_hit_region(HitRegion(region_id, box, action, tip, key))
     if is_hovered:
         canvas.fill_box(box, canvas.palette.hover, 5)
     ink = canvas.palette.text if is_hovered else canvas.palette.dim
@@ -290,17 +294,17 @@ def _draw_icon_button(
         front = pygame.Rect(
             centre_x - window // 2 - shift // 2, centre_y - window // 2 + shift // 2 + 1, window, window
         )
-        behind = front.move(shift, -shift)
+        back = front.move(shift, -shift)
         pygame.draw.lines(
             canvas.surface,
             ink,
             False,
             [
-                (behind.left, front.top),
-                behind.topleft,
-                behind.topright,
-                behind.bottomright,
-                (front.right, behind.bottom),
+                (back.left, front.top),
+                back.topleft,
+                back.topright,
+                back.bottomright,
+                (front.right, back.bottom),
             ],
             line,
         )
@@ -339,56 +343,56 @@ def _shown_state_word(desk: ViewContext, panel: Panel) -> str:
     return PREPARING_STATE if is_waiting else panel.view.state_text
 
 
-def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
+def _state_text(desk: ViewContext, panel: Panel, state_texts: tuple[str, ...]) -> str:
     state = _shown_state_word(desk, panel)
-    word = state if words is panel_texts.LONG_STATES else panel_texts.short_state_text(state)
-    return word + (", stale" if panel.view.agent.is_stale else "")
+    text = state if state_texts is panel_texts.LONG_STATES else panel_texts.short_state_text(state)
+    return text + (", stale" if panel.view.agent.is_stale else "")
 
 
-def _max_state_width(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
+def _max_state_width(desk: ViewContext, panel: Panel, state_texts: tuple[str, ...]) -> int:
     """Return the width in pixels that the chip needs for the longest of the given states and the current state."""
-    canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
-    possible = words if crowd is None else (arrival_text(crowd.numbers.count, crowd.numbers.count),)
-    return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.to_px(STATE_PADDING)
+    canvas, current_text, crowd = desk.canvas, _state_text(desk, panel, state_texts), panel.crowd
+    possible_texts = state_texts if crowd is None else (arrival_text(crowd.numbers.count, crowd.numbers.count),)
+    return max(canvas.text_width(text, 12) for text in (*possible_texts, current_text)) + canvas.to_px(STATE_PADDING)
 
 
 def _draw_agent_state(
-    desk: ViewContext, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]
+    desk: ViewContext, panel: Panel, left: int, right: int, middle: int, state_texts: tuple[str, ...]
 ) -> int:
     """Draw the agent's state in a rounded chip whose right edge is `right`.
 
     Returns:
         Left edge of the width that is reserved for the longest state.
     """
-    canvas, text = desk.canvas, _state_text(desk, panel, words)
-    room = min(canvas.text_width(text, 12), right - left - canvas.to_px(STATE_PADDING))
-    if room <= 0:
+    canvas, text = desk.canvas, _state_text(desk, panel, state_texts)
+    text_width = min(canvas.text_width(text, 12), right - left - canvas.to_px(STATE_PADDING))
+    if text_width <= 0:
         return right
-    height, width = canvas.to_px(20), room + canvas.to_px(STATE_PADDING)
+    height, width = canvas.to_px(20), text_width + canvas.to_px(STATE_PADDING)
     box = (right - width, middle - height // 2, width, height)
     colour = agent_state_colour(canvas, panel.view)
     canvas.fill_box(box, mix_colours(canvas.palette.surface, colour, 0.16), 10)
     canvas.text(
-        (box[0] + width // 2, middle), text, size=12, colour=colour, align="centre", width=room + 1, middle=True
+        (box[0] + width // 2, middle), text, size=12, colour=colour, align="centre", width=text_width + 1, middle=True
     )
     tip = _PREPARING_TIP if _shown_state_word(desk, panel) == PREPARING_STATE else _agent_state_tooltip(panel.view)
     canvas.add_hit_region(HitRegion(f"state:{panel.key}", box, None, tip))
-    return max(left, right - _max_state_width(desk, panel, words))
+    return max(left, right - _max_state_width(desk, panel, state_texts))
 
 
 def _agent_state_tooltip(view: WalkerView) -> str:
     if view.status is Status.NO_PATH:
         return "The agent has proved that no path exists on this map; it waits for a change that may open one"
-    over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
-    stale = " Its data was computed for another map, and is not used." if view.agent.is_stale else ""
-    return f"What the agent did in the last tick: {view.state_text}.{over}{stale}"
+    over_budget_text = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
+    stale_text = " Its data was computed for another map, and is not used." if view.agent.is_stale else ""
+    return f"What the agent did in the last tick: {view.state_text}.{over_budget_text}{stale_text}"
 
 
 def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
     """Return budget and parameters as chips; chips that distinguish this agent from the others are first."""
     view, key = panel.view, panel.key
     others = [other.view for other in desk.session.run.panels if other.key != key]
-    alike = [other for other in others if other.spec.key == view.spec.key]
+    same_algorithm = [other for other in others if other.spec.key == view.spec.key]
     chips = [
         _HeaderChip(
             f"chip:{key}:budget",
@@ -411,7 +415,7 @@ def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
                 _param_tooltip(param, value),
                 desk.shortcut_of_command("raise_weight") if param.name == "weight" else "",
                 is_on=value is not False,
-                is_distinguishing=any(other.params.get(param.name) != value for other in alike),
+                is_distinguishing=any(other.params.get(param.name) != value for other in same_algorithm),
             )
         )
     return sorted(chips, key=lambda chip: not chip.is_distinguishing)
@@ -428,8 +432,8 @@ def _change_param_by_click(desk: ViewContext, key: PanelKey, param: Param) -> No
 
 
 def _param_tooltip(param: Param, value: Value) -> str:
-    how = "Click: edit, wheel: change" if param.kind in (int, float) else "Click: change"
-    return f"{param.name.replace('_', ' ')} = {param.text(value)}: {param.help}. {how}"
+    mouse_help = "Click: edit, wheel: change" if param.kind in (int, float) else "Click: change"
+    return f"{param.name.replace('_', ' ')} = {param.text(value)}: {param.help}. {mouse_help}"
 
 
 def _chip_width(canvas: Canvas, chip: _HeaderChip) -> int:

@@ -9,12 +9,12 @@ _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 _MAX_DARK_LUMINANCE = 0.18  # relative luminance of a background below which white text has more contrast than black
 
 
-def draw_panel_mark(canvas: Canvas, left: int, middle: int, place: int) -> int:
-    """Draw the mark of the panel with index `place`, and return the right edge of the mark."""
+def draw_panel_mark(canvas: Canvas, left: int, middle: int, index: int) -> int:
+    """Draw the mark of the panel with index `index`, and return the right edge of the mark."""
     px = canvas.to_px
-    colour = SERIES[place % len(SERIES)]
+    colour = SERIES[index % len(SERIES)]
     canvas.fill_box((left, middle - px(HEIGHT) // 2, px(WIDTH), px(HEIGHT)), colour, 3)
-    number = f"{place + 1}"
+    number = f"{index + 1}"
     centre = (left + px(WIDTH) // 2, middle)
     canvas.text(centre, number, size=12, face="bold", colour=contrasting_ink(colour), align="centre", middle=True)
     return left + px(WIDTH)

@@ -17,12 +17,13 @@ def _no_tool_preview(panel: Panel) -> ToolPreview:
     return ToolPreview()
 
 
-def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_tool_preview) -> None:
+def draw_panels(desk: ViewContext, tool_preview_of: Callable[[Panel], ToolPreview] = _no_tool_preview) -> None:
     """Draw all panels of the window: header, map, texts on the map, and numbers.
 
     Args:
         desk: View context.
-        hand: Callback that returns the tool preview of a panel, which shows the effect of a click at the pointer.
+        tool_preview_of: Callback that returns the tool preview of a panel, which shows the effect of a click at the
+            pointer.
     """
     scene, player = desk.map_view, desk.player
     scene.is_heat_hidden = player.is_slow_motion
@@ -41,7 +42,7 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
             boxes,
             glide=player.agent_interpolation,
             hover=desk.inspected_cell(),
-            hand=hand(panel),
+            tool_preview=tool_preview_of(panel),
             reveal=player.visible_expansions,
         )
         if panel.key in compared:

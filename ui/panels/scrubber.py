@@ -55,13 +55,13 @@ def draw_time_line(desk: ViewContext, box: Box) -> None:
     bar = (x + px(8), y + px(14), width - px(16), px(12))
     desk.state.time_bar = bar
     canvas.fill_box(bar, palette.raised, 4)
-    here = bar[0] + round(bar[2] * session.tick / end)
+    tick_x = bar[0] + round(bar[2] * session.tick / end)
     canvas.fill_box(
-        (bar[0], bar[1], max(px(4), here - bar[0]), bar[3]), mix_colours(palette.raised, palette.accent, 0.45), 4
+        (bar[0], bar[1], max(px(4), tick_x - bar[0]), bar[3]), mix_colours(palette.raised, palette.accent, 0.45), 4
     )
     _draw_export_range(desk, bar, end)
     _draw_event_marks(desk, session, bar, end)
-    _draw_tick_handle(desk, here, bar)
+    _draw_tick_handle(desk, tick_x, bar)
     canvas.add_hit_region(
         HitRegion(
             "scrubber",
@@ -103,15 +103,14 @@ def tick_at_window_x(desk: ViewContext, x: int) -> int:
 def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
     """Add a handle for each edit of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.to_px, desk.session
-    for deed in script.script_entries(session.run)[-MAX_EDIT_HANDLES:]:
-        at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
+    for entry in script.script_entries(session.run)[-MAX_EDIT_HANDLES:]:
+        at = bar[0] + round(bar[2] * min(entry.tick, end) / end)
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
-        tip = (
-            f"{deed.command.describe_change(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
-        )
-        drop = partial(_drop_edit_handle, desk, deed)
+        change = entry.command.describe_change(RunNames(session.run.timeline))
+        tip = f"{change}, tick {entry.tick:,}: drag to another tick"
+        drop = partial(_drop_edit_handle, desk, entry)
         canvas.add_hit_region(
-            HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_drag_edit_handle, desk, deed.id), on_drop=drop)
+            HitRegion(f"mark:{entry.id}", box, None, tip, drag=partial(_drag_edit_handle, desk, entry.id), on_drop=drop)
         )
     if desk.state.dragged_script_entry is not None:
         tick = desk.state.dragged_script_entry[1]
@@ -125,13 +124,13 @@ def _drag_edit_handle(desk: ViewContext, deed_id: int, position: tuple[int, int]
     desk.state.dragged_script_entry = (deed_id, tick_at_window_x(desk, position[0]))
 
 
-def _drop_edit_handle(desk: ViewContext, deed: ScriptEntry) -> None:
+def _drop_edit_handle(desk: ViewContext, entry: ScriptEntry) -> None:
     """Move a dragged edit to the tick where it was dropped; after a click without a drag, seek to the edit's tick."""
-    carried, desk.state.dragged_script_entry = desk.state.dragged_script_entry, None
-    if carried is None or abs(carried[1] - deed.tick) <= last_tick_of_time_line(desk) * MAX_CLICK_SHARE:
-        desk.player.seek(deed.tick)
+    dragged, desk.state.dragged_script_entry = desk.state.dragged_script_entry, None
+    if dragged is None or abs(dragged[1] - entry.tick) <= last_tick_of_time_line(desk) * MAX_CLICK_SHARE:
+        desk.player.seek(entry.tick)
     else:
-        script.move_script_entry(desk.session, deed, carried[1] - deed.tick)
+        script.move_script_entry(desk.session, entry, dragged[1] - entry.tick)
 
 
 def _seek_by_drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> None:
@@ -186,19 +185,19 @@ def _draw_export_range(desk: ViewContext, bar: Box, end: int) -> None:
         return
     first, last = state.mark_in or 0, end if state.mark_out is None else state.mark_out
     left, right = (bar[0] + round(bar[2] * min(tick, end) / end) for tick in (min(first, last), max(first, last)))
-    top, high, ink = bar[1] - px(3), bar[3] + px(8), desk.palette.arrived
+    top, height, ink = bar[1] - px(3), bar[3] + px(8), desk.palette.arrived
     canvas.fill_box((left, bar[1] + bar[3] + px(2), max(px(2), right - left), px(3)), ink)
-    for x, way in ((left, 1), (right, -1)):
-        canvas.fill_box((x - px(1), top, px(2), high), ink)
-        canvas.fill_box((min(x, x + way * px(5)), top, px(5), px(2)), ink)
+    for x, direction in ((left, 1), (right, -1)):
+        canvas.fill_box((x - px(1), top, px(2), height), ink)
+        canvas.fill_box((min(x, x + direction * px(5)), top, px(5), px(2)), ink)
 
 
-def _draw_tick_handle(desk: ViewContext, here: int, bar: Box) -> None:
+def _draw_tick_handle(desk: ViewContext, tick_x: int, bar: Box) -> None:
     canvas = desk.canvas
     px = canvas.to_px
     ink = desk.palette.text
-    pygame.draw.line(canvas.surface, ink, (here, bar[1] - px(5)), (here, bar[1] + bar[3] + px(5)), max(2, px(2)))
-    pygame.draw.circle(canvas.surface, ink, (here, bar[1] - px(5)), px(5))
+    pygame.draw.line(canvas.surface, ink, (tick_x, bar[1] - px(5)), (tick_x, bar[1] + bar[3] + px(5)), max(2, px(2)))
+    pygame.draw.circle(canvas.surface, ink, (tick_x, bar[1] - px(5)), px(5))
 
 
 def _draw_mark_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -> None:
@@ -206,12 +205,12 @@ def _draw_mark_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -
     px = canvas.to_px
     left = x
     for kind in MarkKind:
-        needed = canvas.text_width(MARK_NAMES[kind], 12) + px(30)
-        if left + needed > x + width - px(90):
+        entry_width = canvas.text_width(MARK_NAMES[kind], 12) + px(30)
+        if left + entry_width > x + width - px(90):
             break
         pygame.draw.circle(canvas.surface, event_mark_colour(desk, kind), (left + px(4), y + px(9)), px(4))
         canvas.text((left + px(13), y), MARK_NAMES[kind], size=12, colour=desk.palette.dim)
-        left += needed
+        left += entry_width
     canvas.text(
         (x + width, y), _recorded_ticks_text(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right"
     )

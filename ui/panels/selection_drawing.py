@@ -26,23 +26,23 @@ _STRIP_LENGTH = 8192  # length in pixels of the image of dashes that outlines ar
 
 def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:
     """Draw the selection in every panel of the front branch, to which edits apply."""
-    shown, floating = selecting.displayed_selection, selecting.floating_piece
-    if shown is None:
+    selection, floating = selecting.displayed_selection, selecting.floating_piece
+    if selection is None:
         return
     for panel, boxes in desk.map_view.panels_with_boxes():
         if panel.key.branch == desk.session.run.front:
             camera = desk.map_view.camera_of_panel(panel.key, boxes)
             with desk.canvas.clipped_to_box(boxes.map):
                 if floating is not None:
-                    piece, place = floating
+                    piece, target = floating
                     _draw_cell_image(
                         desk.canvas.surface,
                         boxes.map,
                         camera,
                         _piece_image(piece, desk.palette, camera.zoom >= EDGED_FROM_PX),
-                        place,
+                        target,
                     )
-                _draw_selection_outline(desk, boxes.map, camera, shown)
+                _draw_selection_outline(desk, boxes.map, camera, selection)
 
 
 def _first_pixels_of_cells(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
@@ -63,16 +63,20 @@ def _draw_selection_outline(desk: ViewContext, area: Box, camera: Camera, select
     dash, width = max(2, px(DASH_LENGTH)), max(1, px(2))
     phase = round(time.monotonic() * DASH_SPEED * desk.canvas.scale) % (2 * dash)
     turned = Camera(camera.zoom, camera.top, camera.left)
-    across = _visible_segments(selection.outline[0], camera, (area[2], area[3]), width)
-    down = _visible_segments(selection.outline[1], turned, (area[3], area[2]), width)
-    if len(across) + len(down) > MAX_OUTLINE_SEGMENTS:
+    row_segments = _visible_segments(selection.outline[0], camera, (area[2], area[3]), width)
+    column_segments = _visible_segments(selection.outline[1], turned, (area[3], area[2]), width)
+    if len(row_segments) + len(column_segments) > MAX_OUTLINE_SEGMENTS:
         _draw_cell_image(surface, area, camera, _tinted_cells_image(selection, palette), selection)
         return
     strip = _horizontal_dash_strip(dash, width, palette.casing_dark, palette.casing_light)
     upright = _vertical_dash_strip(dash, width, palette.casing_dark, palette.casing_light)
     x, y = area[:2]
-    surface.blits([(strip, (x + a, y + b), ((a - phase) % (2 * dash), 0, long, width)) for b, a, long in across], False)
-    surface.blits([(upright, (x + b, y + a), (0, (a - phase) % (2 * dash), width, long)) for b, a, long in down], False)
+    surface.blits(
+        [(strip, (x + a, y + b), ((a - phase) % (2 * dash), 0, long, width)) for b, a, long in row_segments], False
+    )
+    surface.blits(
+        [(upright, (x + b, y + a), (0, (a - phase) % (2 * dash), width, long)) for b, a, long in column_segments], False
+    )
 
 
 def _visible_segments(lines: OutlineLines, camera: Camera, size: tuple[int, int], width: int) -> list[list[int]]:
@@ -84,14 +88,14 @@ def _visible_segments(lines: OutlineLines, camera: Camera, size: tuple[int, int]
         size: Size of the map area in pixels: along, across.
         width: Width of the outline in pixels.
     """
-    beside = _first_pixels_of_cells(lines[:, 0], camera.top, camera.zoom) - width // 2
-    begin = np.maximum(-width, _first_pixels_of_cells(lines[:, 1], camera.left, camera.zoom) - width // 2)
-    stop = np.minimum(
+    line_px = _first_pixels_of_cells(lines[:, 0], camera.top, camera.zoom) - width // 2
+    begin_px = np.maximum(-width, _first_pixels_of_cells(lines[:, 1], camera.left, camera.zoom) - width // 2)
+    end_px = np.minimum(
         size[0] + width, _first_pixels_of_cells(lines[:, 2], camera.left, camera.zoom) + width - width // 2
     )
-    is_seen = (begin < stop) & (beside > -width) & (beside < size[1])
-    found: list[list[int]] = np.stack([beside, begin, stop - begin], axis=1)[is_seen].tolist()
-    return found
+    is_seen = (begin_px < end_px) & (line_px > -width) & (line_px < size[1])
+    segments: list[list[int]] = np.stack([line_px, begin_px, end_px - begin_px], axis=1)[is_seen].tolist()
+    return segments
 
 
 @lru_cache(maxsize=8)
@@ -123,8 +127,8 @@ def _draw_cell_image(
     x0, x1 = (int(_first_pixels_of_cells(area_in_cells.left + column, camera.left, zoom)) for column in columns)
     y0, y1 = (int(_first_pixels_of_cells(area_in_cells.top + row, camera.top, zoom)) for row in rows)
     if x0 < x1 and y0 < y1:
-        seen = image.subsurface((columns[0], rows[0], columns[1] - columns[0], rows[1] - rows[0]))
-        surface.blit(pygame.transform.scale(seen, (x1 - x0, y1 - y0)), (area[0] + x0, area[1] + y0))
+        visible_image = image.subsurface((columns[0], rows[0], columns[1] - columns[0], rows[1] - rows[0]))
+        surface.blit(pygame.transform.scale(visible_image, (x1 - x0, y1 - y0)), (area[0] + x0, area[1] + y0))
 
 
 def _visible_cell_range(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:

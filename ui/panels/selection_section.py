@@ -16,10 +16,10 @@ def draw_selection_buttons(desk: ViewContext, x: int, y: int, width: int) -> int
     if state.tool != "select" and state.selection is None:
         return y
     px = canvas.to_px
-    said = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
+    text = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
     if state.held is not None:
-        said = desk.text_with_shortcuts("Click or press {key:put_down} to place the cells")
-    canvas.text((x, y), said, size=12, face="bold", colour=desk.palette.dim, width=width)
+        text = desk.text_with_shortcuts("Click or press {key:put_down} to place the cells")
+    canvas.text((x, y), text, size=12, face="bold", colour=desk.palette.dim, width=width)
     y += px(22)
     third, height = (width - px(12)) // 3, px(28)
     for line in BUTTON_ROWS:

@@ -65,10 +65,10 @@ def draw_sidebar_handle(desk: ViewContext, box: Box) -> None:
 
 def _draw_pseudocode(desk: ViewContext, box: Box) -> Box:
     """In slow motion, draw the focused agent's pseudocode at the bottom of a box; return the rest of the box."""
-    found = code_card.panel_and_pseudocode(desk)
-    if found is None:
+    panel_and_code = code_card.panel_and_pseudocode(desk)
+    if panel_and_code is None:
         return box
-    panel, reading = found
+    panel, reading = panel_and_code
     x, y, width, height = box
     code_height = min(code_card.pseudocode_card_height(desk, reading), height * 2 // 3)
     code_box = (x, y + height - code_height, width, code_height)
@@ -100,14 +100,14 @@ def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
     After an answer, scroll to the end of the text, where the explanation is.
     """
     x, y, width, height = box
-    foot, key = lesson_card.lesson_buttons_height(desk), f"lesson {playing.place}"
+    buttons_height, key = lesson_card.lesson_buttons_height(desk), f"lesson {playing.place}"
     step = partial(lesson_card.draw_lesson_step, playing=playing)
-    bottom = _draw_scrolling_content(desk, (x, y, width, height - foot), key, step)
+    bottom = _draw_scrolling_content(desk, (x, y, width, height - buttons_height), key, step)
     if playing.has_new_reason:
         desk.state.sidebar_scroll[key] = desk.state.sidebar_hidden
         playing.has_new_reason = False
     gap = desk.canvas.to_px(11)
-    lesson_card.draw_lesson_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
+    lesson_card.draw_lesson_buttons(desk, x + gap, min(bottom, y + height - buttons_height), width - 2 * gap, playing)
 
 
 def _draw_scrolling_content(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:

@@ -40,7 +40,7 @@ def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> Non
     if not states or desk.is_picture:
         return
     has_names = min(boxes.map[2:]) >= desk.canvas.to_px(MIN_MAP_SIDE_FOR_NAMES)
-    taken: list[Box] = []
+    used_boxes: list[Box] = []
     with desk.canvas.clipped_to_box(boxes.map):
         for name, is_blocked in states.items():
             switch_box = _switch_box(desk, boxes, panel, name)
@@ -49,8 +49,8 @@ def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> Non
                 around = (switch_box[0] - gap, switch_box[1] - gap, switch_box[2] + 2 * gap, switch_box[3] + 2 * gap)
                 desk.canvas.draw_outline(around, desk.palette.accent, 4, 2)
             if has_names:
-                box = _name_box(desk, boxes.map, name, switch_box, taken)
-                taken.append(box)
+                box = _name_box(desk, boxes.map, name, switch_box, used_boxes)
+                used_boxes.append(box)
                 _draw_switch_name(desk, panel, name, box, is_blocked)
 
 
@@ -63,7 +63,7 @@ def _switch_box(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -
     return boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top)
 
 
-def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: Sequence[Box]) -> Box:
+def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, used_boxes: Sequence[Box]) -> Box:
     """Return the rectangle for a switch's name: next to the switch, inside the map, and if possible over no other name.
 
     Args:
@@ -71,30 +71,30 @@ def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: S
         area: Rectangle of the map.
         name: Name of the switch.
         switch_box: Bounding box of the switch's cells.
-        taken: Rectangles of the names that are already drawn.
+        used_boxes: Rectangles of the names that are already drawn.
     """
     px = desk.canvas.to_px
     height, gap = px(17), px(6)
     width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
-    x, y, wide, high = switch_box
-    middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
+    x, y, switch_width, switch_height = switch_box
+    middle = y + switch_height // 2 - height // 2, x + switch_width // 2 - width // 2
     max_left = area[0] + area[2] - width - gap
     # Left edge in pixels of a name above or below the switch, clamped so that the name does not leave the map
-    along = max(area[0] + gap, min(middle[1], max_left))
+    name_left = max(area[0] + gap, min(middle[1], max_left))
     sides = [
         pygame.Rect(left, top, width, height)
         for left, top in (
-            (x + wide + gap, middle[0]),
+            (x + switch_width + gap, middle[0]),
             (x - width - gap, middle[0]),
-            (along, y - height - gap),
-            (along, y + high + gap),
+            (name_left, y - height - gap),
+            (name_left, y + switch_height + gap),
         )
     ]
     inside = [side for side in sides if pygame.Rect(area).contains(side)]
-    others = [pygame.Rect(box).inflate(gap, gap) for box in taken]
-    alone = [side for side in inside if side.collidelist(others) < 0]
-    found = (alone or inside or [sides[0].clamp(area)])[0]
-    return found.x, found.y, found.width, found.height
+    others = [pygame.Rect(box).inflate(gap, gap) for box in used_boxes]
+    free = [side for side in inside if side.collidelist(others) < 0]
+    chosen = (free or inside or [sides[0].clamp(area)])[0]
+    return chosen.x, chosen.y, chosen.width, chosen.height
 
 
 def _draw_switch_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:

@@ -42,12 +42,12 @@ def draw_compare_tab(desk: ViewContext, box: Box) -> int:
     y += px(38)
     y = _draw_trial_count_stepper(desk, x, y, width)
     y = _draw_shown_agents(desk, x, y, width)
-    shown = charts.shown_charts(desk)
-    room = box[1] + height - y
-    each = max(px(84), min(px(150), room // len(shown)))
-    for chart in shown:
-        charts.draw_chart(desk, (x, y, width, each - px(8)), chart)
-        y += each
+    shown_charts = charts.shown_charts(desk)
+    free_height = box[1] + height - y
+    chart_height = max(px(84), min(px(150), free_height // len(shown_charts)))
+    for chart in shown_charts:
+        charts.draw_chart(desk, (x, y, width, chart_height - px(8)), chart)
+        y += chart_height
     return y - px(8)
 
 
@@ -148,10 +148,10 @@ def _draw_optimal_cost(desk: ViewContext, x: int, y: int, width: int) -> int:
         canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
         return y + canvas.to_px(24)
     optimal = desk.session.run.world.optimal
-    listed = desk.session.run.scenario.listed_optimal
+    listed_optimal = desk.session.run.scenario.listed_optimal
     text = f"optimal {panel_texts.cost_text(optimal)}" if optimal < float("inf") else "no path from start to goal"
-    if listed is not None:
-        text += f", listed {listed:g}"
+    if listed_optimal is not None:
+        text += f", listed {listed_optimal:g}"
     if desk.session.run.world.grid.version:
         text += " (on the map when the goal was set)"
     canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)

@@ -112,11 +112,11 @@ def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
             ("clear_edits", "Clear edits", 0),
         )
     ):
-        shown = f"{label} {count}" if count else label
+        text = f"{label} {count}" if count else label
         canvas.draw_button(
             command,
             (x + i * (third + px(6)), y, third, px(28)),
-            shown,
+            text,
             desk.command_callback(command),
             tip=desk.tooltip_of_command(command),
             key=desk.shortcut_of_command(command),
@@ -171,11 +171,11 @@ def _draw_random_change_controls(desk: ViewContext, x: int, y: int, width: int) 
     changes = desk.session.run.world.random_changes
     is_on = changes.rate > 0
     y = desk.draw_heading(x, y, "Random changes")
-    gap, each = px(8), stepper.stepper_width(canvas)
-    wide = width - 2 * (each + gap)
+    gap, stepper_width = px(8), stepper.stepper_width(canvas)
+    button_width = width - 2 * (stepper_width + gap)
     canvas.draw_button(
         "random_changes",
-        (x, y, wide, px(28)),
+        (x, y, button_width, px(28)),
         "on" if is_on else "off",
         partial(desk.run, "random_changes"),
         is_on=is_on,
@@ -183,15 +183,15 @@ def _draw_random_change_controls(desk: ViewContext, x: int, y: int, width: int) 
         key=desk.shortcut_of_command("random_changes"),
     )
     rate = changes.rate if is_on else desk.state.change_rate
-    turn_rate = partial(adjust.adjust_change_rate, desk.session, desk.state)
-    turn_interval = partial(adjust.adjust_change_interval, desk.session, desk.state)
-    right = x + wide + gap + each
+    on_rate_step = partial(adjust.adjust_change_rate, desk.session, desk.state)
+    on_interval_step = partial(adjust.adjust_change_interval, desk.session, desk.state)
+    right = x + button_width + gap + stepper_width
     stepper.draw_stepper(
-        canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Percentage of cells that each change affects"
+        canvas, "rate", (right, y), f"{rate:g} %", on_rate_step, "Percentage of cells that each change affects"
     )
     every = changes.every if is_on else desk.state.change_interval
-    right += gap + each
-    stepper.draw_stepper(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two changes")
+    right += gap + stepper_width
+    stepper.draw_stepper(canvas, "every", (right, y), f"/ {every}", on_interval_step, "Ticks between two changes")
     return y + px(40)
 
 
@@ -204,15 +204,15 @@ def _draw_tick_time_limit(desk: ViewContext, x: int, y: int, width: int) -> int:
         "Agents plan one after another until this time is spent; the others wait. The measured times are kept in the "
         "script, so this run can be replayed exactly, but a run that starts over will be different"
     )
-    turn = partial(adjust.adjust_tick_time_limit, desk.session)
+    on_step = partial(adjust.adjust_tick_time_limit, desk.session)
     stepper.draw_stepper(
-        canvas, "tick_ms", (x + stepper.stepper_width(canvas), y), f"{limit:g}" if limit else "off", turn, tip
+        canvas, "tick_ms", (x + stepper.stepper_width(canvas), y), f"{limit:g}" if limit else "off", on_step, tip
     )
     if limit:
-        words = "not reproducible"
+        text = "not reproducible"
         canvas.text(
             (x + stepper.stepper_width(canvas) + px(10), y + px(14)),
-            words,
+            text,
             size=12,
             colour=desk.palette.warning,
             middle=True,
@@ -242,12 +242,12 @@ def _draw_movement_controls(desk: ViewContext, x: int, y: int, width: int) -> in
     if movement.has_diagonal_moves:
         y += px(6)
         tip = "Cost of a diagonal move; a straight move costs 1"
-        turn = partial(adjust.adjust_diagonal_cost, desk.session)
+        on_step = partial(adjust.adjust_diagonal_cost, desk.session)
         stepper.draw_stepper(
-            canvas, "diagonal", (x + stepper.stepper_width(canvas), y), f"{movement.diagonal:.4g}", turn, tip
+            canvas, "diagonal", (x + stepper.stepper_width(canvas), y), f"{movement.diagonal:.4g}", on_step, tip
         )
-        words = (x + stepper.stepper_width(canvas) + px(10), y + px(14))
-        canvas.text(words, "cost of a diagonal move", size=12, colour=desk.palette.dim, middle=True)
+        text_pos = (x + stepper.stepper_width(canvas) + px(10), y + px(14))
+        canvas.text(text_pos, "cost of a diagonal move", size=12, colour=desk.palette.dim, middle=True)
         y += px(28)
     return y + px(12)
 

@@ -76,8 +76,8 @@ def _draw_inspected_cell(desk: ViewContext, x: int, y: int, width: int, cell: in
     canvas.text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
     y += px(28)
     letter = chr(grid.terrain[cy, cx])
-    was = chr(grid.original[cy, cx])
-    terrain = TERRAIN_NAMES[letter] + (f", was {TERRAIN_NAMES[was]}" if was != letter else "")
+    original = chr(grid.original[cy, cx])
+    terrain = TERRAIN_NAMES[letter] + (f", was {TERRAIN_NAMES[original]}" if original != letter else "")
     y = _draw_name_and_value(desk, x, y, width, "terrain", f"{terrain} ({letter})")
     y = _draw_name_and_value(
         desk,
@@ -137,9 +137,9 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
     g, h, f = search_values_of_cell(panel.snapshot, view, cell)
     parent = int(kernels.parent_of(grid.ground, search, cell))
     came_from = "root" if parent < 0 else "({}, {})".format(*grid.xy(parent))
-    where = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"
+    state = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"
     return [
-        ("list", where),
+        ("list", state),
         ("parent", came_from),
         ("g", _number_text(g)),
         ("h", _number_text(h)),
@@ -160,10 +160,10 @@ def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, 
         facts.append((f"region, level {regions.level}", str(int(regions.of_cell[cell]))))
     records = records_of_agent(agent)
     if records is not None:
-        passing = int(np.count_nonzero(records.tables.cells == cell))
-        facts += [("records", str(passing))] if passing else []
-        ends = [(c, cells_of_record(records, c.record)) for c in agent.candidates]
-        facts += [(f"record {c.record}", c.verdict) for c, chain in ends if cell in (chain[0], chain[-1])]
+        record_count = int(np.count_nonzero(records.tables.cells == cell))
+        facts += [("records", str(record_count))] if record_count else []
+        candidate_cells = [(c, cells_of_record(records, c.record)) for c in agent.candidates]
+        facts += [(f"record {c.record}", c.verdict) for c, chain in candidate_cells if cell in (chain[0], chain[-1])]
     return facts
 
 
@@ -190,11 +190,11 @@ def _coverage_sentences(agent: AgentView) -> list[str]:
 
 
 def _prepared_data_sentence(data: PreparedData) -> str:
-    took = "" if data.build_ms is None else f", {data.build_ms:,.0f} ms"
-    kept = f"; {_memory_size_text(data.disk_bytes)} on disk" if data.disk_bytes else ""
+    time_text = "" if data.build_ms is None else f", {data.build_ms:,.0f} ms"
+    disk_text = f"; {_memory_size_text(data.disk_bytes)} on disk" if data.disk_bytes else ""
     return (
-        f"{data.kind}: {_memory_size_text(data.size_in_bytes)}, built with {data.build_expansions:,} expansions{took}"
-        f"{kept}"
+        f"{data.kind}: {_memory_size_text(data.size_in_bytes)}, built with {data.build_expansions:,} expansions"
+        f"{time_text}{disk_text}"
     )
 
 

@@ -50,15 +50,15 @@ def draw_layers_tab(desk: ViewContext, box: Box) -> int:
     x, y, width, height = box
     px = desk.canvas.to_px
     heat_height = px(150)
-    shown = desk.map_view.agent_layers
-    row = min(px(24), max(px(19), (height - heat_height) // (len(shown) + 1)))
-    y = _draw_layer_rows(desk, (x, y, width, row), shown) + px(6)
+    layers = desk.map_view.agent_layers
+    row = min(px(24), max(px(19), (height - heat_height) // (len(layers) + 1)))
+    y = _draw_layer_rows(desk, (x, y, width, row), layers) + px(6)
     desk.canvas.draw_horizontal_line(x, y, width)
     y = _draw_heat_map_options(desk, (x, y + px(8), width, heat_height))
     if not desk.is_default_view():
         y = _draw_save_default_view_button(desk, (x, y, width, px(25)))
     y = map_legend.draw_map_legend(desk, (x, y, width, box[1] + height - y))
-    return _draw_unused_layers(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
+    return _draw_unused_layers(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in layers])
 
 
 def _draw_save_default_view_button(desk: ViewContext, box: Box) -> int:
@@ -132,12 +132,12 @@ def _draw_abstraction_level_slider(desk: ViewContext, box: Box, top: int) -> Non
     def choose(chosen: int) -> None:
         desk.map_view.layers.region_level = max(0, min(top, chosen))
 
-    words = f"level {level}" if level else "agent's level"
-    used = px(84)
-    canvas.text((x, y + height // 2), words, size=12, colour=desk.palette.dim, middle=True, width=used)
+    text = f"level {level}" if level else "agent's level"
+    text_width = px(84)
+    canvas.text((x, y + height // 2), text, size=12, colour=desk.palette.dim, middle=True, width=text_width)
     canvas.draw_slider(
         "region_level",
-        (x + used, y, width - used, height),
+        (x + text_width, y, width - text_width, height),
         level / top,
         lambda share: choose(round(share * top)),
         lambda steps: choose(level + steps),
@@ -184,22 +184,22 @@ def _draw_heat_scale_and_colours(desk: ViewContext, x: int, y: int, width: int) 
     canvas = desk.canvas
     heat = desk.map_view.layers.heat
     right = x + width
-    for command, word in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
-        used = canvas.text_width(word, 12)
-        spot_box = (right - used, y - canvas.to_px(2), used, canvas.to_px(18))
+    for command, text in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
+        text_width = canvas.text_width(text, 12)
+        region_box = (right - text_width, y - canvas.to_px(2), text_width, canvas.to_px(18))
         is_hovered = canvas.add_hit_region(
             HitRegion(
                 command,
-                spot_box,
+                region_box,
                 partial(desk.run, command),
                 desk.tooltip_of_command(command),
                 desk.shortcut_of_command(command),
             )
         )
         canvas.text(
-            (right, y), word, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"
+            (right, y), text, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"
         )
-        right -= used + canvas.to_px(12)
+        right -= text_width + canvas.to_px(12)
 
 
 def _draw_heat_colour_bar(desk: ViewContext, box: Box) -> None:
@@ -212,11 +212,11 @@ def _draw_heat_colour_bar(desk: ViewContext, box: Box) -> None:
         left, right = x + i * width // count, x + (i + 1) * width // count
         canvas.fill_box((left, y, right - left, height), colour)
         canvas.add_hit_region(HitRegion(f"band:{i}", (left, y, right - left, height), None, label))
-    below = y + height + canvas.to_px(4)
-    canvas.text((x, below), scale.lowest_label, size=12, face="mono", colour=desk.palette.dim)
-    canvas.text((x + width, below), scale.highest_label, size=12, face="mono", colour=desk.palette.dim, align="right")
+    label_y = y + height + canvas.to_px(4)
+    canvas.text((x, label_y), scale.lowest_label, size=12, face="mono", colour=desk.palette.dim)
+    canvas.text((x + width, label_y), scale.highest_label, size=12, face="mono", colour=desk.palette.dim, align="right")
     canvas.text(
-        (x + width // 2, below),
+        (x + width // 2, label_y),
         map_legend.HEAT_UNITS[desk.map_view.layers.heat.kind],
         size=12,
         colour=desk.palette.dim,
@@ -233,15 +233,17 @@ def _draw_compared_names(desk: ViewContext, box: Box) -> None:
     x, y, width, height = box
     names = compared_panel_names(*desk.map_view.compared_panels())
     minus = " - "
-    room = width - 2 * (height + px(5)) - canvas.text_width(minus, 12)
-    needed = [canvas.text_width(name, 12) for name in names]
+    names_width = width - 2 * (height + px(5)) - canvas.text_width(minus, 12)
+    name_widths = [canvas.text_width(name, 12) for name in names]
     canvas.add_hit_region(
         HitRegion("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}")
     )
-    for letter, name, other in zip("AB", names, reversed(needed), strict=True):
+    for letter, name, other in zip("AB", names, reversed(name_widths), strict=True):
         badges.draw_badge(canvas, (x, y, height, height), letter)
         x += height + px(5)
-        x += canvas.text((x, y + height // 2), name, size=12, width=max(room // 2, room - other), middle=True)
+        x += canvas.text(
+            (x, y + height // 2), name, size=12, width=max(names_width // 2, names_width - other), middle=True
+        )
         if letter == "A":
             x += canvas.text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
 

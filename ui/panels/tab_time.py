@@ -38,17 +38,17 @@ def draw_time_tab(desk: ViewContext, box: Box) -> int:
 
 def branches_in_tree_order(session: Session) -> list[tuple[int, Branch]]:
     """Return (depth, branch) of all branches: parents before their children, siblings in order of creation."""
-    found: list[tuple[int, Branch]] = []
+    branches: list[tuple[int, Branch]] = []
 
     def visit(parent: int | None, depth: int) -> None:
         for branch in session.run.tree.branches.values():
             if branch.parent == parent:
-                found.append((depth, branch))
+                branches.append((depth, branch))
                 visit(branch.number, depth + 1)
 
     visit(None, 0)
-    listed = {branch.number for _, branch in found}
-    return found + [(0, b) for b in session.run.tree.branches.values() if b.number not in listed]
+    listed_numbers = {branch.number for _, branch in branches}
+    return branches + [(0, b) for b in session.run.tree.branches.values() if b.number not in listed_numbers]
 
 
 def _draw_branch_row(
@@ -163,20 +163,20 @@ def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int
 
 def _draw_script_section(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    deeds = script.script_entries(session.run)
-    complaints = session.run.timeline.rejection_reasons()
-    if not deeds:
+    entries = script.script_entries(session.run)
+    rejections = session.run.timeline.rejection_reasons()
+    if not entries:
         hint = "No edits yet. Every edit of the run is listed here. You can switch it off, move it to another tick, "
         hint += "repeat or delete it; the run is then recomputed."
         return y + canvas.draw_wrapped_text((x, y, width, canvas.to_px(200)), hint, size=12, colour=desk.palette.dim)
-    for deed in deeds[-MAX_SCRIPT_LINES:]:
-        complaint = next((complaints[number] for number in deed.log_entry_ids if number in complaints), "")
-        y = _draw_script_line(desk, session, x, y, width, deed, complaint)
+    for entry in entries[-MAX_SCRIPT_LINES:]:
+        rejection = next((rejections[number] for number in entry.log_entry_ids if number in rejections), "")
+        y = _draw_script_line(desk, session, x, y, width, entry, rejection)
     return y
 
 
 def _draw_script_line(
-    desk: ViewContext, session: Session, x: int, y: int, width: int, deed: ScriptEntry, complaint: str
+    desk: ViewContext, session: Session, x: int, y: int, width: int, entry: ScriptEntry, rejection: str
 ) -> int:
     """Draw a line of the script: an edit with its tick, and buttons to move, repeat or delete the edit.
 
@@ -185,43 +185,43 @@ def _draw_script_line(
     """
     canvas, palette = desk.canvas, desk.palette
     px = canvas.to_px
-    ink = palette.warning if complaint else None if deed.is_enabled else palette.dim
+    ink = palette.warning if rejection else None if entry.is_enabled else palette.dim
     canvas.draw_check_box(
-        f"deed:{deed.id}",
+        f"deed:{entry.id}",
         (x, y, px(20), px(20)),
-        deed.is_enabled,
-        partial(script.toggle_script_entry, session, deed),
+        entry.is_enabled,
+        partial(script.toggle_script_entry, session, entry),
         tip="Switch this edit on or off",
     )
-    text = deed.command.describe_change(RunNames(session.run.timeline))
+    text = entry.command.describe_change(RunNames(session.run.timeline))
     canvas.add_hit_region(
         HitRegion(
-            f"deed_text:{deed.id}",
+            f"deed_text:{entry.id}",
             (x + px(24), y, width - px(24), px(20)),
-            partial(desk.player.seek, deed.tick),
-            complaint or f"{text} at tick {deed.tick:,}: click to go there",
+            partial(desk.player.seek, entry.tick),
+            rejection or f"{text} at tick {entry.tick:,}: click to go there",
         )
     )
-    tick = f"{deed.tick:,}" if deed.last_tick == deed.tick else f"{deed.tick:,}-{deed.last_tick:,}"
+    tick = f"{entry.tick:,}" if entry.last_tick == entry.tick else f"{entry.tick:,}-{entry.last_tick:,}"
     tick_width = canvas.text_width(tick, 12, "mono")
     canvas.text((x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width)
     canvas.text((x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True)
-    return _draw_script_line_buttons(desk, session, x + px(24), y + px(22), deed) + px(8)
+    return _draw_script_line_buttons(desk, session, x + px(24), y + px(22), entry) + px(8)
 
 
-def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: int, deed: ScriptEntry) -> int:
+def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: int, entry: ScriptEntry) -> int:
     canvas = desk.canvas
     px = canvas.to_px
     actions = (
-        ("-10", partial(script.move_script_entry, session, deed, -10), "Ten ticks earlier"),
-        ("-1", partial(script.move_script_entry, session, deed, -1), "One tick earlier"),
-        ("+1", partial(script.move_script_entry, session, deed, 1), "One tick later"),
-        ("+10", partial(script.move_script_entry, session, deed, 10), "Ten ticks later"),
-        ("repeat", partial(script.duplicate_script_entry, session, deed), "Repeat this edit ten ticks later"),
-        ("delete", partial(script.delete_script_entry, session, deed), "Delete this edit from the script"),
+        ("-10", partial(script.move_script_entry, session, entry, -10), "Ten ticks earlier"),
+        ("-1", partial(script.move_script_entry, session, entry, -1), "One tick earlier"),
+        ("+1", partial(script.move_script_entry, session, entry, 1), "One tick later"),
+        ("+10", partial(script.move_script_entry, session, entry, 10), "Ten ticks later"),
+        ("repeat", partial(script.duplicate_script_entry, session, entry), "Repeat this edit ten ticks later"),
+        ("delete", partial(script.delete_script_entry, session, entry), "Delete this edit from the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)
-        canvas.draw_button(f"deed:{deed.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
+        canvas.draw_button(f"deed:{entry.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
         x += width + px(4)
     return y + px(20)

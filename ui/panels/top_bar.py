@@ -57,20 +57,20 @@ def _draw_file_title(desk: ViewContext, left: int, right: int, box: Box) -> None
     caption = desk.session.run.scenario.caption
     title = desk.session.run.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
     movement = desk.session.run.world.grid.movement
-    kept = 0 if movement == DEFAULT_MOVEMENT else canvas.text_width(movement.rule) + px(14)
-    used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - kept))
-    about = partial(desk.run, "about") if caption else None
+    reserved_width = 0 if movement == DEFAULT_MOVEMENT else canvas.text_width(movement.rule) + px(14)
+    title_width = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - reserved_width))
+    show_description = partial(desk.run, "about") if caption else None
     tip = f"{title}\n{desk.tooltip_of_command('about')}: click to read the whole text" if caption else title
     key = desk.shortcut_of_command("about") if caption else ""
-    canvas.add_hit_region(HitRegion("title", (left, y, used, height), about, tip, key))
-    left += used + px(14)
+    canvas.add_hit_region(HitRegion("title", (left, y, title_width, height), show_description, tip, key))
+    left += title_width + px(14)
     left = _draw_movement_rule(desk, left, right, box)
     left = _draw_divergence_warning(desk, left, right, box)
-    if caption and used and right - left > px(108):
+    if caption and title_width and right - left > px(108):
         title_box = (left, y, right - left, height)
         ink = (
             desk.palette.text
-            if canvas.add_hit_region(HitRegion("caption", title_box, about, tip, key))
+            if canvas.add_hit_region(HitRegion("caption", title_box, show_description, tip, key))
             else desk.palette.dim
         )
         text = " ".join(caption.split())
@@ -82,36 +82,38 @@ def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> i
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == DEFAULT_MOVEMENT:
         return left
-    words = movement.description if canvas.text_width(movement.description) <= right - left else movement.rule
+    text = movement.description if canvas.text_width(movement.description) <= right - left else movement.rule
     text_pos = (left, box[1] + box[3] // 2)
-    used = canvas.text(text_pos, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
+    text_width = canvas.text(text_pos, text, colour=desk.palette.accent, middle=True, width=max(0, right - left))
     tip = f"Movement: {movement.description}. Click to change it; the run then starts over"
-    canvas.add_hit_region(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
-    return left + used + canvas.to_px(14)
+    canvas.add_hit_region(
+        HitRegion("title:movement", (left, box[1], text_width, box[3]), partial(desk.run, "tab_edit"), tip)
+    )
+    return left + text_width + canvas.to_px(14)
 
 
 def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw a warning if the open run differs from the saved run."""
-    canvas, found = desk.canvas, desk.session.run.timeline.first_divergence
-    if found is None:
+    canvas, divergence = desk.canvas, desk.session.run.timeline.first_divergence
+    if divergence is None:
         return left
-    word = f"DIVERGED at tick {found.tick:,}"
-    used = canvas.text(
+    text = f"DIVERGED at tick {divergence.tick:,}"
+    text_width = canvas.text(
         (left, box[1] + box[3] // 2),
-        word,
+        text,
         size=13,
         face="bold",
         colour=desk.palette.warning,
         middle=True,
         width=max(0, right - left),
     )
-    who = f": {', '.join(found.agents)}" if found.agents else ""
-    digests = f"The digest was {found.recorded_digest}, now it is {found.replayed_digest}"
-    tip = f"The replay does not match the saved run{who}. {digests}"
+    agents_text = f": {', '.join(divergence.agents)}" if divergence.agents else ""
+    digests = f"The digest was {divergence.recorded_digest}, now it is {divergence.replayed_digest}"
+    tip = f"The replay does not match the saved run{agents_text}. {digests}"
     canvas.add_hit_region(
-        HitRegion("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip)
+        HitRegion("title:diverged", (left, box[1], text_width, box[3]), partial(desk.player.seek, divergence.tick), tip)
     )
-    return left + used + canvas.to_px(14)
+    return left + text_width + canvas.to_px(14)
 
 
 def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
@@ -130,14 +132,14 @@ def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> 
     return right
 
 
-def _buttons_fitting_into(desk: ViewContext, room: int) -> tuple[list[tuple[str, str]], bool]:
+def _buttons_fitting_into(desk: ViewContext, max_width: int) -> tuple[list[tuple[str, str]], bool]:
     """Return (command, label) of the buttons that fit into a width, and whether their shortcuts fit too."""
-    shown = list(BUTTONS)
+    buttons = list(BUTTONS)
     for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROP_ORDER)):
-        shown = [button for button in shown if button[0] != dropped]
-        if sum(_button_width(desk, *button, has_keys) + desk.canvas.to_px(6) for button in shown) <= room:
-            return shown, has_keys
-    return shown, False
+        buttons = [button for button in buttons if button[0] != dropped]
+        if sum(_button_width(desk, *button, has_keys) + desk.canvas.to_px(6) for button in buttons) <= max_width:
+            return buttons, has_keys
+    return buttons, False
 
 
 def _button_width(desk: ViewContext, command: str, label: str, has_key: bool) -> int:

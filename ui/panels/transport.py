@@ -44,9 +44,9 @@ def draw_transport_bar(desk: ViewContext, box: Box) -> None:
         y, height = y + px(TIME_ROW_HEIGHT), height - px(TIME_ROW_HEIGHT)
     left = _draw_play_buttons(desk, x + px(14), y + height // 2)
     left = _draw_current_tick(desk, left + px(16), y, height)
-    kept = px(MIN_RUN_UNTIL_WIDTH if has_time_row else MIN_TIME_LINE_WIDTH)
+    reserved_width = px(MIN_RUN_UNTIL_WIDTH if has_time_row else MIN_TIME_LINE_WIDTH)
     for part in (_draw_speed_slider, _draw_budget_slider):
-        if left + px(22 + SLIDER_WIDTH) + kept > right:
+        if left + px(22 + SLIDER_WIDTH) + reserved_width > right:
             break
         left = part(desk, left + px(22), y, height)
     # If the time line has no row of its own, it is drawn below the "run until" buttons, which then have one row.
@@ -104,8 +104,8 @@ def _draw_play_icon(
     else:
         sign = 1 if command == "to_end" else -1
         for offset in (-1.0, 0.0):
-            near, far = x + sign * s * offset, x + sign * s * (offset + 0.95)
-            pygame.draw.polygon(surface, ink, [(near, y - s), (near, y + s), (far, y)])
+            back_x, tip_x = x + sign * s * offset, x + sign * s * (offset + 0.95)
+            pygame.draw.polygon(surface, ink, [(back_x, y - s), (back_x, y + s), (tip_x, y)])
         edge = x + sign * s
         pygame.draw.rect(surface, ink, (edge - (0 if sign > 0 else bar), y - s, bar, 2 * s))
 
@@ -114,15 +114,15 @@ def _draw_current_tick(desk: ViewContext, left: int, y: int, height: int) -> int
     canvas = desk.canvas
     _draw_control_label(desk, left, y, "tick")
     text = f"{desk.session.tick:,}"
-    used = canvas.text((left, y + canvas.to_px(24)), text, size=20, face="mono")
-    word = desk.activity_text()
+    tick_width = canvas.text((left, y + canvas.to_px(24)), text, size=20, face="mono")
+    activity = desk.activity_text()
     canvas.text(
         (left, y + height - canvas.to_px(17)),
-        word,
+        activity,
         size=12,
         colour=desk.palette.warning if desk.state.is_editing else desk.palette.dim,
     )
-    return left + max(used, canvas.text_width("00,000", 20, "mono"), canvas.text_width(word, 12))
+    return left + max(tick_width, canvas.text_width("00,000", 20, "mono"), canvas.text_width(activity, 12))
 
 
 def _draw_control_label(desk: ViewContext, left: int, y: int, text: str) -> None:
@@ -140,11 +140,11 @@ def _draw_speed_slider(desk: ViewContext, left: int, y: int, height: int) -> int
         face="mono",
         align="right",
     )
-    places = [*clock.SPEEDS, clock.AS_FAST_AS_POSSIBLE]
-    share = places.index(desk.player.speed) / (len(places) - 1)
+    speeds = [*clock.SPEEDS, clock.AS_FAST_AS_POSSIBLE]
+    share = speeds.index(desk.player.speed) / (len(speeds) - 1)
 
     def drag_to(new_share: float) -> None:
-        desk.player.set_speed(places[round(new_share * (len(places) - 1))])
+        desk.player.set_speed(speeds[round(new_share * (len(speeds) - 1))])
 
     canvas.draw_slider(
         "speed",
@@ -178,8 +178,8 @@ def _draw_slow_motion_button(desk: ViewContext, left: int, y: int, width: int) -
 
 def _slow_motion_progress(desk: ViewContext) -> str:
     """Return the progress of slow motion as text, for the agent with the most expansions in the tick."""
-    most = desk.player.max_expansions_in_last_tick
-    return f"expansion {min(desk.player.slow_motion_expansions or 0, most):,} of {most:,}"
+    max_expansions = desk.player.max_expansions_in_last_tick
+    return f"expansion {min(desk.player.slow_motion_expansions or 0, max_expansions):,} of {max_expansions:,}"
 
 
 def _draw_budget_slider(desk: ViewContext, left: int, y: int, height: int) -> int:
@@ -211,13 +211,13 @@ def _budget_tooltip(desk: ViewContext) -> str:
         return reason
     sharing = adjust.agents_with_shared_budget(desk.session)
     if len(sharing) == len(desk.session.run.world.walkers):
-        whose = "every agent"
+        agents_text = "every agent"
     else:
         names = list(dict.fromkeys(walker.config.group or walker.label for walker in sharing))
-        shown = [f'"{name}"' for name in names[:MAX_NAMED_AGENTS]]
+        quoted_names = [f'"{name}"' for name in names[:MAX_NAMED_AGENTS]]
         more = f" and {len(names) - MAX_NAMED_AGENTS} more" if len(names) > MAX_NAMED_AGENTS else ""
-        whose = f"{', '.join(shown)}{more}; the other agents have their own budgets"
-    return f"Expansions per tick, for {whose}"
+        agents_text = f"{', '.join(quoted_names)}{more}; the other agents have their own budgets"
+    return f"Expansions per tick, for {agents_text}"
 
 
 def _draw_run_until_buttons(desk: ViewContext, left: int, right: int, y: int, rows: int) -> None:

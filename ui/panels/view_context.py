@@ -143,6 +143,6 @@ def window_layout(
         panels,
         map_size=map_size,
         shows_sidebar=settings.shows_sidebar,
-        bare=state.is_bare,
+        is_bare=state.is_bare,
         is_read=is_slow_motion or state.lesson is not None,
     )

@@ -111,31 +111,31 @@ class ViewOverrides:
         """
         self.restore_user_view()
         try:
-            look = appearance_from_view(view, LAYER_BY_KEY)
+            appearance = appearance_from_view(view, LAYER_BY_KEY)
         except ConfigError as error:
             self.view.show_message(f"The view settings in the file are not valid: {error.problems[0]}")
             return
-        self._apply_layers(look, view)
+        self._apply_layers(appearance, view)
         if "speed" in view:
-            self._speed_override = _ViewOverride(self.view.player.speed, clock.nearest_speed(look.speed))
+            self._speed_override = _ViewOverride(self.view.player.speed, clock.nearest_speed(appearance.speed))
             self.view.player.set_speed(self._speed_override.files_value)
         if "camera" in view or "cameras" in view:
-            self._apply_cameras(look)
-        if look.tab is not None and "sidebar" in view:
-            self._tab_override = _ViewOverride(self.view.settings.sidebar_tab, look.tab)
-            self.view.settings.sidebar_tab = look.tab
+            self._apply_cameras(appearance)
+        if appearance.tab is not None and "sidebar" in view:
+            self._tab_override = _ViewOverride(self.view.settings.sidebar_tab, appearance.tab)
+            self.view.settings.sidebar_tab = appearance.tab
 
-    def _apply_layers(self, look: Appearance, view: Mapping[str, Any]) -> None:
+    def _apply_layers(self, appearance: Appearance, view: Mapping[str, Any]) -> None:
         layers = self.view.map_view.layers
-        layers.visible = dict(look.visible) if "layers" in view else layers.visible
-        layers.heat = look.heat if "heat" in view else layers.heat
-        layers.region_level = look.region_level
+        layers.visible = dict(appearance.visible) if "layers" in view else layers.visible
+        layers.heat = appearance.heat if "heat" in view else layers.heat
+        layers.region_level = appearance.region_level
 
-    def _apply_cameras(self, look: Appearance) -> None:
-        self.cameras.is_following_agents = look.follows
-        self.cameras.is_linked = not look.own_parts
+    def _apply_cameras(self, appearance: Appearance) -> None:
+        self.cameras.is_following_agents = appearance.follows
+        self.cameras.is_linked = not appearance.own_parts
         for panel, boxes in self.view.map_view.panels_with_boxes():
-            part, size = look.map_part_for_panel(panel.key), (boxes.map[2], boxes.map[3])
+            part, size = appearance.map_part_for_panel(panel.key), (boxes.map[2], boxes.map[3])
             if part is not None:
                 self.cameras.set_camera_of_panel(panel.key, part.to_camera(size), size, self.view.map_view.map_size)
             else:

@@ -153,10 +153,10 @@ class Canvas:
         Returns:
             Whether the region was drawn. If not, the hit regions of its last redraw are registered again.
         """
-        kept, group = self._hit_regions_by_name.get(name), group or name
+        cached, group = self._hit_regions_by_name.get(name), group or name
         self._redraw_groups.setdefault(group)
-        if self._is_resting and kept is not None and (self._is_postponed or not self._is_redraw_due(group)):
-            self.hit_regions += kept
+        if self._is_resting and cached is not None and (self._is_postponed or not self._is_redraw_due(group)):
+            self.hit_regions += cached
             return False
         first = len(self.hit_regions)
         draw()
@@ -174,21 +174,21 @@ class Canvas:
 
     # --- hit regions -----------------------------------------------------------------------------
 
-    def add_hit_region(self, spot: HitRegion) -> bool:
+    def add_hit_region(self, region: HitRegion) -> bool:
         """Register a hit region, clipped to the visible area, and return whether the mouse is over it."""
-        seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
-        is_seen = bool(seen.width and seen.height)
-        if self._in_scroll_area and spot.action:
-            self.scrolled_boxes[spot.id] = spot.box
+        visible = pygame.Rect(region.box).clip(self.surface.get_clip())
+        is_seen = bool(visible.width and visible.height)
+        if self._in_scroll_area and region.action:
+            self.scrolled_boxes[region.id] = region.box
             if not is_seen:
-                self._hidden_controls.append((len(self.hit_regions), spot.id))
+                self._hidden_controls.append((len(self.hit_regions), region.id))
         if not is_seen:
             return False
-        box = (seen.x, seen.y, seen.width, seen.height)
-        if box != spot.box:
-            spot = replace(spot, box=box)
-        self.hit_regions.append(spot)
-        return self.is_hovered(spot.box)
+        box = (visible.x, visible.y, visible.width, visible.height)
+        if box != region.box:
+            region = replace(region, box=box)
+        self.hit_regions.append(region)
+        return self.is_hovered(region.box)
 
     @contextmanager
     def clipped_to_box(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
@@ -225,23 +225,23 @@ class Canvas:
 
     def focus_next_control(self, step: int) -> None:
         """Move the keyboard focus by `step` controls in drawing order, with wrap-around."""
-        usable = self._focusable_ids()
-        if not usable:
+        focusable_ids = self._focusable_ids()
+        if not focusable_ids:
             return
-        if self.focus_id in usable:
-            self.focus_id = usable[(usable.index(self.focus_id) + step) % len(usable)]
+        if self.focus_id in focusable_ids:
+            self.focus_id = focusable_ids[(focusable_ids.index(self.focus_id) + step) % len(focusable_ids)]
         else:
-            self.focus_id = usable[0 if step > 0 else -1]
+            self.focus_id = focusable_ids[0 if step > 0 else -1]
 
     def _focusable_ids(self) -> list[str]:
         """Return the ids of all clickable controls in drawing order, including those scrolled out of view."""
-        visible = [(index, spot.id) for index, spot in enumerate(self.hit_regions) if spot.action]
+        visible = [(index, region.id) for index, region in enumerate(self.hit_regions) if region.action]
         return [spot_id for _, spot_id in sorted([*self._hidden_controls, *visible], key=lambda entry: entry[0])]
 
     def draw_focused_control(self) -> None:
-        spot = self.hit_region_with_id(self.focus_id) if self.focus_id else None
-        if spot:
-            self.draw_focus_ring(self.focus_ring_rect(pygame.Rect(spot.box)))
+        region = self.hit_region_with_id(self.focus_id) if self.focus_id else None
+        if region:
+            self.draw_focus_ring(self.focus_ring_rect(pygame.Rect(region.box)))
 
     def focus_ring_rect(self, rect: pygame.Rect) -> pygame.Rect:
         """Return the rectangle of the focus ring around a control with rectangle `rect`."""
@@ -306,13 +306,13 @@ class Canvas:
         x, y, width, height = box
         line_height = self.to_px(size * 1.45)
         lines = self.wrap_text(text, width, size)
-        shown = max(0, height // line_height)
-        for i, line in enumerate(lines[:shown]):
-            is_last = i == shown - 1 and len(lines) > shown
+        line_count = max(0, height // line_height)
+        for i, line in enumerate(lines[:line_count]):
+            is_last = i == line_count - 1 and len(lines) > line_count
             self.text(
                 (x, y + i * line_height), line + (" ..." if is_last else ""), size=size, colour=colour, width=width
             )
-        return min(len(lines), shown) * line_height
+        return min(len(lines), line_count) * line_height
 
     def wrap_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
         """Return the lines of a text wrapped at `width` pixels; words are not broken, so a line may be wider."""
@@ -469,9 +469,9 @@ class Canvas:
         x, y, width, height = box
         gap = self.to_px(3)
         widths = [self.text_width(label, 12) for label in labels]
-        spare = min(self.to_px(MAX_CHOICE_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
-        ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
-        return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(ends)]
+        padding = min(self.to_px(MAX_CHOICE_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
+        edges = [x + round(total) for total in accumulate((label_width + padding for label_width in widths), initial=0)]
+        return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(edges)]
 
     def draw_meter_bar(self, box: Box, share: float, colour: Colour) -> None:
         """Draw a bar filled to a share between 0 and 1."""
@@ -511,12 +511,12 @@ class Canvas:
         def drag(position: tuple[int, int]) -> None:
             drag_to(slider_share_at(position[0] - x, width, radius))
 
-        spot = (
+        region = (
             HitRegion(spot_id, box, None, tip, key, drag=drag, on_wheel=step)
             if is_enabled
             else HitRegion(spot_id, box, None, tip)
         )
-        is_hovered = self.add_hit_region(spot) and is_enabled
+        is_hovered = self.add_hit_region(region) and is_enabled
         text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)
         middle = y + height // 2
         handle = x + radius + round((width - 2 * radius) * max(0.0, min(1.0, share)))
@@ -530,26 +530,30 @@ class Canvas:
             radius,
         )
 
-    def draw_tooltip(self, spot: HitRegion) -> Box:
+    def draw_tooltip(self, region: HitRegion) -> Box:
         """Draw the tooltip of a control near the control, and return the rectangle of the tooltip in pixels."""
-        text, key = spot.tip, spot.key
+        text, key = region.tip, region.key
         pad = self.to_px(8)
         lines = self.wrap_text(text, self.to_px(280), 12)
         key_width = self.text_width(key, 12, "mono") + self.to_px(12) if key else 0
         width = max(self.text_width(line, 12) for line in lines) + 2 * pad + key_width
         height = len(lines) * self.to_px(18) + self.to_px(10)
         screen_width, screen_height = self.surface.get_size()
-        x = min(max(self.to_px(4), spot.box[0]), screen_width - width - self.to_px(4))
-        y = spot.box[1] + spot.box[3] + self.to_px(6)
+        x = min(max(self.to_px(4), region.box[0]), screen_width - width - self.to_px(4))
+        y = region.box[1] + region.box[3] + self.to_px(6)
         max_y = screen_height - height - self.to_px(2)
         # If there is no room below the control, draw the tooltip at the lower edge of the window.
         # If the tooltip would cover more than a quarter of the control there, draw the tooltip above the control.
         if y > max_y:
-            y = max_y if spot.box[1] + spot.box[3] - max_y <= spot.box[3] // 4 else spot.box[1] - height - self.to_px(6)
+            y = (
+                max_y
+                if region.box[1] + region.box[3] - max_y <= region.box[3] // 4
+                else region.box[1] - height - self.to_px(6)
+            )
         # Draw the tooltip of a tall control to the left of the control, at the height of the pointer.
         # Below the control, the tooltip might be far from the pointer.
-        if spot.box[3] > screen_height // 3:
-            x, y = spot.box[0] - width - self.to_px(6), min(self.mouse[1], max_y)
+        if region.box[3] > screen_height // 3:
+            x, y = region.box[0] - width - self.to_px(6), min(self.mouse[1], max_y)
         self.fill_box((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
             self.text((x + pad, y + self.to_px(4) + i * self.to_px(18)), line, size=12, colour=self.palette.surface)

@@ -144,19 +144,19 @@ class TextField(Control):
         super().__init__(dialog)
         self.on_change, self.on_focus_lost = changed, finished
         # Enlarge the field to the minimum size, because `rect` can be smaller in a tiny window.
-        room = rect.union((*rect.topleft, _MIN_FIELD_SIDE_PX, _MIN_FIELD_SIDE_PX))
-        shown = clean_typed_text(escape_unprintable(text))
+        field_rect = rect.union((*rect.topleft, _MIN_FIELD_SIDE_PX, _MIN_FIELD_SIDE_PX))
+        clean_text = clean_typed_text(escape_unprintable(text))
         self.element = _PrintableTextEntry(
-            room,
+            field_rect,
             dialog.host.gui,
             container or dialog.container,
             parent_element=dialog.panel,
-            initial_text=shown,
+            initial_text=clean_text,
             placeholder_text=clean_typed_text(hint),
             object_id="#mono_field" if mono else None,
         )
         self.element.set_text_length_limit(longest)
-        self._reported_text = shown
+        self._reported_text = clean_text
 
     @property
     def text(self) -> str:
@@ -303,8 +303,8 @@ class ModalBackdrop(UIElement):
 
     def __init__(self, dialog: DialogInterface, layer: int) -> None:
         gui = dialog.host.gui
-        whole = pygame.Rect((0, 0), dialog.host.window_size)
-        super().__init__(whole, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
+        rect = pygame.Rect((0, 0), dialog.host.window_size)
+        super().__init__(rect, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
         self._set_image(gui.get_universal_empty_surface())
 
 
@@ -314,11 +314,11 @@ class DialogCard(UIElement):
     RADIUS = 10
 
     def __init__(self, dialog: DialogInterface, container: UIContainer) -> None:
-        whole = pygame.Rect((0, 0), dialog.card.size)
-        super().__init__(whole, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
+        rect = pygame.Rect((0, 0), dialog.card.size)
+        super().__init__(rect, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
         palette = dialog.host.palette
         self._set_image(
-            _rounded_card_image(whole.size, dialog.to_px(self.RADIUS), dialog.to_px(1), palette.surface, palette.edge)
+            _rounded_card_image(rect.size, dialog.to_px(self.RADIUS), dialog.to_px(1), palette.surface, palette.edge)
         )
 
 
@@ -332,20 +332,22 @@ def _rounded_card_image(size: tuple[int, int], radius: int, line: int, ground: C
         ground: Colour of the inside.
         edge: Colour of the border.
     """
-    fine, line = 4, max(1, line)
-    disc = pygame.Surface((2 * radius * fine,) * 2, pygame.SRCALPHA, 32)
-    centre = (radius * fine,) * 2
-    pygame.draw.circle(disc, edge, centre, radius * fine)
-    pygame.draw.circle(disc, ground, centre, (radius - line) * fine)
+    oversampling, line = 4, max(1, line)
+    disc = pygame.Surface((2 * radius * oversampling,) * 2, pygame.SRCALPHA, 32)
+    centre = (radius * oversampling,) * 2
+    pygame.draw.circle(disc, edge, centre, radius * oversampling)
+    pygame.draw.circle(disc, ground, centre, (radius - line) * oversampling)
     corners = pygame.transform.smoothscale(disc, (2 * radius,) * 2)
     image = pygame.Surface(size, pygame.SRCALPHA, 32)
     image.fill(edge)
     image.fill(ground, image.get_rect().inflate(-2 * line, -2 * line))
     for right in (0, 1):
-        for low in (0, 1):
-            spot = (right * (size[0] - radius), low * (size[1] - radius))
-            image.fill((0, 0, 0, 0), (*spot, radius, radius))
-            image.blit(corners, spot, (right * radius, low * radius, radius, radius), pygame.BLEND_PREMULTIPLIED)
+        for bottom in (0, 1):
+            corner_pos = (right * (size[0] - radius), bottom * (size[1] - radius))
+            image.fill((0, 0, 0, 0), (*corner_pos, radius, radius))
+            image.blit(
+                corners, corner_pos, (right * radius, bottom * radius, radius, radius), pygame.BLEND_PREMULTIPLIED
+            )
     return image
 
 
@@ -358,8 +360,8 @@ class DialogHeading:
         inset = dialog.to_px(12)
         self.painted_title = PaintedElement(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint_heading)
         side = dialog.to_px(28)
-        spot = pygame.Rect(rect.right - dialog.to_px(20) - side, dialog.to_px(16), side, side)
-        self.close_button = Button(dialog, spot, "\u00d7", dialog.cancel)
+        button_rect = pygame.Rect(rect.right - dialog.to_px(20) - side, dialog.to_px(16), side, side)
+        self.close_button = Button(dialog, button_rect, "\u00d7", dialog.cancel)
         self.close_button.can_focus = (
             False  # the Tab key skips this button, because the Escape key closes the dialog too
         )
@@ -372,9 +374,9 @@ class DialogHeading:
         dialog = self.dialog
         box = pygame.Rect(self.painted_title.relative_rect)
         left, middle = dialog.to_px(24) - box.x, dialog.to_px(30) - box.y
-        room = box.width - left - dialog.to_px(48)
-        used = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=room)
-        hint_left = left + used + dialog.to_px(14)
+        text_width = box.width - left - dialog.to_px(48)
+        title_width = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=text_width)
+        hint_left = left + title_width + dialog.to_px(14)
         if hint := dialog.shown_hint:
             pen.text(
                 (hint_left, middle + dialog.to_px(2)),
@@ -382,7 +384,7 @@ class DialogHeading:
                 size=13,
                 colour=pen.palette.dim,
                 middle=True,
-                width=max(0, room - used - dialog.to_px(14)),
+                width=max(0, text_width - title_width - dialog.to_px(14)),
             )
 
 
@@ -714,8 +716,8 @@ class ChoiceControl(PaintedControl):
         if step is None or event.mod & _SHORTCUT_MODIFIERS:
             return False
         values = [value for value, _ in self.options]
-        here = values.index(self.chosen_value) if self.chosen_value in values else -1
-        self.choose(values[(here + step) % len(values)])
+        index = values.index(self.chosen_value) if self.chosen_value in values else -1
+        self.choose(values[(index + step) % len(values)])
         return True
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
@@ -770,7 +772,7 @@ def _ignore_choice(value: str) -> None:
     """Ignore a choice, because `ChoiceControl` handles the mouse itself and uses the canvas only to paint."""
 
 
-def _ignore_position(where: float) -> None:
+def _ignore_position(position: float) -> None:
     """Ignore a position, because `Slider` handles the mouse itself and uses `Canvas.draw_slider` only for painting."""
 
 

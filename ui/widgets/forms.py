@@ -234,10 +234,10 @@ class _ParamRow:
         dialog, inside = self.form.dialog, self.form.scroller.content_container
         field_width = dialog.to_px(_FIELD_WIDTH)
         self.scale = _SliderScale(self.param) if _has_value_range(self.param) else None
-        room = control_rect.width - field_width - dialog.to_px(14)
+        slider_width = control_rect.width - field_width - dialog.to_px(14)
         if self.scale:
             track_height = dialog.to_px(18)
-            track = pygame.Rect(control_rect.x, control_rect.centery - track_height // 2, room, track_height)
+            track = pygame.Rect(control_rect.x, control_rect.centery - track_height // 2, slider_width, track_height)
             first_step = self.scale.step_of_value(float(self._value))
             slider = Slider(
                 dialog, track, first_step, self.scale.last_step, self._on_slider_moved, self._on_slider_stepped, inside
@@ -395,8 +395,8 @@ class _SliderScale:
         assert param.low is not None and param.high is not None
         self.param = param
         self.low, self.high = float(param.low), float(param.high)
-        least = 1.0 if param.kind is int else 0.01
-        self.base = max(self.low, least)
+        min_value = 1.0 if param.kind is int else 0.01
+        self.base = max(self.low, min_value)
         self.is_log = self.high / self.base > 60 and self.high > 60
         self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
         counted = (self.high - self.low) / self.step
@@ -413,13 +413,13 @@ class _SliderScale:
         share = math.log(value / self.base) / math.log(self.high / self.base)
         return round(self._zero_steps + share * (self.last_step - self._zero_steps))
 
-    def value_at_step(self, place: int) -> Value:
+    def value_at_step(self, index: int) -> Value:
         """Return the value at a slider step, rounded to a multiple of the parameter's step."""
         if not self.is_log:
-            return self._rounded_and_clamped(self.low + place / self.last_step * (self.high - self.low), self.step)
-        if place < self._zero_steps:
+            return self._rounded_and_clamped(self.low + index / self.last_step * (self.high - self.low), self.step)
+        if index < self._zero_steps:
             return self._rounded_and_clamped(0.0, 1.0)
-        share = (place - self._zero_steps) / (self.last_step - self._zero_steps)
+        share = (index - self._zero_steps) / (self.last_step - self._zero_steps)
         value = self.base * (self.high / self.base) ** share
         return self._rounded_and_clamped(value, self._step_size_at(value))
 

@@ -59,7 +59,7 @@ class RowList(ScrollingControl):
         columns: Sequence[ListColumn],
         items: Sequence[ListRow],
         *,
-        place: int = 0,
+        index: int = 0,
         chosen: Callable[[], None] | None = None,
         selected: Callable[[int], None] | None = None,
         sort_by: tuple[int, bool] | None = None,
@@ -75,7 +75,7 @@ class RowList(ScrollingControl):
             rect: Rectangle in the container, in pixels.
             columns: Columns; the list has a header if any column has a title.
             items: Rows.
-            place: Index of the selected row.
+            index: Index of the selected row.
             chosen: Callback of a double click.
             selected: Callback of a changed selection; it gets the index of the selected row.
             sort_by: (column, descending), with column -1 for unsorted; None if the list cannot be sorted.
@@ -88,24 +88,24 @@ class RowList(ScrollingControl):
         self.columns, self.items = list(columns), list(items)
         self.on_chosen, self.on_selected, self.on_sorted = chosen, selected, sorted_by
         self.sort_by, self.empty_text, self.opens_on_single_click = sort_by, empty, is_chosen_at_once
-        self.place = place
+        self.place = index
         self._first_scrolled_column = (
             1  # index of the first visible column after the pinned one, if not all columns fit
         )
         self._hovered_index = -1  # index of the row under the pointer; -1 for none
         self._last_click = (-1, -10_000)  # index of the row and time in milliseconds of the last click
         self.element = PaintedElement(dialog, rect, self._paint_list, container)
-        self.set(items, place, tells=False)
+        self.set(items, index, notifies=False)
 
     # --- contents ---------------------------------------------------------------------------------
 
-    def set(self, items: Sequence[ListRow], place: int = 0, tells: bool = True) -> None:
+    def set(self, items: Sequence[ListRow], index: int = 0, notifies: bool = True) -> None:
         """Replace the rows and select one of them.
 
         Args:
             items: New rows.
-            place: Index of the row to select.
-            tells: Whether to notify the caller of the selection by the callback `on_selected`.
+            index: Index of the row to select.
+            notifies: Whether to notify the caller of the selection by the callback `on_selected`.
         """
         self.items = list(items)
         self._row_height = self.dialog.to_px(TALL_ROW_HEIGHT if any(item.detail for item in self.items) else ROW_HEIGHT)
@@ -114,26 +114,26 @@ class RowList(ScrollingControl):
             self.element.surface.get_height() - self.head, len(self.items) * self._row_height
         )
         self.place = -1
-        self.select(place, tells=tells)
+        self.select(index, notifies=notifies)
 
     @property
     def selected_row(self) -> ListRow | None:
         """Return the selected row, or None if the list is empty."""
         return self.items[self.place] if 0 <= self.place < len(self.items) else None
 
-    def select(self, place: int, tells: bool = True) -> None:
+    def select(self, index: int, notifies: bool = True) -> None:
         """Select a row by index, clamped to the list, and scroll it into view.
 
         Args:
-            place: Index of the row.
-            tells: Whether to call the callback `on_selected` if the selection changes.
+            index: Index of the row.
+            notifies: Whether to call the callback `on_selected` if the selection changes.
         """
         before = self.place
-        self.place = min(max(place, 0), len(self.items) - 1)
+        self.place = min(max(index, 0), len(self.items) - 1)
         if self.place >= 0:
             self.scroll_bar.scroll_into_view(self.place * self._row_height, (self.place + 1) * self._row_height)
         self.element.repaint()
-        if tells and self.place != before and self.on_selected and self.place >= 0:
+        if notifies and self.place != before and self.on_selected and self.place >= 0:
             self.on_selected(self.place)
 
     # --- keys and mouse ---------------------------------------------------------------------------
@@ -305,15 +305,15 @@ class RowList(ScrollingControl):
         """Return left edge and width of each column, in pixels."""
         if self._is_first_column_pinned:
             return self._pinned_column_spans()
-        px, room = self.dialog.to_px, self._total_columns_width
+        px, total_width = self.dialog.to_px, self._total_columns_width
         fixed = sum(px(column.width) for column in self.columns)
         shares = sum(1 for column in self.columns if not column.width)
         if shares:
-            share_width, stretch = max(px(60), (room - fixed) // shares), 1.0
+            share_width, stretch = max(px(60), (total_width - fixed) // shares), 1.0
         else:
-            share_width, stretch = 0, room / max(1, fixed)
-        if fixed + share_width * shares > room and shares:
-            stretch = max(0.2, (room - share_width * shares) / max(1, fixed))
+            share_width, stretch = 0, total_width / max(1, fixed)
+        if fixed + share_width * shares > total_width and shares:
+            stretch = max(0.2, (total_width - share_width * shares) / max(1, fixed))
         boxes, left = [], 0.0
         for column in self.columns:
             width = px(column.width) * stretch if column.width else share_width
@@ -340,18 +340,18 @@ class RowList(ScrollingControl):
         palette = pen.palette
         width = self.element.surface.get_width()
         pen.fill_box((0, 0, width, self.head), palette.surface)
-        for index, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
-            if not room:
+        for index, (column, (left, cell_width)) in enumerate(zip(self.columns, boxes, strict=True)):
+            if not cell_width:
                 continue
             is_sorted = self.sort_by is not None and self.sort_by[0] == index
             colour = palette.accent if is_sorted else palette.dim
-            mark = pen.to_px(12) if is_sorted else 0
+            mark_width = pen.to_px(12) if is_sorted else 0
             title_width = self._paint_cell(
-                pen, column.title, left, room - mark, self.head // 2, column.align, 12, "sans", colour
+                pen, column.title, left, cell_width - mark_width, self.head // 2, column.align, 12, "sans", colour
             )
             if is_sorted and self.sort_by:
                 arrow_x = (
-                    left + room - pen.to_px(_CELL_PADDING) - mark + pen.to_px(6)
+                    left + cell_width - pen.to_px(_CELL_PADDING) - mark_width + pen.to_px(6)
                     if column.align == "right"
                     else left + pen.to_px(_CELL_PADDING + 5) + title_width
                 )
@@ -373,12 +373,12 @@ class RowList(ScrollingControl):
         elif index == self._hovered_index:
             pen.fill_box(box, mix_colours(palette.surface, palette.hover, 0.5), 5)
         middle = top + (pen.to_px(16) if item.detail else self._row_height // 2)
-        for i, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
-            if not room:
+        for i, (column, (left, cell_width)) in enumerate(zip(self.columns, boxes, strict=True)):
+            if not cell_width:
                 continue
             role = "dim" if item.is_dim else item.colour_names.get(i, column.colour_name)
             text = item.cells[i] if i < len(item.cells) else ""
-            self._paint_cell(pen, text, left, room, middle, column.align, 14, column.face, getattr(palette, role))
+            self._paint_cell(pen, text, left, cell_width, middle, column.align, 14, column.face, getattr(palette, role))
         if item.detail:
             position = (pen.to_px(_CELL_PADDING), top + pen.to_px(35))
             pen.text(
@@ -392,17 +392,19 @@ class RowList(ScrollingControl):
 
     @staticmethod
     def _paint_cell(
-        pen: Canvas, text: str, left: int, room: int, middle: int, align: str, size: float, face: str, colour: Any
+        pen: Canvas, text: str, left: int, cell_width: int, middle: int, align: str, size: float, face: str, colour: Any
     ) -> int:
         pad = pen.to_px(_CELL_PADDING)
         if face == "mono":
             size -= 1  # the mono font (Fira Code) is taller than the sans font (Noto Sans) at the same font size
         if align == "right":
-            spot = (left + room - pad, middle)
+            position = (left + cell_width - pad, middle)
             return pen.text(
-                spot, text, size=size, face=face, colour=colour, align="right", middle=True, width=room - pad
+                position, text, size=size, face=face, colour=colour, align="right", middle=True, width=cell_width - pad
             )
-        return pen.text((left + pad, middle), text, size=size, face=face, colour=colour, middle=True, width=room - pad)
+        return pen.text(
+            (left + pad, middle), text, size=size, face=face, colour=colour, middle=True, width=cell_width - pad
+        )
 
 
 def _draw_sideways_arrow(pen: Canvas, x: int, y: int, direction: int, colour: Any) -> None:

@@ -21,8 +21,8 @@ class ScrollBar:
 
     WIDTH = 8  # width of the scroll bar in design units
 
-    def __init__(self, view: int = 1, whole: int = 1, position: float = 0.0) -> None:
-        self.view, self.whole, self.position = view, whole, position
+    def __init__(self, view: int = 1, content_height: int = 1, position: float = 0.0) -> None:
+        self.view, self.whole, self.position = view, content_height, position
         self._grab_offset: float | None = None  # pixels from the top of the thumb to the pointer; None while released
 
     @property
@@ -39,9 +39,9 @@ class ScrollBar:
         """Return whether the thumb is being dragged."""
         return self._grab_offset is not None
 
-    def set_viewport_and_content_heights(self, view: int, whole: int) -> None:
+    def set_viewport_and_content_heights(self, view: int, content_height: int) -> None:
         """Set the heights of viewport and content, and keep the scroll position in range."""
-        self.view, self.whole = max(1, view), max(1, whole)
+        self.view, self.whole = max(1, view), max(1, content_height)
         self.scroll_to(self.position)
 
     def scroll_to(self, position: float) -> None:
@@ -54,33 +54,33 @@ class ScrollBar:
         elif bottom > self.position + self.view:
             self.scroll_to(bottom - self.view)
 
-    def thumb_span(self, least: int) -> tuple[int, int]:
-        """Return top and height of the thumb within the viewport, in pixels; `least` is the minimum height."""
-        height = max(least, round(self.view * self.view / self.whole))
+    def thumb_span(self, min_height: int) -> tuple[int, int]:
+        """Return top and height of the thumb within the viewport, in pixels; `min_height` is the minimum height."""
+        height = max(min_height, round(self.view * self.view / self.whole))
         top = round((self.view - height) * self.position / self.max_position) if self.max_position else 0
         return top, min(height, self.view)
 
-    def begin_thumb_drag(self, y: float, least: int) -> None:
+    def begin_thumb_drag(self, y: float, min_height: int) -> None:
         """Begin to drag the thumb; if the press is outside the thumb, first centre the thumb on the press.
 
         Args:
             y: Distance of the press from the top of the viewport, in pixels.
-            least: Minimum height of the thumb, in pixels.
+            min_height: Minimum height of the thumb, in pixels.
         """
-        top, height = self.thumb_span(least)
+        top, height = self.thumb_span(min_height)
         if not top <= y < top + height:
-            self.centre_thumb_on(y, least)
-            top, height = self.thumb_span(least)
+            self.centre_thumb_on(y, min_height)
+            top, height = self.thumb_span(min_height)
         self._grab_offset = y - top
 
-    def centre_thumb_on(self, y: float, least: int) -> None:
+    def centre_thumb_on(self, y: float, min_height: int) -> None:
         """Scroll so that the middle of the thumb is `y` pixels below the top of the viewport."""
-        _, height = self.thumb_span(least)
+        _, height = self.thumb_span(min_height)
         self.scroll_to(self.max_position * (y - height / 2) / max(1, self.view - height))
 
-    def drag(self, y: float, least: int) -> None:
+    def drag(self, y: float, min_height: int) -> None:
         if self._grab_offset is not None:
-            _, height = self.thumb_span(least)
+            _, height = self.thumb_span(min_height)
             self.scroll_to(self.max_position * (y - self._grab_offset) / max(1, self.view - height))
 
     def end_thumb_drag(self) -> None:
@@ -116,10 +116,10 @@ class ScrollingControl(Control):
     def key(self, event: pygame.event.Event) -> bool:
         page = self.scroll_bar.view - self.line
         steps = {pygame.K_UP: -self.line, pygame.K_DOWN: self.line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
-        ends = {pygame.K_HOME: 0, pygame.K_END: self.scroll_bar.whole}
-        if event.key not in steps and event.key not in ends:
+        target_by_key = {pygame.K_HOME: 0, pygame.K_END: self.scroll_bar.whole}
+        if event.key not in steps and event.key not in target_by_key:
             return False
-        self.scroll_to(ends.get(event.key, self.scroll_bar.position + steps.get(event.key, 0)))
+        self.scroll_to(target_by_key.get(event.key, self.scroll_bar.position + steps.get(event.key, 0)))
         return True
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
@@ -164,7 +164,7 @@ class ScrollingArea(ScrollingControl):
     can_focus = False
     shows_ring = False
 
-    def __init__(self, dialog: DialogInterface, rect: pygame.Rect, whole: int) -> None:
+    def __init__(self, dialog: DialogInterface, rect: pygame.Rect, content_height: int) -> None:
         super().__init__(dialog)
         self.rect = rect
         self._clip_container = UIScrollingContainer(
@@ -176,9 +176,11 @@ class ScrollingArea(ScrollingControl):
             allow_scroll_y=False,
         )
         self.content_container = UIContainer(
-            pygame.Rect(0, 0, rect.width, max(rect.height, whole)), dialog.host.gui, container=self._clip_container
+            pygame.Rect(0, 0, rect.width, max(rect.height, content_height)),
+            dialog.host.gui,
+            container=self._clip_container,
         )
-        self.scroll_bar.set_viewport_and_content_heights(rect.height, whole)
+        self.scroll_bar.set_viewport_and_content_heights(rect.height, content_height)
         strip = dialog.to_px(ScrollBar.WIDTH + 4)
         self.element = PaintedElement(
             dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint_scroll_bar, height=3

@@ -1,4 +1,4 @@
-"""Cell flags: one byte per cell (also called its word) with the flags that determine how the cell is painted.
+"""Cell flags: one byte per cell with the flags that determine how the cell is painted.
 
 A pixel that covers several cells has the flags of all of them (bitwise or), so that it still shows a single wall. No
 flag of a search is ever set on a blocked cell, so a wall always looks like a wall. A wall without a passable cell
@@ -46,30 +46,30 @@ FLAGS_OF_LETTER = _create_flag_table()
 @kernel
 def terrain_flags(letters, width, s):
     """Return the terrain flags of cell s; ROCK for a wall without a passable cell around it."""
-    word = np.int64(FLAGS_OF_LETTER[letters[s]])
-    if word != WALL:
-        return word
+    cell_flags = np.int64(FLAGS_OF_LETTER[letters[s]])
+    if cell_flags != WALL:
+        return cell_flags
     x, y = s % width, s // width
     for near_y in range(max(0, y - 1), min(letters.size // width, y + 2)):
         for near_x in range(max(0, x - 1), min(width, x + 2)):
             if FLAGS_OF_LETTER[letters[near_y * width + near_x]] & PASSABLE:
-                return word
+                return cell_flags
     return ROCK
 
 
 @kernel
-def set_terrain_flags(letters, width, words):
-    """Compute the terrain flags of all cells from their map characters. Writes: words."""
+def set_terrain_flags(letters, width, flags):
+    """Compute the terrain flags of all cells from their map characters. Writes: flags."""
     for s in range(letters.size):
-        words[s] = terrain_flags(letters, width, s)
+        flags[s] = terrain_flags(letters, width, s)
 
 
 @kernel
-def update_terrain_flags(letters, width, cells, words, changed):
+def update_terrain_flags(letters, width, cells, flags, changed):
     """Update the terrain flags around cells whose map character changed, and list the cells whose flags changed.
 
     `changed` must have room for nine cells for each of `cells`. Returns the number of cells with changed flags; no cell
-    is listed twice. Writes: words, changed.
+    is listed twice. Writes: flags, changed.
     """
     count = 0
     for i in range(cells.size):
@@ -77,125 +77,126 @@ def update_terrain_flags(letters, width, cells, words, changed):
         for near_y in range(max(0, y - 1), min(letters.size // width, y + 2)):
             for near_x in range(max(0, x - 1), min(width, x + 2)):
                 s = near_y * width + near_x
-                word = terrain_flags(letters, width, s)
-                if word != words[s]:
-                    words[s] = word
+                cell_flags = terrain_flags(letters, width, s)
+                if cell_flags != flags[s]:
+                    flags[s] = cell_flags
                     changed[count] = s
                     count += 1
     return count
 
 
 @kernel
-def update_search_flags(words, nodes, number, s):
-    """Set the flags CLOSED and OPEN of cell s from its node in the current search. Writes: words[s]."""
-    word = np.int64(words[s]) & ~KNOWN
-    if word & PASSABLE and nodes.size:
+def update_search_flags(flags, nodes, number, s):
+    """Set the flags CLOSED and OPEN of cell s from its node in the current search. Writes: flags[s]."""
+    cell_flags = np.int64(flags[s]) & ~KNOWN
+    if cell_flags & PASSABLE and nodes.size:
         node = nodes[s]
         if node.search == number:
-            word |= CLOSED if node.place == IS_CLOSED else OPEN
-    words[s] = word
+            cell_flags |= CLOSED if node.place == IS_CLOSED else OPEN
+    flags[s] = cell_flags
 
 
 @kernel
-def compute_flags_of_all_cells(words, terrain, nodes, number):
-    """Compute the flags of all cells from their terrain flags and the current search. Writes: words."""
-    for s in range(words.size):
-        word = np.int64(terrain[s])
-        if nodes[s].search == number and word & PASSABLE:
-            word |= CLOSED if nodes[s].place == IS_CLOSED else OPEN
-        words[s] = word
+def compute_flags_of_all_cells(flags, terrain, nodes, number):
+    """Compute the flags of all cells from their terrain flags and the current search. Writes: flags."""
+    for s in range(flags.size):
+        cell_flags = np.int64(terrain[s])
+        if nodes[s].search == number and cell_flags & PASSABLE:
+            cell_flags |= CLOSED if nodes[s].place == IS_CLOSED else OPEN
+        flags[s] = cell_flags
 
 
 @kernel
-def recompute_flags_of_cells(words, terrain, nodes, number, cells):
-    """Compute the flags of cells whose terrain changed; their flag DETOUR is cleared. Writes: words."""
+def recompute_flags_of_cells(flags, terrain, nodes, number, cells):
+    """Compute the flags of cells whose terrain changed; their flag DETOUR is cleared. Writes: flags."""
     for i in range(cells.size):
         s = np.int64(cells[i])
-        words[s] = terrain[s]
-        update_search_flags(words, nodes, number, s)
+        flags[s] = terrain[s]
+        update_search_flags(flags, nodes, number, s)
 
 
 @kernel
-def update_flags_around(words, nodes, number, width, cells):
-    """Update the flags of newly expanded cells and of their neighbours. Writes: words.
+def update_flags_around(flags, nodes, number, width, cells):
+    """Update the flags of newly expanded cells and of their neighbours. Writes: flags.
 
     An expansion changes the search only at the expanded cell and its neighbours. The flags are computed from the
     current nodes of the search, so several expansions may be processed in one call and in any order.
     """
-    height = words.size // width
+    height = flags.size // width
     for i in range(cells.size):
         x = np.int64(cells[i]) % width
         y = np.int64(cells[i]) // width
         for near_y in range(max(0, y - 1), min(height, y + 2)):
             for near_x in range(max(0, x - 1), min(width, x + 2)):
-                update_search_flags(words, nodes, number, near_y * width + near_x)
+                update_search_flags(flags, nodes, number, near_y * width + near_x)
 
 
 @kernel
-def set_detour_flags(words, nodes, number, cells):
-    """Set the flag DETOUR of every listed cell that is closed in the shortcut search. Writes: words."""
+def set_detour_flags(flags, nodes, number, cells):
+    """Set the flag DETOUR of every listed cell that is closed in the shortcut search. Writes: flags."""
     for i in range(cells.size):
         s = cells[i]
         node = nodes[s]
-        if node.search == number and node.place == IS_CLOSED and words[s] & PASSABLE:
-            words[s] |= DETOUR
+        if node.search == number and node.place == IS_CLOSED and flags[s] & PASSABLE:
+            flags[s] |= DETOUR
 
 
 @kernel
-def find_detour_cells(words, nodes, number, found):
-    """Set the flag DETOUR of all cells that are closed in the shortcut search, and list these cells in `found`.
+def find_detour_cells(flags, nodes, number, detour_cells):
+    """Set the flag DETOUR of all cells that are closed in the shortcut search, and list these cells in `detour_cells`.
 
-    Used if the search has no complete list of expanded cells. Returns the number of listed cells. Writes: words, found.
+    Used if the search has no complete list of expanded cells. Returns the number of listed cells.
+    Writes: flags, detour_cells.
     """
     count = 0
-    for s in range(words.size):
+    for s in range(flags.size):
         node = nodes[s]
-        if node.search == number and node.place == IS_CLOSED and words[s] & PASSABLE:
-            words[s] |= DETOUR
-            found[count] = s
+        if node.search == number and node.place == IS_CLOSED and flags[s] & PASSABLE:
+            flags[s] |= DETOUR
+            detour_cells[count] = s
             count += 1
     return count
 
 
 @kernel
-def clear_detour_flags(words, cells):
-    """Clear the flag DETOUR of the listed cells. Writes: words."""
+def clear_detour_flags(flags, cells):
+    """Clear the flag DETOUR of the listed cells. Writes: flags."""
     for i in range(cells.size):
-        words[cells[i]] &= NOT_DETOUR
+        flags[cells[i]] &= NOT_DETOUR
 
 
 @kernel
-def undo_expansions(words, moves, step, late, root):
-    """Restore the flags to the state before the search expanded the cells in `late`. Writes: words.
+def undo_expansions(flags, moves, step, hidden_cells, root):
+    """Restore the flags to the state before the search expanded the cells in `hidden_cells`. Writes: flags.
 
     An expansion generates every neighbour that a legal move leads to. So a cell was known to the search before if it is
     the root, or if one of its neighbours was closed before. The result is exact unless the map has changed since then.
     """
-    for i in range(late.size):
-        words[late[i]] &= NOT_KNOWN
-    for i in range(late.size):
-        s = np.int64(late[i])
-        restore_open_flag(words, moves, step, s, root)
+    for i in range(hidden_cells.size):
+        flags[hidden_cells[i]] &= NOT_KNOWN
+    for i in range(hidden_cells.size):
+        s = np.int64(hidden_cells[i])
+        restore_open_flag(flags, moves, step, s, root)
         for d in range(8):
             if moves[s] >> d & 1:
-                restore_open_flag(words, moves, step, s + step[d], root)
+                restore_open_flag(flags, moves, step, s + step[d], root)
 
 
 @kernel
-def restore_open_flag(words, moves, step, s, root):
+def restore_open_flag(flags, moves, step, s, root):
     """Set the flag OPEN of a cell that is not closed if it is the root or has a closed neighbour, else clear the flag.
 
-    Writes: words[s].
+    Writes: flags[s].
     """
-    if words[s] & CLOSED or not words[s] & PASSABLE:
+    if flags[s] & CLOSED or not flags[s] & PASSABLE:
         return
-    word = np.int64(words[s]) & ~KNOWN
+    cell_flags = np.int64(flags[s]) & ~KNOWN
     if s == root:
-        word |= OPEN
+        cell_flags |= OPEN
     for d in range(8):
-        if moves[s] >> d & 1 and words[s + step[d]] & CLOSED:
-            word |= OPEN
-    words[s] = word
+        if moves[s] >> d & 1 and flags[s + step[d]] & CLOSED:
+            cell_flags |= OPEN
+    flags[s] = cell_flags
 
 
 # --- heat ---------------------------------------------------------------------------------------------
@@ -232,17 +233,18 @@ def update_count_bands(counts, limits, bands, cells):
 
 
 @kernel
-def count_scrubbing_moves(cells, marks, first, been, counts):
+def count_scrubbing_moves(cells, marks, first, is_visited, counts):
     """Count scrubbing moves per cell: back-moves to the cell, and moves to it after an earlier visit.
 
-    Moves before entry `first` of the trail are skipped. `been` is true for cells visited so far. Writes: been, counts.
+    Moves before entry `first` of the trail are skipped. `is_visited` is true for cells visited so far.
+    Writes: is_visited, counts.
     """
     for i in range(first, cells.size):
         s = cells[i]
         is_move = i > 0 and cells[i - 1] != s and not marks[i] & log.TRIAL
-        if is_move and (been[s] or marks[i] & log.BACK_MOVE):
+        if is_move and (is_visited[s] or marks[i] & log.BACK_MOVE):
             counts[s] += 1
-        been[s] = True
+        is_visited[s] = True
 
 
 @kernel
@@ -281,32 +283,32 @@ def update_learned_bands(learned, limits, bands, first):
 
 
 @kernel
-def g_for_heat_map(nodes, words, s):
+def g_for_heat_map(nodes, flags, s):
     """Return g of cell s for the heat map: at least MIN_G if the search knows the cell, otherwise 0 (no heat)."""
-    if not words[s] & KNOWN:
+    if not flags[s] & KNOWN:
         return 0.0
     g = nodes[s].g
     return max(g, MIN_G) if g < np.inf else 0.0
 
 
 @kernel
-def compute_g_bands(nodes, words, limits, bands):
+def compute_g_bands(nodes, flags, limits, bands):
     """Compute the heat bands of all cells from their g. Returns the largest g. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
-        value = g_for_heat_map(nodes, words, s)
+        value = g_for_heat_map(nodes, flags, s)
         bands[s] = heat_band_of_value(value, limits)
         largest = max(largest, value)
     return largest
 
 
 @kernel
-def update_g_bands(nodes, words, width, limits, bands, cells):
+def update_g_bands(nodes, flags, width, limits, bands, cells):
     """Compute the heat bands of newly expanded cells and their neighbours from g. Returns their largest g.
 
     Writes: bands.
     """
-    height = words.size // width
+    height = flags.size // width
     largest = 0.0
     for i in range(cells.size):
         x = np.int64(cells[i]) % width
@@ -314,7 +316,7 @@ def update_g_bands(nodes, words, width, limits, bands, cells):
         for near_y in range(max(0, y - 1), min(height, y + 2)):
             for near_x in range(max(0, x - 1), min(width, x + 2)):
                 s = near_y * width + near_x
-                value = g_for_heat_map(nodes, words, s)
+                value = g_for_heat_map(nodes, flags, s)
                 bands[s] = heat_band_of_value(value, limits)
                 largest = max(largest, value)
     return largest
@@ -343,7 +345,7 @@ def compute_difference_bands(a, b, limits, bands):
 
 
 @kernel
-def append_new_moves(cells, marks, first, width, seen, edge_cell, edge_way, count):
+def append_new_moves(cells, marks, first, width, listed_directions, edge_cell, edge_direction, count):
     """Append the moves of a trail that are not listed yet to a list of distinct moves.
 
     Args:
@@ -351,15 +353,16 @@ def append_new_moves(cells, marks, first, width, seen, edge_cell, edge_way, coun
         marks: Event bits of the entries of the trail, see log.py.
         first: Number of trail entries that have been processed before.
         width: Width of the map.
-        seen: Listed moves from each cell as bits: bit d for a move in direction d, bit d + 8 for a back-move.
+        listed_directions: Listed moves from each cell as bits: bit d for a move in direction d, bit d + 8 for a
+            back-move.
         edge_cell: Cells from which the listed moves start; must be long enough for the new moves.
-        edge_way: Directions of the listed moves, plus 8 for a back-move; must be long enough for the new moves.
+        edge_direction: Directions of the listed moves, plus 8 for a back-move; must be long enough for the new moves.
         count: Number of moves listed before.
 
     Returns:
         The new number of listed moves.
 
-    Writes: seen, edge_cell, edge_way.
+    Writes: listed_directions, edge_cell, edge_direction.
     """
     for i in range(max(1, first), cells.size):
         s = np.int64(cells[i - 1])
@@ -368,12 +371,12 @@ def append_new_moves(cells, marks, first, width, seen, edge_cell, edge_way, coun
         dy = t // width - s // width
         if s == t or abs(dx) > 1 or abs(dy) > 1 or marks[i] & log.TRIAL:
             continue
-        way = direction_of_step(dx, dy) + (8 if marks[i] & log.BACK_MOVE else 0)
-        if np.int64(seen[s]) >> way & 1:
+        direction = direction_of_step(dx, dy) + (8 if marks[i] & log.BACK_MOVE else 0)
+        if np.int64(listed_directions[s]) >> direction & 1:
             continue
-        seen[s] |= 1 << way
+        listed_directions[s] |= 1 << direction
         edge_cell[count] = s
-        edge_way[count] = way
+        edge_direction[count] = direction
         count += 1
     return count
 

@@ -30,15 +30,17 @@ def stroke_tails(frame, tails, width, colours):
 
 
 @kernel
-def stamp_agents_of_kind(frame, mask, tails, glide, kinds, wanted, colour):
-    """Stamp an alpha mask at the position of each agent of a crowd that is of kind `wanted`. Writes: frame.pixels.
+def stamp_agents_of_kind(frame, mask, tails, glide, states, wanted_state, colour):
+    """Stamp an alpha mask at the position of each agent of a crowd that is in state `wanted_state`.
+
+    Writes: frame.pixels.
 
     `glide`, from 0 to 1, interpolates the position from the agent's previous cell to its current one. After a jump the
     mask is stamped at the current cell.
     """
     last = tails.shape[1] - 1
-    for i in range(kinds.size):
-        if kinds[i] != wanted:
+    for i in range(states.size):
+        if states[i] != wanted_state:
             continue
         s, t = np.int64(tails[i, max(0, last - 1)]), np.int64(tails[i, last])
         x, y = np.float64(t % frame.map_width), np.float64(t // frame.map_width)

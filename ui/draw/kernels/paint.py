@@ -62,7 +62,7 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 
 
 @kernel
-def paint_cells(frame, words, bands, lut, outside, columns, rows):
+def paint_cells(frame, flags, bands, lut, outside, columns, rows):
     """Fill every pixel of the map area with the colour of its cell, at zoom >= 1.
 
     A row of pixels that shows the same cells as the row above is copied from that row. Array indices are unsigned here
@@ -71,7 +71,7 @@ def paint_cells(frame, words, bands, lut, outside, columns, rows):
 
     Args:
         frame: Part of the window to paint.
-        words: Flags of each cell.
+        flags: Flags of each cell.
         bands: Heat band of each cell; empty: no heat.
         lut: Look-up table of colours, indexed by the flags of a cell or, with heat, by band << 8 | flags.
         outside: Colour of pixels outside the map.
@@ -96,18 +96,18 @@ def paint_cells(frame, words, bands, lut, outside, columns, rows):
             line[to_x:] = outside
             start = np.int64(rows[y]) * width
             if bands.size:
-                hot = bands[start : start + width]
-                row = words[start : start + width]
+                row_bands = bands[start : start + width]
+                row = flags[start : start + width]
                 for x in range(from_x, to_x):
-                    line[x] = lut[np.uint32(hot[columns[x]]) << np.uint32(8) | row[columns[x]]]
+                    line[x] = lut[np.uint32(row_bands[columns[x]]) << np.uint32(8) | row[columns[x]]]
             else:
-                row = words[start : start + width]
+                row = flags[start : start + width]
                 for x in range(from_x, to_x):
                     line[x] = lut[row[columns[x]]]
 
 
 @kernel
-def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
+def paint_small_cells(frame, flags, bands, lut, outside, scratch, columns):
     """Fill every pixel of the map area with the combined colour of all cells that it covers, at zoom < 1.
 
     Each cell belongs to exactly one pixel, so that none is left out. The flags of the cells of a pixel are or-ed, and
@@ -126,7 +126,7 @@ def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
             continue
         line[:from_x] = outside
         line[to_x:] = outside
-        combine_flag_rows(words, width, top, bottom, scratch[0])
+        combine_flag_rows(flags, width, top, bottom, scratch[0])
         if bands.size:
             max_band_of_rows(bands, width, top, bottom, scratch[1])
             paint_heat_pixel_row(line, scratch[0], scratch[1], lut, columns, from_x, to_x, step > 3.0)
@@ -151,19 +151,19 @@ def cells_of_small_pixels(origin, step, cells, pixels, out):
 
 
 @kernel
-def combine_flag_rows(words, width, top, bottom, out):
+def combine_flag_rows(flags, width, top, bottom, out):
     """Compute, for each column of cells, the bitwise or of the flags in rows `top` to `bottom` - 1. Writes: out.
 
     The first three rows are combined in one pass.
     """
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
-    a = words[top * width : (top + 1) * width]
-    b = words[second * width : (second + 1) * width]
-    c = words[third * width : (third + 1) * width]
+    a = flags[top * width : (top + 1) * width]
+    b = flags[second * width : (second + 1) * width]
+    c = flags[third * width : (third + 1) * width]
     for x in range(a.size):
         out[x] = a[x] | b[x] | c[x]
     for row in range(top + 3, bottom):
-        a = words[row * width : (row + 1) * width]
+        a = flags[row * width : (row + 1) * width]
         for x in range(a.size):
             out[x] |= a[x]
 
@@ -184,31 +184,31 @@ def max_band_of_rows(bands, width, top, bottom, out):
 
 
 @kernel
-def paint_pixel_row(line, words, lut, columns, from_x, to_x, are_many):
+def paint_pixel_row(line, flags, lut, columns, from_x, to_x, are_many):
     """Fill a row of pixels with the colours of the combined flags of the cells in each pixel. Writes: line."""
     for x in range(from_x, to_x):
-        word = words[columns[0, x]] | words[columns[1, x]] | words[columns[2, x]]
+        pixel_flags = flags[columns[0, x]] | flags[columns[1, x]] | flags[columns[2, x]]
         if are_many:  # a pixel may cover more columns of cells than the first, the middle and the last
             for column in range(columns[0, x] + 1, columns[2, x]):
-                word |= words[column]
-        line[x] = lut[word]
+                pixel_flags |= flags[column]
+        line[x] = lut[pixel_flags]
 
 
 @kernel
-def paint_heat_pixel_row(line, words, bands, lut, columns, from_x, to_x, are_many):
+def paint_heat_pixel_row(line, flags, bands, lut, columns, from_x, to_x, are_many):
     """Fill a row of pixels while heat is shown, from the combined flags and heat bands of the cells in each pixel.
 
     Writes: line.
     """
     for x in range(from_x, to_x):
         first, middle, last = columns[0, x], columns[1, x], columns[2, x]
-        word = words[first] | words[middle] | words[last]
+        pixel_flags = flags[first] | flags[middle] | flags[last]
         band = max(max(bands[first], bands[middle]), bands[last])
         if are_many:
             for column in range(first + 1, last):
-                word |= words[column]
+                pixel_flags |= flags[column]
                 band = max(band, bands[column])
-        line[x] = lut[np.uint32(band) << np.uint32(8) | np.uint32(word)]
+        line[x] = lut[np.uint32(band) << np.uint32(8) | np.uint32(pixel_flags)]
 
 
 # --- pixels -------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def stamp_mask_at_point(frame, mask, cell_x, cell_y, colour):
 
 
 @kernel
-def paint_cell_frames(frame, words, bit, colour):
+def paint_cell_frames(frame, flags, bit, colour):
     """Paint a frame, 1 px wide, inside every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
@@ -270,12 +270,12 @@ def paint_cell_frames(frame, words, bit, colour):
             x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
-            if np.int64(words[row * frame.map_width + column]) & bit:
+            if np.int64(flags[row * frame.map_width + column]) & bit:
                 paint_outline(frame, x0 + 1, y0 + 1, first_pixel_of_cells(column + 1, frame.left, zoom), y1, colour)
 
 
 @kernel
-def paint_wall_edges(frame, words, bits, px, colour):
+def paint_wall_edges(frame, flags, bits, px, colour):
     """Paint the outlines of all cells with one of the flags `bits`, `px` wide, where they touch passable cells.
 
     Writes: frame.pixels.
@@ -289,30 +289,30 @@ def paint_wall_edges(frame, words, bits, px, colour):
             x0, x1 = first_pixel_of_cells(column, frame.left, zoom), first_pixel_of_cells(column + 1, frame.left, zoom)
             if x0 >= frame.width:
                 break
-            if np.int64(words[row * width + column]) & bits:
-                paint_edges_of_wall(frame, words, column, row, x0, y0, x1, y1, px, colour)
+            if np.int64(flags[row * width + column]) & bits:
+                paint_edges_of_wall(frame, flags, column, row, x0, y0, x1, y1, px, colour)
 
 
 @kernel
-def paint_edges_of_wall(frame, words, column, row, x0, y0, x1, y1, px, colour):
+def paint_edges_of_wall(frame, flags, column, row, x0, y0, x1, y1, px, colour):
     """Paint the outline of one blocked cell: a strip or a square at each side or corner with a passable neighbour.
 
     Writes: frame.pixels.
     """
     for dy in range(-1, 2):
         for dx in range(-1, 2):
-            if is_passable(frame, words, column + dx, row + dy):
+            if is_passable(frame, flags, column + dx, row + dy):
                 left, right = x1 - px if dx > 0 else x0, x0 + px if dx < 0 else x1
                 upper, lower = y1 - px if dy > 0 else y0, y0 + px if dy < 0 else y1
                 fill_rect(frame, max(x0, left), max(y0, upper), min(x1, right), min(y1, lower), colour)
 
 
 @kernel
-def is_passable(frame, words, column, row):
+def is_passable(frame, flags, column, row):
     """Return whether a cell is on the map and passable."""
     if not (0 <= column < frame.map_width and 0 <= row < frame.map_height):
         return False
-    return np.int64(words[row * frame.map_width + column]) & PASSABLE != 0
+    return np.int64(flags[row * frame.map_width + column]) & PASSABLE != 0
 
 
 @kernel
@@ -332,7 +332,7 @@ def paint_heat_dots(frame, bands, band, size, colour):
 
 
 @kernel
-def paint_textures(frame, words, masks, colours):
+def paint_textures(frame, flags, masks, colours):
     """Paint the textures of trees, swamp and water; `masks` and `colours` are in this order.
 
     Writes: frame.pixels.
@@ -346,14 +346,14 @@ def paint_textures(frame, words, masks, colours):
             x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
-            word = np.int64(words[row * frame.map_width + column])
-            if word & (TREES | SWAMP | WATER):
-                kind = 0 if word & TREES else 1 if word & SWAMP else 2
+            cell_flags = np.int64(flags[row * frame.map_width + column])
+            if cell_flags & (TREES | SWAMP | WATER):
+                kind = 0 if cell_flags & TREES else 1 if cell_flags & SWAMP else 2
                 stamp_mask(frame, masks[kind], x0, y0, colours[kind])
 
 
 @kernel
-def paint_cell_symbols(frame, words, bit, mask, colour):
+def paint_cell_symbols(frame, flags, bit, mask, colour):
     """Stamp an alpha mask into the middle of every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom, size = frame.zoom, mask.shape[0]
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
@@ -365,7 +365,7 @@ def paint_cell_symbols(frame, words, bit, mask, colour):
             x0 = first_pixel_of_cells(column, frame.left, zoom)
             if x0 >= frame.width:
                 break
-            if np.int64(words[row * frame.map_width + column]) & bit:
+            if np.int64(flags[row * frame.map_width + column]) & bit:
                 x = x0 + (first_pixel_of_cells(column + 1, frame.left, zoom) - x0 - size + 1) // 2
                 y = y0 + (y1 - y0 - size + 1) // 2
                 stamp_mask(frame, mask, x, y, colour)
@@ -381,7 +381,7 @@ def paint_outline(frame, x0, y0, x1, y1, colour):
 
 
 @kernel
-def paint_grid_lines(frame, words, colour):
+def paint_grid_lines(frame, flags, colour):
     """Paint grid lines, 1 px wide, between passable cells; walls have outlines instead. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
     for row in range(first_visible_cell(frame.top, zoom, frame.map_height), frame.map_height):
@@ -394,11 +394,11 @@ def paint_grid_lines(frame, words, colour):
             if x0 >= frame.width:
                 break
             s = row * width + column
-            if not words[s] & PASSABLE:
+            if not flags[s] & PASSABLE:
                 continue
-            if column > 0 and words[s - 1] & PASSABLE:
+            if column > 0 and flags[s - 1] & PASSABLE:
                 fill_rect(frame, x0, y0, x0 + 1, y1, colour)
-            if row > 0 and words[s - width] & PASSABLE:
+            if row > 0 and flags[s - width] & PASSABLE:
                 fill_rect(frame, x0, y0, first_pixel_of_cells(column + 1, frame.left, zoom), y0 + 1, colour)
 
 

@@ -121,26 +121,26 @@ def dash_cell_path(frame, cells, width, colour, dash, gap):
 
 
 @kernel
-def stroke_moves(frame, cells, ways, count, width, colour):
+def stroke_moves(frame, cells, directions, count, width, colour):
     """Draw a line for each of the first `count` moves of a list, except back-moves. Writes: frame.pixels.
 
-    `cells` has the start cell of each move, and `ways` its direction, plus 8 for a back-move.
+    `cells` has the start cell of each move, and `directions` its direction, plus 8 for a back-move.
     """
     for i in range(count):
-        way = np.int64(ways[i])
-        if way < 8:
-            stroke_move(frame, np.int64(cells[i]), DX[way], DY[way], width, colour)
+        direction = np.int64(directions[i])
+        if direction < 8:
+            stroke_move(frame, np.int64(cells[i]), DX[direction], DY[direction], width, colour)
 
 
 @kernel
-def stroke_moves_without_heat(frame, bands, cells, ways, count, width, colour):
+def stroke_moves_without_heat(frame, bands, cells, directions, count, width, colour):
     """Draw a line for each listed move between two cells without heat, except back-moves. Writes: frame.pixels."""
     for i in range(count):
-        way = np.int64(ways[i])
-        if way < 8:
+        direction = np.int64(directions[i])
+        if direction < 8:
             s = np.int64(cells[i])
-            if not bands[s] and not bands[s + DX[way] + DY[way] * frame.map_width]:
-                stroke_move(frame, s, DX[way], DY[way], width, colour)
+            if not bands[s] and not bands[s + DX[direction] + DY[direction] * frame.map_width]:
+                stroke_move(frame, s, DX[direction], DY[direction], width, colour)
 
 
 @kernel
@@ -161,7 +161,7 @@ def stroke_recent_moves(frame, cells, marks, width, colour):
 
 
 @kernel
-def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm):
+def stroke_back_moves(frame, cells, directions, count, listed_directions, width, extra, colour, arm):
     """Draw a dash for each listed back-move, shifted to the right of its direction.
 
     If cells are too small for one dash per cell, a straight run of back-moves is drawn as a dashed line. The last
@@ -170,9 +170,10 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
     Args:
         frame: Part of the window that shows the map.
         cells: Start cell of each listed move.
-        ways: Direction of each listed move, plus 8 for a back-move.
+        directions: Direction of each listed move, plus 8 for a back-move.
         count: Number of listed moves.
-        seen: Listed moves from each cell as bits: bit d for a move in direction d, bit d + 8 for a back-move.
+        listed_directions: Listed moves from each cell as bits: bit d for a move in direction d, bit d + 8 for a
+            back-move.
         width: Width of the line in pixels.
         extra: Pixels added to the width for the casing.
         colour: Colour of the line.
@@ -182,14 +183,14 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
     """
     period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # length of dashes and of gaps in small cells, in cells
     for i in range(count):
-        way = np.int64(ways[i]) - 8
-        if way < 0:
+        direction = np.int64(directions[i]) - 8
+        if direction < 0:
             continue
         s = np.int64(cells[i])
-        dx, dy = DX[way], DY[way]
-        along = s // frame.map_width if dx == 0 else s % frame.map_width
-        goes_on = np.int64(seen[s + dx + dy * frame.map_width]) >> (way + 8) & 1
-        if frame.zoom >= 3.0 or not along // period & 1 or not goes_on:
+        dx, dy = DX[direction], DY[direction]
+        position = s // frame.map_width if dx == 0 else s % frame.map_width
+        is_continued = np.int64(listed_directions[s + dx + dy * frame.map_width]) >> (direction + 8) & 1
+        if frame.zoom >= 3.0 or not position // period & 1 or not is_continued:
             stroke_back_move(frame, s, dx, dy, width, extra, colour, arm)
 
 
@@ -208,11 +209,11 @@ def stroke_back_move(frame, s, dx, dy, width, extra, colour, arm):
     """Draw the dash of a back-move from cell s in direction (dx, dy), shifted to the right. Writes: frame.pixels."""
     zoom = frame.zoom
     gap = max(1.5, 0.25 * zoom) + width - 1.0
-    ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
+    end_share = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
     shift = BACK_MOVE_OFFSET * zoom * (1.0 if dx == 0 or dy == 0 else 0.7)
     ax, ay = cell_middle_x(frame, s) - dy * shift, cell_middle_y(frame, s) + dx * shift
-    px, py = ax + dx * zoom * ends, ay + dy * zoom * ends
-    qx, qy = ax + dx * zoom * (1.0 - ends), ay + dy * zoom * (1.0 - ends)
+    px, py = ax + dx * zoom * end_share, ay + dy * zoom * end_share
+    qx, qy = ax + dx * zoom * (1.0 - end_share), ay + dy * zoom * (1.0 - end_share)
     stroke_line(frame, px, py, qx, qy, width + extra, colour)
     if arm > 0.0:
         stroke_chevron(frame, qx, qy, dx, dy, arm, width + extra, colour)
@@ -230,7 +231,7 @@ def stroke_chevron(frame, x, y, dx, dy, arm, width, colour):
 
 
 @kernel
-def stroke_tree(frame, words, nodes, number, width, colour):
+def stroke_tree(frame, flags, nodes, number, width, colour):
     """Draw a line from every cell in view that the search knows to its parent. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(max(0, first_visible_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
@@ -240,10 +241,10 @@ def stroke_tree(frame, words, nodes, number, width, colour):
             if first_pixel_of_cells(column - 1, frame.left, zoom) >= frame.width:
                 break
             s = row * frame.map_width + column
-            if not words[s] & KNOWN or nodes[s].search != number or nodes[s].came == NO_DIRECTION:
+            if not flags[s] & KNOWN or nodes[s].search != number or nodes[s].came == NO_DIRECTION:
                 continue
-            way = np.int64(nodes[s].came)
-            stroke_move(frame, s, -DX[way], -DY[way], width, colour)
+            direction = np.int64(nodes[s].came)
+            stroke_move(frame, s, -DX[direction], -DY[direction], width, colour)
 
 
 @kernel
@@ -262,19 +263,19 @@ def stroke_edit_marks(frame, cells, is_blocked, reach, width, colour):
 
 
 @kernel
-def stroke_cross(frame, x, y, far, width, colour):
+def stroke_cross(frame, x, y, reach, width, colour):
     """Draw an x centred at a point of the map area. Writes: frame.pixels."""
-    stroke_line(frame, x - far, y - far, x + far, y + far, width, colour)
-    stroke_line(frame, x - far, y + far, x + far, y - far, width, colour)
+    stroke_line(frame, x - reach, y - reach, x + reach, y + reach, width, colour)
+    stroke_line(frame, x - reach, y + reach, x + reach, y - reach, width, colour)
 
 
 @kernel
-def stroke_dotted_square(frame, x, y, far, width, colour):
+def stroke_dotted_square(frame, x, y, reach, width, colour):
     """Draw a dotted square centred at a point of the map area. Writes: frame.pixels."""
-    count = max(1, np.int64(far / (1.5 * width + 1.0)))
+    count = max(1, np.int64(reach / (1.5 * width + 1.0)))
     for i in range(-count, count + 1):
-        at = i * far / count
-        stroke_line(frame, x + at, y - far, x + at, y - far, width, colour)
-        stroke_line(frame, x + at, y + far, x + at, y + far, width, colour)
-        stroke_line(frame, x - far, y + at, x - far, y + at, width, colour)
-        stroke_line(frame, x + far, y + at, x + far, y + at, width, colour)
+        at = i * reach / count
+        stroke_line(frame, x + at, y - reach, x + at, y - reach, width, colour)
+        stroke_line(frame, x + at, y + reach, x + at, y + reach, width, colour)
+        stroke_line(frame, x - reach, y + at, x - reach, y + at, width, colour)
+        stroke_line(frame, x + reach, y + at, x + reach, y + at, width, colour)

@@ -23,9 +23,9 @@ LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
 BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
 
 
-def layers_for_agents(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
+def layers_for_agents(agent_specs: Iterable[AgentSpec]) -> tuple[Layer, ...]:
     """Return the layers that apply to these kinds of agents; without agents, only layers that need no agent."""
-    specs = list(minds)
-    shown = frozenset[str]().union(*(spec.shows for spec in specs))
-    usual = (layer for layer in LAYERS if specs or not layer.is_for_single_agent)
-    return tuple(layer for layer in usual if not layer.is_agent_specific or layer.key in shown)
+    specs = list(agent_specs)
+    shown_keys = frozenset[str]().union(*(spec.shows for spec in specs))
+    applicable = (layer for layer in LAYERS if specs or not layer.is_for_single_agent)
+    return tuple(layer for layer in applicable if not layer.is_agent_specific or layer.key in shown_keys)

@@ -32,16 +32,16 @@ def draw(picture: MapPainter) -> None:
 
 def _draw_crowd(picture: MapPainter, crowd: Crowd) -> None:
     """Draw a marker for each agent of a crowd. Walking agents are drawn last, on top of stopped agents."""
-    kinds, glide = agent_states_of_crowd(crowd.numbers), float(picture.extras.glide)
-    for kind, name in ((ARRIVED, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
+    states, glide = agent_states_of_crowd(crowd.numbers), float(picture.extras.glide)
+    for state, name in ((ARRIVED, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker_masks(name, picture.zoom, picture.ui_scale, picture.palette):
-            stamp_agents_of_kind(picture.frame, mask, crowd.tails, glide, kinds, kind, colour)
+            stamp_agents_of_kind(picture.frame, mask, crowd.tails, glide, states, state, colour)
 
 
 def agent_states_of_crowd(numbers: CrowdCounts) -> npt.NDArray[np.uint8]:
     """Return the state of each agent of a crowd: WALKING, THERE (arrived) or STUCK (stopped without arriving)."""
-    kinds = np.where(numbers.arrived_mask, ARRIVED, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
-    return kinds.astype(np.uint8)
+    states = np.where(numbers.arrived_mask, ARRIVED, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
+    return states.astype(np.uint8)
 
 
 def _map_point_of_agent(picture: MapPainter, walker: WalkerView) -> tuple[float, float]:
@@ -74,11 +74,11 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
 
 def _crowd_elements(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
     """Yield SVG paths with a dot for each agent of a crowd; all dots of one colour form a single path."""
-    there = crowd.numbers.arrived_mask
-    for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):
+    has_arrived = crowd.numbers.arrived_mask
+    for chosen, colour in ((has_arrived, drawing.palette.arrived), (~has_arrived, drawing.palette.agent)):
         dots = "".join(f"M{x} {y}h0" for x, y in drawing.points_of_cells(crowd.numbers.cells[chosen]))
-        for more, ink in ((0.3, hex_code_of_colour(drawing.palette.casing_dark)), (0.0, hex_code_of_colour(colour))):
-            width = short_decimal_text(drawing.marker_radius * (1.2 + more))
+        for extra, ink in ((0.3, hex_code_of_colour(drawing.palette.casing_dark)), (0.0, hex_code_of_colour(colour))):
+            width = short_decimal_text(drawing.marker_radius * (1.2 + extra))
             if dots:
                 yield f'<path d="{dots}" stroke="{ink}" stroke-width="{width}" stroke-linecap="round"/>'
 

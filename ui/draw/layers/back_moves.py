@@ -28,7 +28,7 @@ def draw(picture: MapPainter) -> None:
     if trail is None:
         _draw_latest_back_moves(picture)
         return
-    cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
+    cells, recent_marks = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
     width = picture.thin_line_width
     recent_width = width + (0 if picture.has_casings else picture.to_pixels(1))
     arm = _chevron_arm_length(picture)
@@ -36,7 +36,7 @@ def draw(picture: MapPainter) -> None:
         strokes.stroke_back_moves(
             frame, moves.cells, moves.directions, moves.count, moves.listed_directions, width, extra, colour, arm
         )
-        strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
+        strokes.stroke_recent_back_moves(frame, cells, recent_marks, recent_width, extra, colour, arm)
 
 
 def _draw_latest_back_moves(picture: MapPainter) -> None:
@@ -44,11 +44,11 @@ def _draw_latest_back_moves(picture: MapPainter) -> None:
     trail, width = picture.trail, picture.to_pixels(1)
     if trail is None:
         return
-    cells, kinds = trail.cells[-LATEST_TICKS - 1 :], trail.marks[-LATEST_TICKS - 1 :]
+    cells, recent_marks = trail.cells[-LATEST_TICKS - 1 :], trail.marks[-LATEST_TICKS - 1 :]
     colour = picture.palette.back_move
     around = picture.to_pixels(1) if picture.zoom >= CASED_FROM_PX else 0
     for extra, ink in ((2 * around, marks.casing_colour_for(picture.palette, colour)), (0, colour)):
-        strokes.stroke_recent_back_moves(picture.frame, cells, kinds, width, extra, pack_colour(ink), 0.0)
+        strokes.stroke_recent_back_moves(picture.frame, cells, recent_marks, width, extra, pack_colour(ink), 0.0)
 
 
 def _chevron_arm_length(picture: MapPainter) -> float:
@@ -61,10 +61,10 @@ def _chevron_arm_length(picture: MapPainter) -> float:
 def draw_swatch(swatch: Swatch) -> None:
     """Draw two back-moves to the left, like those on the map, but in the middle of the swatch."""
     frame = swatch.frame._replace(top=swatch.frame.top - strokes.BACK_MOVE_OFFSET)
-    ways, seen = np.full(2, _BACK_MOVE_TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
+    directions, listed_directions = np.full(2, _BACK_MOVE_TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
     width, arm = swatch.to_pixels(2), float(swatch.to_pixels(3))
     for extra, colour in swatch.strokes_with_casing(swatch.palette.back_move):
-        strokes.stroke_back_moves(frame, STRIP[1:], ways, 2, seen, width, extra, colour, arm)
+        strokes.stroke_back_moves(frame, STRIP[1:], directions, 2, listed_directions, width, extra, colour, arm)
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
@@ -93,18 +93,18 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
 
 def straight_back_move_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
     """Return the distinct back-moves of a trail, joined to straight runs given as (first point, last point)."""
-    cells, kinds = trail.cells.tolist(), trail.marks.tolist()
+    cells, event_marks = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     runs: list[tuple[Point, Point]] = []
-    for before, now, mark in zip(cells, cells[1:], kinds[1:], strict=False):
-        if before == now or not mark & log.BACK_MOVE or (before, now) in seen:
+    for before, after, mark in zip(cells, cells[1:], event_marks[1:], strict=False):
+        if before == after or not mark & log.BACK_MOVE or (before, after) in seen:
             continue
-        seen.add((before, now))
-        here, there = (before % width, before // width), (now % width, now // width)
-        if runs and runs[-1][1] == here and direction_between(*runs[-1]) == direction_between(here, there):
-            runs[-1] = (runs[-1][0], there)
+        seen.add((before, after))
+        start, end = (before % width, before // width), (after % width, after // width)
+        if runs and runs[-1][1] == start and direction_between(*runs[-1]) == direction_between(start, end):
+            runs[-1] = (runs[-1][0], end)
         else:
-            runs.append((here, there))
+            runs.append((start, end))
     return runs
 
 

@@ -41,10 +41,10 @@ def draw(picture: MapPainter) -> None:
     if picture.walker is None:
         return
     agent, palette, frame = picture.walker.agent, picture.palette, picture.frame
-    refused, taken = pack_colour(palette.tracing), pack_colour(palette.agent)
+    refused, accepted = pack_colour(palette.tracing), pack_colour(palette.agent)
     for verdict, cells in tried_records(agent):
         if verdict == ACCEPTED:
-            strokes.stroke_cell_path(frame, cells, picture.to_pixels(3), taken)
+            strokes.stroke_cell_path(frame, cells, picture.to_pixels(3), accepted)
             continue
         climb = ends_of_failed_climb(agent, picture.walker.goal, verdict, cells)
         strokes.stroke_cell_path(frame, cells, picture.to_pixels(1), refused)
@@ -60,13 +60,13 @@ def draw_swatch(swatch: Swatch) -> None:
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     palette, line = drawing.palette, drawing.line
     for verdict, cells in tried_records(drawing.agent):
-        is_taken = verdict == ACCEPTED
+        is_accepted = verdict == ACCEPTED
         colour, width = (
-            hex_code_of_colour(palette.agent if is_taken else palette.tracing),
-            short_decimal_text(line * (1.5 if is_taken else 0.5)),
+            hex_code_of_colour(palette.agent if is_accepted else palette.tracing),
+            short_decimal_text(line * (1.5 if is_accepted else 0.5)),
         )
         yield f'<path stroke="{colour}" stroke-width="{width}" d="{_svg_line_through_cells(drawing, cells)}"/>'
-        if not is_taken:
+        if not is_accepted:
             climb = ends_of_failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
             dashes = f'stroke-dasharray="{short_decimal_text(line)} {short_decimal_text(2 * line)}"'
             yield (

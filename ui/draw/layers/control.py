@@ -48,15 +48,15 @@ def draw_swatch(swatch: Swatch) -> None:
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     r, width = 0.8 * drawing.marker_radius, short_decimal_text(0.6 * drawing.line)
     for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.CAP_HIT)):
-        look = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.arrived)}" stroke-width="{width}"'
+        style = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.arrived)}" stroke-width="{width}"'
         yield (
             f'<rect x="{short_decimal_text(x - r)}" y="{short_decimal_text(y - r)}" width="{short_decimal_text(2 * r)}'
             '" height="'
-            f'{short_decimal_text(2 * r)}" {look}/>'
+            f'{short_decimal_text(2 * r)}" {style}/>'
         )
     for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.REENTERED)):
-        look = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.agent)}" stroke-width="{width}"'
-        yield f'<circle cx="{x}" cy="{y}" r="{short_decimal_text(r)}" {look}/>'
+        style = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.agent)}" stroke-width="{width}"'
+        yield f'<circle cx="{x}" cy="{y}" r="{short_decimal_text(r)}" {style}/>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:

@@ -49,10 +49,10 @@ def edit_marks_of(picture: MapPainter) -> EditMarks:
     edits, snapshot = picture.extras.edits, picture.snapshot
     spacing = 1 if picture.has_cell_symbols else ceil(picture.to_pixels(MIN_SPACING) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
-    kept: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.layer_caches.get("edits")
-    if kept is None or kept[0] != key:
-        kept = picture.scratch.layer_caches["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
-    return kept[1]
+    cached: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.layer_caches.get("edits")
+    if cached is None or cached[0] != key:
+        cached = picture.scratch.layer_caches["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
+    return cached[1]
 
 
 def draw(picture: MapPainter) -> None:

@@ -17,16 +17,16 @@ def draw(picture: MapPainter) -> None:
     start, goal = (snapshot.start, snapshot.goal) if walker is None else (walker.start, walker.goal)
     if walker is None and picture.crowd is not None:
         start, goal = picture.crowd.ends((start, goal))
-    carried = picture.extras.dragged_marker
-    if carried is not None:
-        start, goal = (carried.cell, goal) if carried.kind == "start" else (start, carried.cell)
-        if carried.is_refused:
-            picture.tint_cells(np.array([carried.cell], np.int32), RED, 230)
+    dragged_marker = picture.extras.dragged_marker
+    if dragged_marker is not None:
+        start, goal = (dragged_marker.cell, goal) if dragged_marker.kind == "start" else (start, dragged_marker.cell)
+        if dragged_marker.is_refused:
+            picture.tint_cells(np.array([dragged_marker.cell], np.int32), RED, 230)
     for kind, cell in (("start", start), ("goal", goal)):
         if cell >= 0:
             picture.draw_marker_in_cell(kind, cell)
-    if carried is not None and carried.is_refused:
-        picture.cross_out_cell(carried.cell, RED)
+    if dragged_marker is not None and dragged_marker.is_refused:
+        picture.cross_out_cell(dragged_marker.cell, RED)
     if goal >= 0:
         picture.draw_arrow_to_cell(goal, picture.palette.path)
 

@@ -34,8 +34,10 @@ def draw(picture: MapPainter) -> None:
 @lru_cache(maxsize=64)
 def parent_arrow_masks(size: int) -> npt.NDArray[np.uint8]:
     """Return one arrow mask for each direction of a move, pointing in the opposite direction (to the parent)."""
-    ways = [round(atan2(-DY[d], -DX[d]) * 8 / pi) % 16 for d in range(8)]
-    return np.ascontiguousarray(np.stack([masks.arrow_head_mask(size, size * LENGTH, way) for way in ways]))
+    directions = [round(atan2(-DY[d], -DX[d]) * 8 / pi) % 16 for d in range(8)]
+    return np.ascontiguousarray(
+        np.stack([masks.arrow_head_mask(size, size * LENGTH, direction) for direction in directions])
+    )
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -52,8 +54,8 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     parts = []
     for cell in np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NO_DIRECTION)).tolist():
         x, y = drawing.xy(cell)
-        way = int(nodes[cell]["came"])
-        dx, dy = -float(DX[way]), -float(DY[way])
+        direction = int(nodes[cell]["came"])
+        dx, dy = -float(DX[direction]), -float(DY[direction])
         length = (dx * dx + dy * dy) ** 0.5
         dx, dy = dx / length * 0.33, dy / length * 0.33
         tail_x, tail_y = x - dx, y - dy

@@ -14,10 +14,10 @@ def draw(picture: MapPainter) -> None:
     if picture.walker is None or picture.walker.agent.path.size < 2:
         return
     path, head = picture.walker.agent.path, picture.walker.agent.head
-    ahead = picture.line if picture.has_heat else picture.line + 1
+    line_width = picture.line if picture.has_heat else picture.line + 1
     for extra, colour in picture.strokes_with_casing(picture.palette.path):
         strokes.stroke_cell_path(picture.frame, path[: head + 1], picture.to_pixels(picture.line) + extra, colour)
-        strokes.stroke_cell_path(picture.frame, path[head:], picture.to_pixels(ahead) + extra, colour)
+        strokes.stroke_cell_path(picture.frame, path[head:], picture.to_pixels(line_width) + extra, colour)
 
 
 def draw_swatch(swatch: Swatch) -> None:

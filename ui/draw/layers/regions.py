@@ -24,8 +24,8 @@ ARCS_FROM_PX = 2.0  # smallest side of a cell, in pixels, at which lines between
 
 def regions_at_level(agent: AgentView, level: int) -> RegionMap | None:
     """Return the regions of one level of the agent's abstraction; level 0 means the level that the agent uses."""
-    found = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
-    return region_map(found, level) if level and found is not None else agent.regions
+    abstraction = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
+    return region_map(abstraction, level) if level and abstraction is not None else agent.regions
 
 
 def draw(picture: MapPainter) -> None:

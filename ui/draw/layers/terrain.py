@@ -26,8 +26,12 @@ def draw_swatch(swatch: Swatch) -> None:
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
     palette = drawing.palette
-    kinds = (cell_flags.SWAMP, palette.swamp), (cell_flags.WATER, palette.water), (cell_flags.TREES, palette.trees)
-    for bit, colour in kinds:
+    flags_and_colours = (
+        (cell_flags.SWAMP, palette.swamp),
+        (cell_flags.WATER, palette.water),
+        (cell_flags.TREES, palette.trees),
+    )
+    for bit, colour in flags_and_colours:
         yield from drawing.cell_fill_elements(drawing.flags & bit != 0, colour)
 
 

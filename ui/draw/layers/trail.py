@@ -38,12 +38,12 @@ def draw(picture: MapPainter) -> None:
             colour,
         )
         return
-    cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
+    cells, recent_marks = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
     width = picture.thin_line_width
     recent_width = width + (picture.to_pixels(1) if picture.has_casings else 0)
     for extra, colour in picture.thin_strokes_with_casing(picture.palette.trail):
         strokes.stroke_moves(picture.frame, moves.cells, moves.directions, moves.count, width + extra, colour)
-        strokes.stroke_recent_moves(picture.frame, cells, kinds, recent_width + extra, colour)
+        strokes.stroke_recent_moves(picture.frame, cells, recent_marks, recent_width + extra, colour)
 
 
 def _draw_crowd_tails(picture: MapPainter, crowd: Crowd) -> None:
@@ -71,16 +71,16 @@ def walked_lines(trail: Trail, width: int) -> list[list[Point]]:
     seen: set[tuple[int, int]] = set()
     lines: list[list[Point]] = []
     open_line: list[Point] = []
-    for before, now, mark in zip(cells, cells[1:], marks[1:], strict=False):
-        edge = (min(before, now), max(before, now))
-        is_new = before != now and not mark & (log.BACK_MOVE | log.TRIAL) and edge not in seen
+    for before, after, mark in zip(cells, cells[1:], marks[1:], strict=False):
+        edge = (min(before, after), max(before, after))
+        is_new = before != after and not mark & (log.BACK_MOVE | log.TRIAL) and edge not in seen
         if is_new:
             seen.add(edge)
-            here = (before % width, before // width)
-            if not open_line or open_line[-1] != here:
-                open_line = [here]
+            start = (before % width, before // width)
+            if not open_line or open_line[-1] != start:
+                open_line = [start]
                 lines.append(open_line)
-            open_line.append((now % width, now // width))
+            open_line.append((after % width, after // width))
     return lines
 
 

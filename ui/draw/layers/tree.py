@@ -34,12 +34,12 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if search is None:
         return
     nodes, number = search.nodes, int(search.control[0]["search"])
-    known = np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NO_DIRECTION))
+    known_cells = np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NO_DIRECTION))
     parts = []
-    for cell in known.tolist():
+    for cell in known_cells.tolist():
         x, y = drawing.xy(cell)
-        way = int(nodes[cell]["came"])
-        parts.append(f"M{x} {y}{line_command(-int(DX[way]), -int(DY[way]))}")
+        direction = int(nodes[cell]["came"])
+        parts.append(f"M{x} {y}{line_command(-int(DX[direction]), -int(DY[direction]))}")
     if parts:
         colour, width = hex_code_of_colour(drawing.palette.tree), short_decimal_text(0.5 * drawing.line)
         yield f'<path stroke="{colour}" stroke-width="{width}" d="{"".join(parts)}"/>'

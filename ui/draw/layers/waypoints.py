@@ -19,10 +19,10 @@ def draw(picture: MapPainter) -> None:
     if picture.walker is None or not picture.walker.agent.waypoints.size:
         return
     points = picture.walker.agent.waypoints
-    way = np.concatenate([[picture.walker.position], points]).astype(np.int32)
-    for more, colour in picture.strokes_with_casing(picture.palette.best):
+    route = np.concatenate([[picture.walker.position], points]).astype(np.int32)
+    for extra_width, colour in picture.strokes_with_casing(picture.palette.best):
         strokes.dash_cell_path(
-            picture.frame, way, picture.to_pixels(1) + more, colour, picture.to_pixels(5), picture.to_pixels(4)
+            picture.frame, route, picture.to_pixels(1) + extra_width, colour, picture.to_pixels(5), picture.to_pixels(4)
         )
     for cell in points[1:].tolist():
         picture.draw_marker_in_cell("waypoint", cell)
@@ -49,18 +49,19 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     if not points.size:
         return
     colour, width = hex_code_of_colour(drawing.palette.best), short_decimal_text(0.5 * drawing.line)
-    way = [drawing.xy(drawing.view.position), *(drawing.xy(cell) for cell in points.tolist())]
-    data = "M" + "L".join(f"{x} {y}" for x, y in way)
+    route = [drawing.xy(drawing.view.position), *(drawing.xy(cell) for cell in points.tolist())]
+    data = "M" + "L".join(f"{x} {y}" for x, y in route)
     yield f'<path stroke="{colour}" stroke-width="{width}" stroke-dasharray="{width} {width}" d="{data}"/>'
-    for number, (x, y) in enumerate(way[1:]):
+    for number, (x, y) in enumerate(route[1:]):
         r = short_decimal_text(drawing.marker_radius * (0.8 if number == 0 else 0.5))
         yield (
             f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" stroke="{drawing.casing_colour(drawing.palette.best)}'
             '"/>'
         )
-        size, aside = short_decimal_text(2.2 * drawing.marker_radius), short_decimal_text(x + drawing.marker_radius)
-        look = f'font-size="{size}" font-weight="bold" fill="{colour}" stroke="none"'
-        yield f'<text x="{aside}" y="{short_decimal_text(y - 0.5 * drawing.marker_radius)}" {look}>{number + 1}</text>'
+        size, text_x = short_decimal_text(2.2 * drawing.marker_radius), short_decimal_text(x + drawing.marker_radius)
+        style = f'font-size="{size}" font-weight="bold" fill="{colour}" stroke="none"'
+        text_y = short_decimal_text(y - 0.5 * drawing.marker_radius)
+        yield f'<text x="{text_x}" y="{text_y}" {style}>{number + 1}</text>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
