@@ -76,6 +76,18 @@ def test_agent_data_lines_report_expected_fits() -> None:
     assert prepared_data_sentences(plain) == []
 
 
+@pytest.mark.parametrize("fits, is_replaced", [(3, True), (0, False)])
+def test_records_depend_on_the_cap_only_if_their_number_follows_the_coverage(fits: int, is_replaced: bool) -> None:
+    world, walker = solo(["." * 24] * 24, 0, 575, "knn-lrta", 1, fits=fits, records=20)
+    agent = cast(Any, walker.agent)
+    before = agent.database
+    world.submit(SetParam(walker.id, "cap", 3))
+    world.apply_due_changes()
+    assert agent.climbed_share == share_of(world.grid, cap=3) < 0.5
+    assert (agent.database is not before) == is_replaced
+    assert len(agent.records.ends) == (math.ceil(fits / agent.climbed_share**2) if fits else 20)
+
+
 def test_record_count_can_follow_map_coverage() -> None:
     """On two maps of one size; changed while running, too; never more than the largest number of records."""
     made: dict[str, int] = {}

@@ -589,6 +589,16 @@ def test_pra_matches_naive_version(
     assert (walk, world.metrics_of_walker(walker).expansions) == (slow.walk, slow.expansions)
 
 
+@pytest.mark.parametrize("name, value, restarts", [("level", 1, 1), ("wide", False, 1), ("mode", "instant", 0)])
+def test_pra_restarts_after_a_change_of_any_parameter_but_the_mode(name: str, value: Value, restarts: int) -> None:
+    world, walker = solo(*drawn(M1["map"]), "pra", 1000)
+    world.advance(3)
+    assert world.metrics_of_walker(walker).restarts == 0
+    world.submit(SetParam(walker.id, name, value))
+    world.advance(1)
+    assert world.metrics_of_walker(walker).restarts == restarts
+
+
 # --- PR LRTA* --------------------------------------------------------------------------------------------
 
 
@@ -680,6 +690,20 @@ def test_depth_tree_features_and_labels_match_naive_version(
         assert labels[i] == slow.label()
         assert features[i].tolist() == pytest.approx(slow.features(q), abs=1e-9)
         slow.walk(4)
+
+
+def test_depth_tree_feature_tells_that_the_last_move_from_this_cell_would_be_repeated() -> None:
+    """In a dead end, the agent comes back to cells that it has left, and leaves some of them the same way."""
+    rows, start, goal = drawn(M1["map"])
+    grid = Grid.from_text_rows(rows)
+    board = board_of(grid)
+    features, _ = depth_tree._label_states_of_problem(grid, start, goal, 1, 4, 1)
+    slow = naive.Chooser(board, board.at(start), board.at(goal), 1, 4)
+    expected = []
+    for _ in range(60):
+        expected.append(slow.features(1)[6])
+        slow.walk(1)
+    assert features[:60, 6].tolist() == expected and set(expected) == {0.0, 1.0}
 
 
 def test_depth_tree_features_are_the_same_for_goal_cell_0() -> None:
@@ -936,6 +960,20 @@ def test_rebuild_takes_as_many_ticks_as_its_expansions_need(key: str, budget: in
             assert stale == -(-work // budget) - 1
         ends.append((world.compute_digest(), walker.agent.status))
     assert len(set(ends)) == 1
+
+
+def test_rebuilt_regions_have_no_learned_h() -> None:
+    """The values belong to the regions of the old map, whose numbers other regions may have now."""
+    world, walker = solo(*drawn(M1["map"]), "pr-lrta", 100, level=1, after_change="rebuild")
+    agent = walker.agent
+    world.advance(30)
+    assert agent.view().numbers["h of regions"] > 0
+    world.submit(EditCells(blocked=(230,)))
+    world.advance(1)
+    assert agent.view().is_stale and agent.view().numbers["h of regions"] > 0
+    while agent.view().is_stale:
+        assert world.advance(1)
+    assert agent.view().numbers["h of regions"] == 0
 
 
 def test_goal_moved_while_stale_gets_its_column_after_the_revert() -> None:

@@ -268,6 +268,16 @@ def test_maps_outside_the_folders_are_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("parts, where", [("{}", ""), ("parts: {{one: {{{}}}}}", "parts.one.")])
+def test_missing_number_of_random_pairs_is_reported_at_the_problems(parts: str, where: str, tmp_path: Path) -> None:
+    write_scen_folder(tmp_path)
+    text = HEAD + parts.format("problems: {map: ['*.map']}") + "\nagents: [tba]\nbudgets: [4]\n"
+    with pytest.raises(ConfigError) as caught:
+        spec_of(text, folders=[tmp_path])
+    said = f"{where}problems.random: expected the number of random pairs, got nothing"
+    assert said in [problem.partition(": ")[2] for problem in caught.value.problems]
+
+
 def test_benchmark_files_may_be_symlinks(tmp_path: Path) -> None:
     """Once refused, with "got none that matches": a collection that many share lies elsewhere."""
     specs, shared = tmp_path / "mine" / "specs", tmp_path / "shared"

@@ -91,6 +91,17 @@ def test_journal_restores_the_whole_session(tmp_path: Path):
     assert_same_trees(tree, saved.build_branch_tree(SPECS_BY_KEY))
 
 
+def test_entry_changed_after_it_was_written_is_restored_once(tmp_path: Path):
+    tree = make_tree()
+    writer = Journal(RIVER, tree, folder=tmp_path)
+    line = tree[0].timeline
+    first, last = line.insert(5000, EditCells((5,))), line.insert(5000, EditCells((17,)))
+    for entry in (last, first):
+        line.set_enabled(entry.id, False)
+    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
+    assert_same_trees(tree, saved.build_branch_tree(SPECS_BY_KEY))
+
+
 def test_children_of_deleted_branch_are_restored_under_its_parent(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)

@@ -3,8 +3,10 @@
 `check_core` is also run with bounds checks on, and without the JIT: see test_bounds.py.
 """
 
+import importlib
 import itertools
 import math
+import pkgutil
 import random
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
+from sim import kernels
 from sim.grid import Grid
 from sim.kernels import buckets, search
 from sim.kernels.ancestry import link_ancestors, new_ancestry_links
@@ -107,7 +110,34 @@ def test_search_matches_naive_expansions_parents_and_costs(
 def test_search_matches_naive_on_larger_maps(weights: tuple[float, float], reopen: bool) -> None:
     rows = random_map_rows(11, 26, 22, 0.3)
     rows[0], rows[-1] = "." * 26, "." * 26
-    assert_search_matches_naive(rows, 0, 26 * 22 - 1, weights, reopen, [7, 50])
+    assert_search_matches_naive(rows, 0, 26 * 22 - 1, weights, reopen, [0, 7, 0, 50])
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.4), (0.0, 1.0)])
+def test_every_open_cell_has_its_place_in_the_heap(weights: tuple[float, float]) -> None:
+    """With a wrong place, a cheaper path to the cell would overwrite the entry of another one."""
+    grid = Grid.from_text_rows(random_map_rows(11, 26, 22, 0.3))
+    free = np.flatnonzero(grid.free)
+    run = new_search(grid.cells, *weights)
+    begin_search(grid.ground, run, int(free[0]), -1, int(free[-1]))
+    while run.control[0].status == RUNNING:
+        expand_best_cells(grid.ground, run, 1)
+        size = int(run.control[0].open_size)
+        cells = run.heap.tie[:size] & (1 << grid.ground.shift) - 1
+        assert run.nodes["place"][cells].tolist() == list(range(size))
+
+
+@pytest.mark.parametrize("is_bucketed", [False, True])
+def test_search_continued_after_a_map_change_finds_freed_cells(is_bucketed: bool) -> None:
+    """The root was expanded while the cell was blocked, so the search must move there from the other two cells."""
+    grid = Grid.from_text_rows(["..", ".@"])
+    run = new_search(grid.cells, is_bucketed=is_bucketed)
+    begin_search(grid.ground, run, 0, 3, 3)
+    expand_best_cells(grid.ground, run, 1)
+    grid.block_and_free([], [3])
+    run.control[0].is_stale = 1
+    expand_best_cells(grid.ground, run, UNLIMITED)
+    assert run.control[0].status == GOAL_ON_TOP and run.nodes[3].g == 2.0
 
 
 def test_cells_are_reopened_only_if_allowed() -> None:
@@ -268,6 +298,26 @@ def test_bucket_keeps_order_of_two_f_values() -> None:
     assert control.spare_chunks == lists.chunks.size // 8 - 1, "every chunk came back"
 
 
+def test_dropping_outdated_entries_repeatedly_takes_no_further_chunks() -> None:
+    """Eight cells with the same f fill one chunk and begin another one."""
+    shift = 4
+    nodes = np.zeros(1 << shift, search.NODE).view(np.recarray)
+    nodes.g, nodes.place = 10.0, buckets.IN_BUCKET
+    run = new_search(1 << shift, is_bucketed=True)
+    control, lists = run.control[0], run.buckets
+    buckets.clear_buckets(lists, control)
+    spare = int(control.spare_chunks)
+    for cell in range(1, 9):
+        buckets.insert_entry(lists, control, buckets.bucket_number(10.0), cell)
+    for _ in range(20):
+        buckets.drop_outdated_entries(lists, control, nodes, shift)
+        assert control.spare_chunks == spare - 2
+
+
+def test_search_with_a_heap_has_no_memory_for_buckets() -> None:
+    assert [part.size for part in new_search(9).buckets] == [0, 0, 0, 0]
+
+
 def test_bucket_ring_wraps_around_repeatedly() -> None:
     """f beyond RING / RESOLUTION: the cursor wraps, and neither cells nor order are lost."""
     grid = Grid.from_text_rows(["." * 60, ("." + "@" * 59), "." * 60, ("@" * 59 + "."), "." * 60])
@@ -316,6 +366,15 @@ def test_multi_root_search_finds_the_cheapest_path(
     away = board.distances(board.at(goal))
     want = min((g + away.get(board.at(c), math.inf) for c, g in costs.items()), default=math.inf)
     assert (run.nodes[goal].g if run.control[0].status == GOAL_ON_TOP else math.inf) == want
+
+
+def test_no_field_of_a_record_is_hidden_by_an_attribute_of_numpy() -> None:
+    """Interpreted kernels would read the attribute: the `size` of every record is 1."""
+    modules = [importlib.import_module(found.name) for found in pkgutil.iter_modules(kernels.__path__, "sim.kernels.")]
+    records = [
+        each for module in modules for each in vars(module).values() if isinstance(each, np.dtype) and each.names
+    ]
+    assert search.NODE in records and not {name for each in records for name in each.names or ()} & {*dir(np.record)}
 
 
 @given(problems(), st.integers(0, 80), st.integers(0, 80))

@@ -18,7 +18,7 @@ from sim.agent_api import Status
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetTrials
 from sim.grid import Grid
 from sim.kernels import learned, log, octile
-from sim.movement import Movement
+from sim.movement import FOUR, Movement
 from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
@@ -281,6 +281,18 @@ def test_depth_1_kernel_equals_the_general_kernel() -> None:
             worlds.append(world)
         assert worlds[0].compute_digest() == worlds[1].compute_digest()
         assert h_values(worlds[0].walkers[0]).tolist() == h_values(worlds[1].walkers[0]).tolist()
+
+
+def test_h_equal_to_the_limit_does_not_prove_that_there_is_no_path() -> None:
+    """The limit on a map with four free cells is 4. Watched worlds use the general kernel, others that for depth 1."""
+    for watched in (False, True):
+        world = make_world(["..@.."], 0, 4, ("lrta", {}), movement=Movement(FOUR), watched=watched)
+        walker = world.walkers[0]
+        heights = []
+        for _ in ticks_of(world, 20):
+            heights.append(h_values(walker).max())
+        assert walker.agent.status is Status.NO_PATH
+        assert heights[0] == 4.0 and [h > 4.0 for h in heights] == [False] * (len(heights) - 1) + [True]
 
 
 @every_learner

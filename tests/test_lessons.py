@@ -417,6 +417,23 @@ def test_lesson_step_sets_the_camera_in_both_directions(app: App) -> None:
     assert playing.place == 0 and cells() >= 64
 
 
+def test_run_to_a_step_has_the_speed_of_the_step_until_the_lesson_ends() -> None:
+    lesson = parse_lesson(
+        SMALL.replace("  - text: Three.\n", "  - text: Three.\n    speed: 240\n"), "x.yaml", SPECS_BY_KEY
+    )
+    session = Session(lesson.scenario)
+    player = Player(session, 60)
+    playing = LessonPlayer(lesson, lesson.ticks)
+    playing.begin_lesson(session, player)
+    playing.go_to_next_step(session, player)
+    playing.choose_answer(1)
+    assert (playing.place, player.speed) == (1, 60)
+    playing.go_to_next_step(session, player)
+    assert (playing.place, player.speed, player.clock.is_running) == (2, 240, True)
+    playing.end_lesson(player)
+    assert player.speed == 60
+
+
 def test_lesson_step_without_heat_key_keeps_the_heat_map() -> None:
     text = SMALL.replace("  - text: Two.\n", "  - text: Two.\n    heat: visits\n")
     lesson = parse_lesson(text, "x.yaml", SPECS_BY_KEY, heats=("off", "visits"))

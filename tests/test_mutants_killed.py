@@ -3,13 +3,16 @@
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
+from sim.agent_batch import BatchSteps
 from sim.commands import MAX_SWITCHES, AgentConfig, EditCells
 from sim.experiments.problems import shrink_map
 from sim.grid import Grid
-from sim.kernels import tba
+from sim.kernels import log, tba
+from sim.time.history import RunHistory
 from sim.time.timeline import DIGEST_EVERY, Timeline
 from sim.world import World
 
@@ -144,6 +147,17 @@ def test_diverging_replay_is_reported() -> None:
     line.seek(DIGEST_EVERY + 10)
     line.seek(3 * DIGEST_EVERY)
     assert line.divergence_tick == 2 * DIGEST_EVERY
+
+
+def test_agent_that_no_longer_acts_stays_on_its_last_cell() -> None:
+    """Of two agents of a batch, the second acts in the first two ticks only."""
+    history, index_by_id = RunHistory(), {4: 0, 6: 1}
+    for first, cells, done in ((10, [[11, 12], [31, 32]], [2, 2]), (12, [[13, 14], [0, 0]], [2, 0])):
+        rows = np.zeros((2, 2), log.ROW)
+        rows["cell"] = cells
+        history._pending_steps.append(BatchSteps(first, index_by_id, rows, np.array(done)))
+    at_first = np.array([10, 30], np.int32)
+    assert history.cells((4, 6), 10, 14, at_first).tolist() == [[10, 11, 12, 13, 14], [30, 31, 32, 32, 32]]
 
 
 @pytest.mark.parametrize("number", [7, 3])

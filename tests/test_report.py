@@ -32,7 +32,9 @@ from sim.experiments.report_charts import (
 from sim.experiments.report_layout import read_figures, read_tables
 from sim.experiments.report_tables import comparison_table, create_specified_table, settings_table
 from sim.experiments.result_frame import (
+    MAX_CELL,
     SUMMARY_FUNCTIONS,
+    DamagedResultsError,
     ResultFrame,
     ResultMeasure,
     create_result_frame,
@@ -166,6 +168,18 @@ def make_frame(rows: Sequence[dict[str, Any]]) -> ResultFrame:
     frame = create_result_frame(columns, lines)
     frame.columns["disqualified"] = np.zeros(len(rows))
     return frame
+
+
+def test_largest_magnitude_of_a_float_cell_is_accepted() -> None:
+    for cost in (MAX_CELL, -MAX_CELL):
+        assert make_frame([{"cost": cost}]).numeric_column("cost").tolist() == [cost]
+        with pytest.raises(DamagedResultsError, match="row 0: cost: expected a number"):
+            make_frame([{"cost": np.nextafter(cost, 2 * cost).item()}])
+
+
+def test_wrong_cell_of_results_without_row_numbers_is_reported_by_its_place() -> None:
+    with pytest.raises(DamagedResultsError, match="row 2: moves: expected a whole number, got 'x'"):
+        create_result_frame(["moves"], [[1], [2], ["x"]])
 
 
 def test_measures_are_means_ratios_maxima_and_medians() -> None:
@@ -708,6 +722,7 @@ def test_figure_respects_cutoff_and_zoom() -> None:
     rows = [{"budget": k, "suboptimality": 20.0 / k, "max_expansions": k, "expansions": 10 * k} for k in (1, 5, 10, 50)]
     whole = "[{name: f, x: expansions/moves, y: suboptimality, by: part, cutoff: 20}]"
     assert [x for x, _ in chart_from(whole, make_frame(rows)).series[0].points] == [1.0, 5.0, 10.0]
+    assert chart_from(whole.replace("20", "10"), make_frame(rows)) == chart_from(whole, make_frame(rows))
     chart = chart_from(whole.replace("cutoff: 20", "zoom: {x: [0, 20], y: [1, 6]}"), make_frame(rows))
     assert chart.series[0].points == ((5.0, 4.0), (10.0, 2.0)) and len(chart.series[0].point_names) == 2
     assert chart.note == "Maximum of a run: all 20. 2 points are outside the limits."

@@ -595,6 +595,17 @@ def test_cycling_replaces_an_agent_by_the_next_algorithm_of_the_registry(step: i
     assert session.run.panels[1].view.spec is before
 
 
+def test_agent_is_renamed_in_the_branch_of_its_panel_which_gets_the_focus() -> None:
+    session = Session(setup())
+    other = branching.create_branch_at_current_tick(session).number
+    agent = session.run.panels[0].key.agent
+    here, there = PanelKey(0, agent), PanelKey(other, agent)
+    session.focus(there)
+    agent_edits.rename_agent(session, here, "careful")
+    assert session.focused_key == here
+    assert [agent_edits.agent_label(session, key) for key in (here, there)] == ["careful", "TBA*"]
+
+
 def test_invalid_agent_is_refused_with_reasons() -> None:
     session = Session(setup())
     assert not agent_edits.add_agent(session, AgentConfig("tba", budget=1))

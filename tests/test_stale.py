@@ -12,7 +12,14 @@ from sim.kernels.ancestry import LINK, generation_table_of_links, link_ancestors
 from sim.kernels.jit import as_plain_arrays
 from sim.kernels.memory import untouched_zeros
 from sim.kernels.pages import IS_IN_USE, UNKNOWN_PAGE
-from sim.kernels.search import NODE, begin_search, best_open_cell, expand_best_cells, new_search
+from sim.kernels.search import (
+    NODE,
+    begin_search,
+    best_open_cell,
+    expand_best_cells,
+    generation_table_of_nodes,
+    new_search,
+)
 from sim.kernels.stale import GenerationTable, clear_stale_records, clear_stale_records_of_rows, generation_table_rows
 from sim.kernels.yield_flag import never_yield_flag
 from sim.time.keyframes import restore_world, take_keyframe
@@ -61,6 +68,20 @@ def test_keyframe_excludes_data_of_finished_searches() -> None:
     for each in (world, other):
         each.advance(200)
     assert other.compute_digest() == world.compute_digest()
+
+
+@given(problems(side=24), st.integers(1, 40))
+def test_wipe_keeps_only_nodes_of_the_current_search(problem: tuple[list[str], int, int], expansions: int) -> None:
+    rows, start, goal = problem
+    grid = Grid.from_text_rows(rows)
+    search = new_search(grid.cells, 1.0, 2.5)
+    for root, aim, most in ((start, goal, grid.cells), (goal, start, expansions)):
+        begin_search(grid.ground, search, root, aim, aim)
+        expand_best_cells(grid.ground, search, most)
+    expected, known = search.nodes.copy(), search.nodes["search"] == 2
+    expected[~known] = np.zeros(1, NODE)
+    clear_stale_records([generation_table_of_nodes(search)])
+    assert known[goal] and search.nodes.tobytes() == expected.tobytes()
 
 
 @given(problems(side=24), st.integers(1, 40))

@@ -3,8 +3,11 @@
 import json
 import random
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from agents.registry import SPECS_BY_KEY
 from cli import run
 from sim import agent_batch, commands
+from sim.batch_plan import BatchPlan
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.grid import Grid
@@ -26,7 +30,7 @@ from ui.model import script
 from ui.model.session import Session
 from ui.model.start_over import scenario_of_run, user_commands
 
-from .conftest import problems
+from .conftest import make_world, problems
 from .test_crowds import make_crowd_scenario
 
 Problem = tuple[list[str], int, int]
@@ -134,6 +138,31 @@ def test_half_of_the_agents_that_fit_into_the_tick_plan_before_the_next_reading(
     assert timer.next_agent_count(72) == 32
     now = 136 / 1024
     assert timer.next_agent_count(136) == 0
+
+
+@pytest.mark.parametrize(
+    ("queue", "length"), [([0, 1, 2], 3), ([1, 2, 3], 2), ([0, 2, 1], 1), ([2, 3], 1), ([3, 0, 1], 1), ([4, 0, 1], 0)]
+)
+def test_agents_that_follow_each_other_in_a_batch_advance_in_one_call(queue: list[int], length: int) -> None:
+    """Agents 0, 1 and 2 are in one batch, agent 3 is in another one, and agent 4 is in none."""
+    world = make_world(["." * 5], 0, 4, *[("lrta", {})] * 5)
+    plan = BatchPlan(world.walkers, [])
+    batches: Any = [SimpleNamespace(index_by_id={0: 0, 1: 1, 2: 2}), SimpleNamespace(index_by_id={3: 0})]
+    plan.batches = batches
+    assert plan.queue_prefix_length_for_one_call([world.walkers[index] for index in queue]) == length
+
+
+def test_kernel_time_of_a_batch_is_that_of_the_last_advance() -> None:
+    """Each call of the kernel takes a second."""
+    world = make_world(["." * 5], 0, 4, *[("lrta", {})] * 2)
+    parts = [agent_batch._flat_memory_arrays(walker) for walker in world.walkers]
+    batch = agent_batch.AgentBatch(lambda *_: None, world.walkers, parts)
+    seconds = count()
+    for _ in range(3):
+        batch.discard_log_rows()
+        for tick in range(2):
+            batch.run(world.grid, tick, 1, 1, lambda: float(next(seconds)))
+        assert batch.kernel_seconds == 2.0
 
 
 @pytest.mark.skipif(not JIT_ON, reason="crews need compiled kernels")

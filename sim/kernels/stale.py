@@ -42,7 +42,7 @@ class GenerationTable(NamedTuple):
 TABLE_ROW = np.dtype(
     [
         ("address", "i8"),
-        ("size", "i8"),  # size of the table in bytes
+        ("length", "i8"),  # size of the table in bytes; a field named `size` would be hidden by `np.record.size`
         ("words", "i8"),  # size of a record in words
         ("stamps", "i8"),  # address of the table that contains the stamp of each cell
         ("shift", "u8"),
@@ -99,7 +99,7 @@ def clear_stale_records_of_rows(rows, entries, page, pace):
     for i in range(rows.size):
         row = rows[i]
         record = WORD_BYTES * row.words
-        count = row.size // record
+        count = row.length // record
         words = memory_words_at(row.address, row.words * count)
         stamps = memory_words_at(row.stamps, STAMP_RECORD_BYTES // WORD_BYTES * count)
         first = 0

@@ -161,7 +161,7 @@ class PendingSnapshot:
         """
         touched = TouchedPages(self._memories)
         self._stale_segments["page"] = touched.first_page_entry_indices(
-            self._stale_segments["address"], self._stale_segments["size"]
+            self._stale_segments["address"], self._stale_segments["length"]
         )
         stale.clear_stale_records_of_rows(
             as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace
