@@ -11,9 +11,18 @@ INF = float("inf")
 
 
 class Knn:
-    def __init__(self, board: Board, start: Place, goal: Place, records: Sequence[list[Place]], similar: int, cap: int):
+    def __init__(
+        self,
+        board: Board,
+        start: Place,
+        goal: Place,
+        records: Sequence[list[Place]],
+        similar: int,
+        cap: int,
+        skips_first: bool = False,
+    ):
         self.board, self.loc, self.goal, self.records = board, start, goal, records
-        self.similar, self.cap = similar, cap
+        self.similar, self.cap, self.skips_first = similar, cap, skips_first
         self.h: dict[tuple[Place, Place], float] = {}
         self.queue: list[Place] = []
         self.quota = INF
@@ -36,7 +45,8 @@ class Knn:
                 self.verdicts.append((r, "no way from it"))
             else:
                 self.verdicts.append((r, "accepted"))
-                self.queue, self.quota = [*record, self.goal], INF
+                first = int(self.skips_first and bool(climb(self.board, self.loc, record[1], self.cap)))
+                self.queue, self.quota = [*record[first:], self.goal], INF
                 return
         self.queue, self.quota = [self.goal], self.cap
 

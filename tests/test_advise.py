@@ -107,6 +107,11 @@ def test_most_that_fit_returns_a_measured_unit_count(
     assert len(measured) <= 10
 
 
+@pytest.mark.parametrize("fitting", range(6))
+def test_few_units_that_fit_are_counted_exactly(fitting: int) -> None:
+    assert find_max_fitting_units(lambda units: 5.0 if units <= fitting else 20.0, 10.0, MAX_MEASURED_UNITS) == fitting
+
+
 def test_crowd_timing_counts_only_ticks_of_active_units() -> None:
     """By a clock that strikes whenever somebody looks at it: every frame takes a second, whatever is in it."""
     grid = Grid.from_text_rows(["." * 9] * 3)

@@ -1,5 +1,6 @@
 """Crews: single and grouped agents give the same walk, whatever is done to them on the way."""
 
+import itertools
 import random
 from contextlib import nullcontext
 from unittest.mock import patch
@@ -210,6 +211,26 @@ def test_timed_or_measured_agents_are_not_batched() -> None:
                 world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal
             world.advance(2)
             assert len(world.batches) == want and all(len(each.walkers) == 3 for each in world.batches)
+
+
+def test_kernel_time_of_a_batch_is_measured_only_with_a_clock() -> None:
+    world, seconds = make_batched_world(), itertools.count()
+    world.advance(1)
+    assert [batch.kernel_seconds for batch in world.batches] == [0.0]
+    world.clock = lambda: float(next(seconds))
+    world.advance(1)
+    assert [batch.kernel_seconds for batch in world.batches] == [1.0]
+
+
+@pytest.mark.parametrize("agent", [None, 3])
+def test_new_budget_of_batched_agents_applies_to_the_next_tick(agent: int | None) -> None:
+    world = make_batched_world()
+    world.advance(1)
+    assert len(world.batches) == 1
+    world.submit(commands.SetBudget(5, agent))
+    world.advance(1)
+    spent = [int(walker.rows[-1].expanded) for walker in world.walkers[:20]]
+    assert spent == [5 if agent in (None, walker.id) else 3 for walker in world.walkers[:20]]
 
 
 def test_prepare_prefaults_memory_without_changing_it() -> None:

@@ -14,6 +14,7 @@ from sim.commands import AgentConfig, EditCells, SetParam
 from sim.generate import generate_map
 from sim.grid import Grid
 from sim.movement import Movement
+from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
 
@@ -24,10 +25,10 @@ from .test_golden import M1
 Problem = tuple[list[str], int, int]
 
 
-def make_naive_knn_lrta(world: World, records: Any, similar: int, cap: int) -> Knn:
+def make_naive_knn_lrta(world: World, records: Any, similar: int, cap: int, skips_first: bool = False) -> Knn:
     board, cells = board_of(world.grid), records.cells.tolist()
     chains = [[board.at(c) for c in cells[a:b]] for a, b in itertools.pairwise(records.offsets.tolist())]
-    return Knn(board, board.at(world.start), board.at(world.goal), chains, similar, cap)
+    return Knn(board, board.at(world.start), board.at(world.goal), chains, similar, cap, skips_first)
 
 
 @settings(max_examples=60)
@@ -37,15 +38,17 @@ def make_naive_knn_lrta(world: World, records: Any, similar: int, cap: int) -> K
     count=st.sampled_from([1, 5, 30]),
     similar=st.integers(1, 6),
     cap=st.sampled_from([3, 8, 250]),
+    skips=st.booleans(),
 )
 def test_every_move_matches_naive_version(
-    problem: Problem, movement: Movement, count: int, similar: int, cap: int
+    problem: Problem, movement: Movement, count: int, similar: int, cap: int, skips: bool
 ) -> None:
-    world, walker = solo(*problem, "knn-lrta", 1, movement, records=count, similar=similar, cap=cap)
+    params: dict[str, Value] = {"records": count, "similar": similar, "cap": cap, "skip_first": skips}
+    world, walker = solo(*problem, "knn-lrta", 1, movement, **params)
     assume(world.start != world.goal)
     board = board_of(world.grid)
     assume(board.at(world.goal) in board.distances(board.at(world.start)))
-    naive = make_naive_knn_lrta(world, walker.agent.records, similar, cap)
+    naive = make_naive_knn_lrta(world, walker.agent.records, similar, cap, skips)
     for _ in range(5000):
         if not world.advance(1):
             break
@@ -54,7 +57,7 @@ def test_every_move_matches_naive_version(
     assert walker.agent.status is Status.AT_GOAL
     metrics = world.metrics_of_walker(walker)
     assert metrics.expansions == metrics.moves, "one expansion a move"
-    assert metrics.max_climbed <= (2 * similar + 1) * cap, "to the goal, to each candidate and from it"
+    assert metrics.max_climbed <= (2 * similar + 1 + skips) * cap, "to the goal, to each candidate and from it"
 
 
 def test_knn_lrta_follows_matching_record_on_m1() -> None:

@@ -330,6 +330,19 @@ def test_no_path_is_proved_and_a_new_arc_wakes_the_agent(key: str, budget: int) 
     assert world.metrics_of_walker(walker).restarts >= 1
 
 
+@pytest.mark.parametrize("moves", ["all", "one"])
+@pytest.mark.parametrize("key", LOCAL[1:])
+def test_planned_path_is_shown_until_the_map_cuts_it(key: str, moves: str) -> None:
+    world, walker = solo(["." * 9] * 3, 9, 17, key, 20, moves=moves)
+    world.advance(1)
+    path = walker.agent.view().path.tolist()
+    beside = next(cell for cell in range(18, 27) if cell not in path)
+    for blocked, shown in ((beside, path), (path[3], [])):
+        world.submit(EditCells(blocked=(blocked,)))
+        world.apply_due_changes()
+        assert walker.agent.view().path.tolist() == shown
+
+
 @every_learner
 def test_blocked_goal_gives_no_path_within_two_ticks(key: str) -> None:
     world, walker = solo(*drawn(M1["map"]), key, 5)

@@ -141,6 +141,11 @@ def test_random_pairs_are_solvable_under_the_movement_rule() -> None:
     assert len(random_start_goal_pairs(Grid.from_text_rows(rows, movement=Movement(SQUEEZE)), 3, random.Random(1))) == 3
 
 
+def test_random_pairs_have_a_cost_within_the_limits_or_at_them() -> None:
+    pairs = random_start_goal_pairs(Grid.from_text_rows(["." * 9]), 60, random.Random(1), (2.0, 5.0))
+    assert {abs(start - goal) for start, goal in pairs} == {2, 3, 4, 5} and len(pairs) == 60
+
+
 def test_grid_copy_keeps_or_replaces_the_movement_rule() -> None:
     grid = Grid.from_text_rows(["..", ".."], movement=Movement(CUT, 1.5))
     grid.block_and_free([3], [])

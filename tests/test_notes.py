@@ -76,6 +76,18 @@ def test_note_disappears_when_its_agent_has_arrived(app: App) -> None:
     assert notes.shown_note.key == "best-cell", "it was not closed: it comes with the next walk"
 
 
+def test_scrubbing_note_appears_at_the_thirtieth_revisit(app: App) -> None:
+    notes = TutorialNotes([note.key for note in TUTORIAL_NOTES if note.key != "scrubbing"])
+    (note,) = notes.left
+    revisits = []
+    while notes.shown_note is None:
+        app.session.advance(1)
+        (view,) = [panel.view for panel in app.session.run.panels if panel.view.label == note.points_at.agent]
+        revisits.append(view.metrics.revisits)
+        notes.update_shown_note(app.session)
+    assert 29 in revisits and revisits[-1] == 30
+
+
 def test_click_on_a_note_closes_it_without_painting(app: App) -> None:
     press_combination(app, ".")
     settle(app)

@@ -690,6 +690,15 @@ def test_only_an_own_agent_without_a_version_is_given_the_current_one(tmp_path: 
         assert own_files.with_pinned_version(other) == other
 
 
+def test_new_run_keeps_the_agent_version_it_began_with(tmp_path: Path) -> None:
+    spec = own_files.load_agent_file(copy_example_agent(tmp_path))
+    now = spec.param(VERSION_PARAM)
+    assert now is not None
+    scenario = replace(setup(1), agents=(AgentConfig("lrta"), AgentConfig("mine")))
+    configs = Session(scenario).run.scenario.agents
+    assert configs == (AgentConfig("lrta"), AgentConfig("mine", params={VERSION_PARAM: now.default}))
+
+
 def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path) -> None:
     path = copy_example_agent(tmp_path)
     own_files.load_agent_file(path)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from agents.registry import SPECS
-from agents.warm_up import warm_up_agent, warm_up_batches
+from agents.warm_up import build_tiny_world, warm_up_agent, warm_up_batches
+from sim.agent_api import Status
 from sim.agent_batch import AgentBatch
 from sim.commands import AgentConfig
 from sim.kernels import batch, cache, jit, ready, sources
@@ -360,9 +361,14 @@ def test_open_window_compiles_nothing_after_preparation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("watched", [False, True])
-def test_every_agent_kind_completes_the_warm_up_walk(watched: bool) -> None:
+def test_every_agent_kind_completes_the_warm_up_walk(watched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What belongs to the end of a walk would else be compiled while somebody waits for it."""
     for spec in SPECS:
+        world = build_tiny_world(watched=watched)
+        monkeypatch.setattr("agents.warm_up.build_tiny_world", lambda world=world, **_: world)
         warm_up_agent(AgentConfig(spec.key), watched=watched)
+        (walker,) = world.walkers
+        assert walker.is_done and walker.agent.status is Status.AT_GOAL, spec.key
 
 
 @compiles

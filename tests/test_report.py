@@ -304,6 +304,13 @@ def test_claim_verdict_and_wording(text: str, holds: bool | None, words: str) ->
     assert found is holds and words in told, told
 
 
+@pytest.mark.parametrize("exponent, factor", [("[0, 1]", "[0, 1]"), ("[-1, 0]", "[1, 2]")])
+def test_power_law_at_the_limits_of_its_claim_holds(exponent: str, factor: str) -> None:
+    frame = make_frame([{"budget": budget, "cost": 1.0} for budget in (1, 4, 16)])
+    text = f"[{{claim: x, value: cost, power: budget, exponent: {exponent}, factor: {factor}}}]"
+    assert verdict_of(text, frame) == (True, "1 budget^0.000")
+
+
 # --- tables ---------------------------------------------------------------------------------------
 
 

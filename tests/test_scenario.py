@@ -197,6 +197,18 @@ def test_bad_scenario_files_report_all_problems(path: Path) -> None:
     assert got + "\n" == Path(f"{path}.expected").read_text(encoding="utf-8")
 
 
+def test_shared_budget_concerns_only_agents_that_have_no_own_budget_at_its_tick() -> None:
+    text = BASE.split("edits:")[0] + "edits:\n"
+    own, shared = "  - {tick: 1, agent: second, budget: 30}\n", "  - {tick: 2, budget: 1}\n"
+    text = text.replace("{kind: tba, budget: 30}", "{kind: tba, label: second}")
+    assert parse(text + own + shared).edits == (
+        TimedCommand(1, commands.SetBudget(30, 1)),
+        TimedCommand(2, commands.SetBudget(1)),
+    )
+    for edits in (shared, own + own.replace("30", "null") + shared):
+        assert "agent 1 (second)" in parse_problems(text + edits)[0]
+
+
 def test_one_error_causes_no_follow_up_errors() -> None:
     """One wrong agent, or a wrong map, does not make the commands that speak of it wrong."""
     one_agent = parse_problems(BASE.replace("weight: 2}", "weight: none}"))

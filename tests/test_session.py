@@ -95,6 +95,17 @@ def test_stroke_is_undone_and_redone_as_a_whole() -> None:
     assert not session.history.redo_last_entry()
 
 
+def test_measures_computed_between_ticks_are_shown_at_once() -> None:
+    session = Session(setup())
+    session.run.world.optimality.expansion_limit = 0
+    session.advance(3)
+    assert session.run.panels[0].view.metrics.is_being_measured
+    session.run.world.optimality.expansion_limit = 10_000
+    session.run.continue_measuring_optimality()
+    metrics = session.run.panels[0].view.metrics
+    assert not metrics.is_being_measured and metrics.nonoptimal_moves is not None
+
+
 def test_new_stroke_clears_the_redo_history() -> None:
     session = Session(setup())
     stroke(session, [100, 101], True)

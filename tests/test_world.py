@@ -137,6 +137,18 @@ def test_agent_over_budget_is_counted() -> None:
         assert (m.over_budget > 0, m.max_expansions > 2) == (is_over, is_over)
 
 
+def test_budget_set_with_a_moved_goal_does_not_keep_an_arrived_agent_waiting() -> None:
+    """Another agent is still under way, so the world is not over when the first has arrived."""
+    world, walker = solo(["." * 40], 0, 4, "tb-wa")
+    world.add(AgentConfig("tb-wa", goal=(39, 0)))
+    world.advance(20)
+    assert walker.position == 4
+    for command in (MoveGoal(0), SetBudget(9)):
+        world.submit(command)
+    world.advance(30)
+    assert (walker.position, world.budget) == (0, 9)
+
+
 def test_measures_off_skips_nonoptimal_moves() -> None:
     rows = random_map_rows(2, 14, 14, 0.3)
     start, goal = rows[0].index("."), 13 * 14 + rows[13].index(".")

@@ -183,6 +183,14 @@ def test_blocks_without_effect_are_not_results():
     assert search.ranked_results() == []
 
 
+def test_search_may_have_a_single_task():
+    line = make_branch_tree()[0].timeline
+    line.advance(60)
+    all_tasks = switch_block_tasks(line, [0, 4])
+    (result,) = search_all(WorstBlockSearch(line, 0, [all_tasks[1]])).ranked_results()
+    assert result in search_all(WorstBlockSearch(line, 0, all_tasks)).ranked_results()
+
+
 def test_permanent_block_is_the_worst_result():
     world = make_world(["..@..", ".....", "..@.."], 5, 9, ("tb-wa", {}), budget=4)
     assert world.goal == 9
