@@ -96,7 +96,8 @@ class _RecordSolver:
 
     def __init__(self, grid: Grid) -> None:
         self.ground, self.search = grid.ground, new_search(grid.cells)
-        self.path, self.record = (np.empty(grid.cells, np.int32) for _ in range(2))
+        self.path = np.empty(grid.cells, np.int32)
+        self.record = np.empty(grid.cells + 1, np.int32)  # a path of one cell has a record of two, see compress_path
 
     def __call__(self, pairs: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
         """Solve the problems of these pairs; return their records, and the number of expansions of all searches."""

@@ -23,11 +23,16 @@ from .test_golden import M1
 
 def record_of(grid: Grid, start: int, goal: int) -> tuple[list[int], list[int]]:
     """The path of a problem and its record, both as cells."""
-    way, record = np.zeros(grid.cells, np.int32), np.zeros(grid.cells, np.int32)
+    way, record = np.zeros(grid.cells, np.int32), np.zeros(grid.cells + 1, np.int32)
     search = new_search(grid.cells)
     count, _ = kernels.solve_and_compress(grid.ground, search, start, goal, way, record)
     length = int(trace_path_to(grid.ground, search, goal, way)) if count else 0
     return way[:length].tolist(), record[:count].tolist()
+
+
+def test_record_of_a_problem_whose_start_is_its_goal_fits_on_a_map_of_one_cell() -> None:
+    assert record_of(Grid.from_text_rows(["."]), 0, 0) == ([0], [0, 0])
+    assert records._RecordSolver(Grid.from_text_rows(["."])).record.size == 2
 
 
 def make_records(grid: Grid, count: int, seed: int = 1) -> kernels.ProblemRecords:

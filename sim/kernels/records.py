@@ -68,7 +68,8 @@ def compress_path(ground, path, length, record):
     """Write a few cells of a path to `record`, chosen so that hill climbing leads from each cell to the next.
 
     The record begins with the first cell of the path. Each next cell of the record is the farthest cell of the path
-    that hill climbing reaches from the cell before. Returns the number of cells in the record. Writes: record.
+    that hill climbing reaches from the cell before. A path of one cell has a record of two equal cells, so `record`
+    needs room for one cell more than the map has. Returns the number of cells in the record. Writes: record.
     """
     last = length - 1
     record[0] = path[0]
