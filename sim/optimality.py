@@ -1,17 +1,18 @@
-"""Count of non-optimal moves, based on true distances to the shared goal.
+"""Judgement of moves as optimal or non-optimal. The tracker also owns all true distances and optimal costs of a world.
 
-A true distance is the cost of the cheapest path from a cell to the shared goal on the present map. A move is
-non-optimal if it costs more than it brings the agent nearer to the goal. To judge a move is to find out, by means of
-true distances, whether it is non-optimal.
+A move is non-optimal if it costs more than it brings the agent nearer to the goal. To judge a move is to find out, by
+means of true distances, whether it is non-optimal.
 
-    optimality.judge_or_queue_moves(agent, metrics, position, rows)  judge moves on the present map, or queue them
-    optimality.judge_queue_with_limit(ticks)              judge queued moves; may use the expansions of `ticks` ticks
-    optimality.judge_queue_before_map_change()            judge or drop queued moves, before the map or the goal changes
-    optimality.invalidate_distances(goal, aim)            mark distances as outdated, after the map or goal has changed
-    optimality.has_judged_all_moves(agent)                whether all moves of an agent have been judged
-    optimality.can_judge_all_moves(agent)                 whether all moves have been or can still be judged
-    optimality.true_distance(cell)                        true distance from a cell to the shared goal
-    optimality.true_distance_within_limit(cell, expansions)  true distance; None: it takes more expansions
+    tracker.distances                           true distances to the shared goal, see true_distances.py
+    tracker.costs                               optimal costs of all agents, see optimal_costs.py
+    tracker.judge_or_queue_moves(agent, metrics, position, rows)    judge moves on the present map, or queue them
+    tracker.judge_queue_with_limit(ticks)       judge queued moves; may use the expansions of `ticks` ticks
+    tracker.before_map_change()                 judge or drop queued moves, before the map or the goal changes
+    tracker.after_map_change(change, tick, near)    mark distances and optimal costs as outdated
+    tracker.move_shared_goal(goal, near, walkers, tick)    the same after a change of the shared goal
+    tracker.has_judged_all_moves(agent)         whether all moves of an agent have been judged
+    tracker.can_judge_all_moves(agent)          whether all moves have been or can still be judged
+    tracker.continue_pending(walkers, tick)     compute some of what is pending, between two ticks of a window
 
 After a change of the map, the first true distance needs an A* search from the goal to the agents, which takes 60 ms
 on a map of 2048 x 2048 cells. A run without a window makes this search at once. In a window, the search may use only
@@ -20,25 +21,20 @@ made, and the window shows "..." as the number of non-optimal moves until then. 
 been judged, the number stays unknown. A number that is shown always equals the number from a run without a window.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
-from typing import Any
 
 import numpy as np
 
-from sim.grid import Grid
-from sim.kernels import distance, referee
-from sim.kernels.jit import CachedDispatch, as_plain_arrays
-from sim.kernels.search import begin_search, generation_table_of_nodes, new_search
-from sim.kernels.stale import GenerationTable
-
-MAX_EXPANSIONS_PER_TICK = 20_000
-"""Maximum number of expansions per tick for true distances in a window; they take about 1 ms."""
+from sim.grid import Grid, MapChange
+from sim.kernels import referee
+from sim.kernels.jit import CachedDispatch
+from sim.optimal_costs import OptimalCosts
+from sim.true_distances import MAX_EXPANSIONS_PER_TICK, UNLIMITED, TrueDistances
+from sim.walker import Walker
 
 # Just before a map change, queued moves may use the expansions of this many ticks: such a frame is slow anyway.
 _TICKS_BEFORE_CHANGE = 2
-
-_UNLIMITED = int(distance.UNLIMITED)
 
 
 _count_nonoptimal_moves = CachedDispatch(
@@ -58,29 +54,26 @@ class _QueuedMoves:
 
 
 class OptimalityTracker:
-    """Counter of non-optimal moves. Contains a search for true distances, and a queue of moves to judge."""
+    """Counter of non-optimal moves, with a queue of moves to judge; owner of true distances and optimal costs."""
 
-    def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
+    def __init__(self, grid: Grid, start: int, goal: int, is_on: bool, *, is_watched: bool = False) -> None:
+        """Create the tracker of a world.
+
+        Args:
+            grid: map of the world.
+            start: shared start.
+            goal: shared goal.
+            is_on: whether to judge moves. True distances and optimal costs are computed in any case.
+            is_watched: whether the world is shown in a window.
+        """
         self.is_on = is_on
         self.expansion_limit: int | None = None  # maximum number of expansions per tick; None: no limit, and no queue
-        self._grid, self.goal, self._aim_cell = grid, goal, aim
-        self._backward_search = as_plain_arrays(
-            new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched)
-        )
-        self._is_search_stale = True
-        self._earlier_expansions = 0  # number of expansions of all searches before the present search
+        self._grid = grid
+        self.distances = TrueDistances(grid, goal, start, keeps_search=is_on, is_watched=is_watched)
+        self.costs = OptimalCosts(grid, start, self.distances)
         self._queue: list[_QueuedMoves] = []
         # Ids of agents whose number of non-optimal moves is unknown, because some moves could not be judged.
         self._unmeasurable_ids: set[int] = set()
-
-    @property
-    def expansions(self) -> int:
-        """Return the number of expansions of all searches for true distances so far."""
-        return self._earlier_expansions + int(self._backward_search.control["expansions"][0])
-
-    def backward_search_table(self) -> GenerationTable:
-        """Return the node table of the present search. Keyframes (saved states) leave out its outdated nodes."""
-        return generation_table_of_nodes(self._backward_search)
 
     @property
     def has_queued_moves(self) -> bool:
@@ -115,19 +108,19 @@ class OptimalityTracker:
             return
         self.judge_whole_queue()
         _count_nonoptimal_moves(
-            self._grid.ground, rows, 0, position, metrics, self._up_to_date_backward_search(), _UNLIMITED
+            self._grid.ground, rows, 0, position, metrics, self.distances.current_search(), UNLIMITED
         )
 
     def judge_queue_with_limit(self, ticks: int) -> None:
         """Judge queued moves, with at most `ticks` times the number of expansions that is allowed per tick."""
         if self._queue:
-            self._judge_queued_moves(_UNLIMITED if self.expansion_limit is None else ticks * self.expansion_limit)
+            self._judge_queued_moves(UNLIMITED if self.expansion_limit is None else ticks * self.expansion_limit)
 
     def judge_whole_queue(self) -> None:
         """Judge all queued moves, with any number of expansions."""
-        self._judge_queued_moves(_UNLIMITED)
+        self._judge_queued_moves(UNLIMITED)
 
-    def judge_queue_before_map_change(self) -> None:
+    def before_map_change(self) -> None:
         """Judge queued moves, because the map or the goal is about to change.
 
         Moves that would need too many expansions are dropped. From then on, the number of non-optimal moves of their
@@ -137,23 +130,42 @@ class OptimalityTracker:
         self._unmeasurable_ids |= {walk.agent for walk in self._queue}
         self._queue.clear()
 
-    def invalidate_distances(self, goal: int, aim: int) -> None:
-        """Invalidate all true distances, because the map or the goal has changed.
+    def after_map_change(self, change: MapChange, tick: int, near: int) -> None:
+        """Mark true distances and optimal costs as outdated. `near`: cell near which distances will be needed next."""
+        assert not self._queue
+        self.distances.invalidate(self.distances.goal, near)
+        self.costs.on_map_change(change, tick)
+
+    def move_shared_goal(self, goal: int, near: int, walkers: Sequence[Walker], tick: int) -> None:
+        """Compute the optimal costs of all agents that share the goal, after it has moved.
 
         Args:
-            goal: shared goal from now on.
-            aim: cell near which distances will be needed next, such as the cell of an agent.
+            goal: new shared goal.
+            near: cell near which distances will be needed next.
+            walkers: agents without a goal of their own.
+            tick: present tick.
         """
         assert not self._queue
-        self.goal, self._aim_cell, self._is_search_stale = goal, aim, True
+        self.distances.invalidate(goal, near)
+        self.costs.set_shared_goal(walkers, tick)
+
+    @property
+    def has_pending(self) -> bool:
+        """Return whether moves are queued or optimal costs are outdated."""
+        return bool(self._queue) or self.costs.are_outdated
+
+    def continue_pending(self, walkers: Sequence[Walker], tick: int) -> None:
+        """Compute some of what is pending, with at most MAX_EXPANSIONS_PER_TICK expansions. `walkers`: all agents."""
+        if not self.costs.refresh(walkers, tick, MAX_EXPANSIONS_PER_TICK):
+            self.judge_queue_with_limit(1)
 
     def _judge_queued_moves(self, allowed: int) -> None:
         """Judge queued moves with at most `allowed` expansions in total. Moves that need more stay in the queue."""
-        is_limited = allowed < _UNLIMITED
-        end = self.expansions + allowed if is_limited else 0
+        is_limited = allowed < UNLIMITED
+        end = self.distances.expansions + allowed if is_limited else 0
         while self._queue:
-            walk, backward = self._queue[0], self._up_to_date_backward_search()
-            left = max(0, end - self.expansions) if is_limited else _UNLIMITED
+            walk, backward = self._queue[0], self.distances.current_search()
+            left = max(0, end - self.distances.expansions) if is_limited else UNLIMITED
             ground = self._grid.ground
             walk.next = int(
                 _count_nonoptimal_moves(ground, walk.rows, walk.next, walk.position, walk.metrics, backward, left)
@@ -161,48 +173,3 @@ class OptimalityTracker:
             if walk.next < walk.rows.size:
                 return
             del self._queue[0]
-
-    # --- distances --------------------------------------------------------------------------------
-
-    def true_distance(self, cell: int) -> float:
-        """Return the cost of the cheapest path from a cell to the goal (its true distance); infinity: no path."""
-        found = self.true_distance_within_limit(cell, _UNLIMITED)
-        assert found is not None
-        return found
-
-    def true_distance_within_limit(self, cell: int, expansions: int) -> float | None:
-        """Return the true distance of a cell, or None if the search needs more than `expansions` expansions.
-
-        If this method returns None, the next call continues the same search.
-        """
-        return self._distance_by_search(
-            self._backward_search_for_cell(cell), cell, expansions if self.is_on else _UNLIMITED
-        )
-
-    def cheapest_cost_and_moves(self, cell: int) -> tuple[float, int | None]:
-        """Return cost and number of moves of the cheapest path from a cell to the goal; no path: (infinity, None)."""
-        backward = self._backward_search_for_cell(cell)
-        found = self._distance_by_search(backward, cell, _UNLIMITED)
-        assert found is not None
-        return found, int(distance.moves_from_root(self._grid.ground, backward, cell)) if found < inf else None
-
-    def _backward_search_for_cell(self, cell: int) -> Any:
-        """Return a search from the goal: the present search if `is_on`, else a new search that is only for `cell`."""
-        if self.is_on:
-            return self._up_to_date_backward_search()
-        backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
-        begin_search(self._grid.ground, backward, self.goal, cell, cell)
-        return backward
-
-    def _distance_by_search(self, backward: Any, cell: int, expansions: int) -> float | None:
-        """Continue a search from the goal; return the true distance of a cell. None: `expansions` do not suffice."""
-        found = float(distance.true_distance(self._grid.ground, backward, cell, expansions))
-        return None if found == distance.UNKNOWN_DISTANCE else found
-
-    def _up_to_date_backward_search(self) -> Any:
-        """Return the search from the goal. If the map or the goal has changed, the search is restarted first."""
-        if self._is_search_stale and self.is_on:
-            self._earlier_expansions += int(self._backward_search.control["expansions"][0])
-            begin_search(self._grid.ground, self._backward_search, self.goal, -1, self._aim_cell)
-            self._is_search_stale = False
-        return self._backward_search

@@ -24,11 +24,11 @@ from sim.batch_plan import BatchPlanCache
 from sim.commands import RunMessage
 from sim.grid import Grid
 from sim.kernels import log, referee
-from sim.kernels.distance import UNLIMITED
 from sim.metrics import Trial
 from sim.optimality import OptimalityTracker
 from sim.placing import cheapest_cost_and_moves
 from sim.rules import AgentFailedError, StoppedAgent, Violation, describe_broken_rule, describe_wrong_tick_count
+from sim.true_distances import UNLIMITED
 from sim.walker import Walker
 
 
@@ -190,7 +190,7 @@ class Referee:
 
     def goal_of_walker(self, walker: Walker) -> int:
         """Return the goal cell of a walker: its own, or the shared one."""
-        return self.optimality.goal if walker.own_goal is None else walker.own_goal
+        return self.optimality.distances.goal if walker.own_goal is None else walker.own_goal
 
     def _known_distance_to_goal(self, walker: Walker) -> float:
         """Return the cost of the cheapest path from an agent to its goal; infinity: there is no path, or none is known.
@@ -202,9 +202,7 @@ class Referee:
             goal, is_own = self.goal_of_walker(walker), walker.spec.is_own
             return cheapest_cost_and_moves(self.grid, walker.position, goal)[0] if is_own else float("inf")
         allowance = self.optimality.expansion_limit
-        known = self.optimality.true_distance_within_limit(
-            walker.position, int(UNLIMITED) if allowance is None else allowance
-        )
+        known = self.optimality.distances.cost_within(walker.position, UNLIMITED if allowance is None else allowance)
         return float("inf") if known is None else known
 
     def stop_agent(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:

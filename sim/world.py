@@ -31,17 +31,17 @@ from sim.changes import NO_RANDOM_CHANGE, RandomChangeSchedule
 from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, RunMessage
 from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels import log
-from sim.kernels.distance import UNLIMITED
 from sim.kernels.referee import new_metrics
 from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table, tile_width_if_compiled
 from sim.metrics import Metrics, read_metrics
 from sim.optimality import OptimalityTracker
 from sim.params import ConfigError, Value, did_you_mean_hint
-from sim.placing import cheapest_cost_and_moves, cheapest_costs_and_moves, possibly_changed_path_mask
+from sim.placing import cheapest_cost_and_moves, cheapest_costs_and_moves
 from sim.referee import Referee
 from sim.rules import describe_broken_rule
 from sim.tick_timer import TickTimer
+from sim.true_distances import UNLIMITED
 from sim.walker import Walker, WalkerView
 
 MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
@@ -159,16 +159,8 @@ class World:
         self._last_random_change_tick = -1
         self._command_being_applied: Command | None = None
         self._map_changes_digest = b""  # digest of all cells changed so far, in the order of the changes
-        self.optimality = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
+        self.optimality = OptimalityTracker(grid, start, goal, measures, is_watched=watched)
         self.referee = Referee(grid, self.optimality, self._plan_cache, self.notes, stopwatch)
-        self.optimal, self.optimal_moves = self.optimality.cheapest_cost_and_moves(start)
-        self._shared_goal_tick = 0  # tick in which the shared goal was last set
-        # Whether the cheapest path from shared start to shared goal must be computed again after a map change.
-        self._is_shared_optimum_stale = False
-        self._last_goal_tick = 0  # last tick in which a goal was set, shared or own
-        # Cells that changed in `_last_goal_tick` after a goal was set in that tick: one array per map change.
-        self._cells_changed_in_goal_tick: list[npt.NDArray[np.int32]] = []
-        self._ids_of_stale_optima: set[int] = set()  # ids of agents whose cheapest path must be computed again
 
     # --- adding agents and commands ---------------------------------------------------------------
 
@@ -217,7 +209,7 @@ class World:
         if walker.has_arrived:
             self.referee.store_finished_trial(walker)
         self.walkers.append(walker)
-        self._last_goal_tick = self.tick
+        self.optimality.costs.on_goal_set(self.tick)
         return walker
 
     def check_agent_count(self) -> None:
@@ -362,7 +354,7 @@ class World:
         passed, has_ended = 0, self.is_over
         while passed < ticks and not has_ended:
             has_applied = self._apply_due_changes()
-            while self.refresh_stale_optima(int(UNLIMITED)):
+            while self.optimality.costs.refresh(self.walkers, self.tick, UNLIMITED):
                 pass
             if has_applied and self.is_over:
                 break
@@ -608,7 +600,7 @@ class World:
 
     def _block_and_free_allowed_cells(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         """Block and free cells, and notify all agents of the change. Cells that agents occupy stay free."""
-        self.optimality.judge_queue_before_map_change()
+        self.optimality.before_map_change()
         self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))
 
     def set_switch_blocked(self, name: str, is_blocked: bool) -> None:
@@ -633,7 +625,7 @@ class World:
         chosen, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.passable_letter_mask(characters)
         allowed[~allowed] = self._blockable_mask(chosen[~allowed])
-        self.optimality.judge_queue_before_map_change()
+        self.optimality.before_map_change()
         self._notify_of_map_change(self.grid.set_terrain(chosen[allowed], characters[allowed]))
 
     def _blockable_mask(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
@@ -665,15 +657,14 @@ class World:
         self._last_random_change, edit = changes.merge_undo_with_next_change(
             self._last_random_change, event, self.grid, protected
         )
-        self.optimality.judge_queue_before_map_change()
+        self.optimality.before_map_change()
         self._notify_of_map_change(self.grid.block_and_free(edit.blocked, edit.freed))
 
     def _notify_of_map_change(self, change: MapChange) -> None:
         """Notify every agent of a map change. Mark true distances and the costs of cheapest paths as outdated."""
         if not change.cells.size:
             return
-        self._invalidate_distances()
-        self._mark_optima_stale(change)
+        self.optimality.after_map_change(change, self.tick, self._cell_near_agents)
         self._map_changes_digest = blake2b(self._map_changes_digest + change.cells.tobytes(), digest_size=8).digest()
         notified = self._notify_batches(change)
         for walker in self.walkers:
@@ -712,16 +703,11 @@ class World:
             else:
                 self._move_own_goal(cell, walker, cheapest_cost_and_moves(self.grid, walker.start, cell))
             return
-        self.optimality.judge_queue_before_map_change()
+        self.optimality.before_map_change()
         self.goal, self._plan_cache.needs_refresh = cell, True
-        self._invalidate_distances()
-        self._shared_goal_tick = self._last_goal_tick = self.tick
-        self._update_shared_optimum()  # uses the present map: on the initial map, the new goal may be blocked
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
-        from_own_start = [walker for walker in sharing if walker.own_optimum is not None]
-        paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in from_own_start], cell)
-        for walker, path in zip(from_own_start, paths, strict=True):
-            walker.own_optimum = path
+        # The optimal costs are those of the present map, because on the initial map the new goal may be blocked.
+        self.optimality.move_shared_goal(cell, self._cell_near_agents, sharing, self.tick)
         for walker in sharing:
             walker.goal_tick = self.tick
             walker.agent.set_goal(cell)
@@ -752,85 +738,10 @@ class World:
                 True  # form new batches, because agents with a goal of their own can be batched
             )
         walker.own_goal, walker.own_optimum, walker.goal_tick = cell, path, self.tick
-        self._last_goal_tick = self.tick
+        self.optimality.costs.on_goal_set(self.tick)
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
         self._plan_cache.on_goals_changed()
-
-    # An optimum is the cost and the number of moves of the cheapest path from an agent's start to its goal.
-    # An optimum refers to the map on which the agent first plans for its goal.
-    # So an optimum is stale (must be recomputed) after a map change in the same tick in which the goal was set.
-
-    def _mark_optima_stale(self, change: MapChange) -> None:
-        """Mark cheapest paths to goals set earlier in this tick as stale, because the map has changed since."""
-        if change.has_changed_arcs:
-            self._is_shared_optimum_stale |= self._shared_goal_tick == self.tick
-            if self._last_goal_tick == self.tick:
-                self._cells_changed_in_goal_tick.append(change.cells)
-
-    @property
-    def has_stale_optima(self) -> bool:
-        """Return whether the optimum (cost of the cheapest path) of any agent may be outdated by a map change."""
-        return self._is_shared_optimum_stale or bool(self._cells_changed_in_goal_tick or self._ids_of_stale_optima)
-
-    def refresh_stale_optima(self, expansions: int) -> bool:
-        """Recompute some stale optima (cheapest paths from start to goal). Repeat the call until it returns False.
-
-        Args:
-            expansions: maximum number of expansions of this call for the optimum from shared start to shared goal.
-                Agents with a start or goal of their own are not limited: a call makes one complete search for all of
-                them that have the same goal.
-
-        Returns:
-            Whether any optimum was stale at the beginning of the call.
-        """
-        if not self.has_stale_optima:
-            return False
-        if self._is_shared_optimum_stale:
-            if self.optimality.true_distance_within_limit(self.start, expansions) is not None:
-                self._update_shared_optimum()
-            return True
-        self._ids_of_stale_optima |= self._pop_ids_with_changed_optima()
-        self._refresh_optima_for_goal([walker for walker in self.walkers if walker.id in self._ids_of_stale_optima])
-        return True
-
-    def _pop_ids_with_changed_optima(self) -> set[int]:
-        """Return the ids of agents that got a goal in this tick, if their cheapest path may have changed since then.
-
-        The list of changed cells is cleared, so that each change is considered only once.
-        """
-        if not self._cells_changed_in_goal_tick:
-            return set()
-        changed, self._cells_changed_in_goal_tick = np.concatenate(self._cells_changed_in_goal_tick), []
-        own = [
-            (w, self.goal_of_walker(w), w.own_optimum)
-            for w in self.walkers
-            if w.goal_tick == self.tick and w.own_optimum
-        ]
-        starts, goals, costs = (
-            [w.start for w, _, _ in own],
-            [goal for _, goal, _ in own],
-            [path[0] for _, _, path in own],
-        )
-        may_differ = np.flatnonzero(possibly_changed_path_mask(self.grid, starts, goals, costs, changed)).tolist()
-        return {own[index][0].id for index in may_differ}
-
-    def _refresh_optima_for_goal(self, walkers: Sequence[Walker]) -> None:
-        """Recompute the cheapest paths of all walkers with the same goal as the first one, by a single search.
-
-        The ids of walkers with other goals remain in `_ids_of_stale_optima`.
-        """
-        goal = self.goal_of_walker(walkers[0]) if walkers else -1
-        same = [walker for walker in walkers if self.goal_of_walker(walker) == goal]
-        paths = cheapest_costs_and_moves(self.grid, [walker.start for walker in same], goal)
-        for walker, path in zip(same, paths, strict=True):
-            walker.own_optimum = path
-        self._ids_of_stale_optima = {walker.id for walker in walkers} - {walker.id for walker in same}
-
-    def _update_shared_optimum(self) -> None:
-        """Compute the cheapest path from the shared start to the shared goal on the present map."""
-        self.optimal, self.optimal_moves = self.optimality.cheapest_cost_and_moves(self.start)
-        self._is_shared_optimum_stale = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         """Set the shared budget, or the own budget of one agent.
@@ -937,17 +848,19 @@ class World:
 
     # --- reading the state ------------------------------------------------------------------------
 
-    def true_distance(self, cell: int) -> float:
-        """Return the cost of the cheapest path from a cell to the shared goal on the present map; infinity: no path."""
-        return self.optimality.true_distance(cell)
+    @property
+    def optimal(self) -> float:
+        """Return the cost of the cheapest path from the shared start to the shared goal; infinity: there is no path."""
+        return self.optimality.costs.shared[0]
 
-    def _invalidate_distances(self) -> None:
-        """Invalidate all true distances, because the map or the shared goal has changed."""
-        self.optimality.invalidate_distances(self.goal, self.walkers[0].position if self.walkers else self.start)
+    @property
+    def _cell_near_agents(self) -> int:
+        """Return a cell near which true distances will be needed next: that of the first agent, or the shared start."""
+        return self.walkers[0].position if self.walkers else self.start
 
     def metrics_of_walker(self, walker: Walker) -> Metrics:
         """Return the quality measures of an agent, such as its cost and moves since it was added."""
-        optimal = walker.own_optimum or (self.optimal, self.optimal_moves)
+        optimal = self.optimality.costs.of_walker(walker)
         own = walker.agent.own_counts()
         is_measured = self.referee.has_judged_all_moves(walker)
         is_coming = not is_measured and walker.own_goal is None and self.optimality.can_judge_all_moves(walker.id)
@@ -977,7 +890,7 @@ class World:
 
         Tables of group members are not included, because they are many and small.
         """
-        yield self.optimality.backward_search_table()
+        yield self.optimality.distances.generation_table()
         for walker in self.walkers:
             if not walker.config.group and (stamped := getattr(walker.agent, "generation_tables", None)):
                 yield from stamped()

@@ -62,6 +62,7 @@ p_lrta = _in(K + "p_lrta.py", "learning")
 dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
 world = _in("sim/world.py", "mutants_killed", "world", "timeline")
+optimal_costs = _in("sim/optimal_costs.py", "world")
 changes = _in("sim/changes.py", "mutants_killed", "world")
 turns = _in("sim/batch_plan.py", "mutants_killed", "world", "crew")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
@@ -153,10 +154,7 @@ MUTANTS = (
         "self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))",
         "self.grid.block_and_free(blocked, freed)",
     ),
-    world(
-        "self.optimal_moves = self.optimality.cheapest_cost_and_moves(self.start)",
-        "_ = self.optimality.cheapest_cost_and_moves(self.start)",
-    ),
+    optimal_costs("self._is_shared_outdated |= self._shared_goal_tick == tick", "pass"),
     world("return not (waits and self.random_changes.next_change_tick_after(self.tick) is not None)", "return True"),
     changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
     world("self.goal, *sorted(own_goals)])", "self.goal])"),

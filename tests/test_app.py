@@ -1762,7 +1762,7 @@ def test_distance_chart_shows_true_distances():
     line = charts.chart_lines(app.window.desk, chart)[0]
     world, trail = app.session.run.world, app.session.run.trails[FIRST_PANEL]
     for cell, value in list(zip(trail.cells.tolist(), line.values.tolist(), strict=True))[::7]:
-        assert value == pytest.approx(world.optimality.true_distance(cell))
+        assert value == pytest.approx(world.optimality.distances.cost(cell))
     assert (np.diff(line.values) > 0).any() or not (trail.marks & log.BACK_MOVE).any()
 
 

@@ -368,7 +368,7 @@ def test_sealed_goal_is_unreachable() -> None:
     for case in cases:
         grid = case.board.grid
         world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY)
-        assert world.optimal == float("inf") and world.optimal_moves is None
+        assert world.optimality.costs.shared == (float("inf"), None)
 
 
 def test_changes_without_repeat_happen_once() -> None:

@@ -74,7 +74,7 @@ def test_astar_cost_equals_dijkstra_before_and_after_edits(rule: str, diagonal: 
         assert world.optimal == scipy_distances(world.grid, goal)[start]
         for _ in range(3):
             distances = scipy_distances(world.grid, goal)
-            assert [world.true_distance(cell) for cell in free_cells_of(world)] == distances[
+            assert [world.optimality.distances.cost(cell) for cell in free_cells_of(world)] == distances[
                 free_cells_of(world)
             ].tolist()
             before, left = world.metrics_of_walker(walker).cost, distances[walker.position]

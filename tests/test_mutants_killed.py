@@ -183,9 +183,9 @@ def test_new_trial_counts_no_cell_twice() -> None:
 
 def test_optimal_moves_follow_the_goal() -> None:
     world = make_world(["." * 9], 0, 8, ("lrta", {}))
-    assert world.optimal_moves == 8
+    assert world.optimality.costs.shared[1] == 8
     world.move_goal(3)
-    assert (world.optimal, world.optimal_moves) == (3.0, 3)
+    assert world.optimality.costs.shared == (3.0, 3)
 
 
 # --- switches ---------------------------------------------------------------------------------------

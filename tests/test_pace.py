@@ -163,10 +163,10 @@ def test_pending_optimum_search_keeps_the_window_awake() -> None:
     app.session.do(EditCells(tuple(range(100 * 300, 100 * 300 + 299))))
     app.session.run.world.optimality.expansion_limit = 0
     app.frame(FRAME_S)
-    assert app.session.run.world.has_stale_optima and not app.is_idle, (
+    assert app.session.run.world.optimality.costs.are_outdated and not app.is_idle, (
         "the length of the cheapest path is still to come"
     )
-    assert still(app) and not app.session.run.world.has_stale_optima
+    assert still(app) and not app.session.run.world.optimality.costs.are_outdated
 
 
 OPENING = [

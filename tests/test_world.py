@@ -157,7 +157,7 @@ def test_measures_off_skips_nonoptimal_moves() -> None:
         world = make_world(rows, start, goal, ("tb-wa", {}), budget=1, measures=measures)
         world.advance(1000)
         counts.append(world.metrics_of_walker(world.walkers[0]).nonoptimal_moves)
-        digests.add((world.compute_digest(), world.optimal, world.true_distance(5)))
+        digests.add((world.compute_digest(), world.optimal, world.optimality.distances.cost(5)))
     assert counts[0] is not None and counts[0] > 0 and counts[1] is None and len(digests) == 1
 
 
@@ -475,7 +475,7 @@ def test_edits_in_the_tick_of_a_goal_change_count_for_its_optimum(kind: str, mea
         world.advance(tick + 1)
         world.submit(EditCells((), (8, 9, 17)))
         world.advance(3)
-        return [world.optimal, world.optimal_moves, *(walker.own_optimum for walker in walkers)]
+        return [world.optimality.costs.shared, *(walker.own_optimum for walker in walkers)]
 
     moves: list[Command] = [MoveGoal(16), *(MoveGoal(16, agent) for agent in range(2) if kind == "own")] if tick else []
     moves += [ApplyToGroup("units", MoveGoal(16))] if tick or kind == "moved by all" else []
@@ -724,7 +724,7 @@ def test_true_distance_follows_edits_and_the_goal() -> None:
         away = board.distances(board.at(world.goal))
         for cell in range(world.grid.cells):
             want = away.get(board.at(cell), np.inf)
-            assert world.true_distance(cell) == want
+            assert world.optimality.distances.cost(cell) == want
 
 
 def test_stopwatch_times_only_planning() -> None:

@@ -13,8 +13,8 @@ from cli.bench.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells
 from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid
-from sim.optimality import MAX_EXPANSIONS_PER_TICK
 from sim.params import Value
+from sim.true_distances import MAX_EXPANSIONS_PER_TICK
 from sim.world import World
 
 SIDES = (256, 512, 1024, 2048)

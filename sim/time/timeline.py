@@ -50,11 +50,11 @@ from sim import commands
 from sim.agent_api import Status
 from sim.commands import Command, RunMessage
 from sim.kernels import log
-from sim.optimality import MAX_EXPANSIONS_PER_TICK
 from sim.time.history import DIGEST_EVERY, Divergence, RunHistory
 from sim.time.keyframes import Keyframe, KeyframeStore, KeyframeTrack, PendingRestore
 from sim.time.log import CommandLog, EntryIds, LogEntry, last_enabled_tick, log_with_entry
 from sim.time.recorded import MARK_DTYPE, AgentRecord, MarkKind
+from sim.true_distances import MAX_EXPANSIONS_PER_TICK
 from sim.walker import Walker, WalkerView
 from sim.world import MAX_TICKS_PER_CALL, World
 
@@ -336,26 +336,25 @@ class Timeline:
         if self.is_snapshot_pending or not self.has_pending_measurements:
             return False
         self._wait_for_keyframe()
-        if not self.world.refresh_stale_optima(MAX_EXPANSIONS_PER_TICK):
-            self.world.optimality.judge_queue_with_limit(1)
+        self.world.optimality.continue_pending(self.world.walkers, self.tick)
         return True
 
     @property
     def has_pending_measurements(self) -> bool:
         """Return whether measurements are pending that can be processed without running a further tick."""
-        return self.world.optimality.has_queued_moves or self.world.has_stale_optima
+        return self.world.optimality.has_pending
 
     def poll_true_distance(self, cell: int) -> float | None:
         """Return the cost of the cheapest path from a cell to the goal; None if it needs further calls to compute."""
         if self.is_snapshot_pending:
             return None
         self._wait_for_keyframe()
-        return self.world.optimality.true_distance_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
+        return self.world.optimality.distances.cost_within(cell, MAX_EXPANSIONS_PER_TICK)
 
     def compute_true_distance(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the goal; finish the search, even if it takes long."""
         self._wait_for_keyframe()
-        return self.world.optimality.true_distance(cell)
+        return self.world.optimality.distances.cost(cell)
 
     @property
     def is_snapshot_pending(self) -> bool:
@@ -871,4 +870,4 @@ def _extra_keyframe_spacing(frame: Keyframe) -> float:
 
 def total_expansions(world: World) -> int:
     """Return the number of expansions so far, by the agents on the map and by measurements of true distances."""
-    return sum([walker.expansions for walker in world.walkers]) + world.optimality.expansions
+    return sum([walker.expansions for walker in world.walkers]) + world.optimality.distances.expansions

@@ -7,8 +7,8 @@ distances are NaN. This module does not use pygame.
 import numpy as np
 import numpy.typing as npt
 
-from sim.optimality import MAX_EXPANSIONS_PER_TICK, OptimalityTracker
 from sim.time.timeline import Timeline
+from sim.true_distances import MAX_EXPANSIONS_PER_TICK, TrueDistances
 
 MAX_REQUESTS_PER_FRAME = 12
 """Maximum number of cells whose distance is requested in one frame, for each agent."""
@@ -23,7 +23,7 @@ class DistanceCache:
         )
         self._distance_by_cell = np.zeros(0)
         # search used for any goal except the world's goal, for which the timeline computes the distances
-        self._own_tracker: OptimalityTracker | None = None
+        self._own_distances: TrueDistances | None = None
 
     def distances_from_cells(
         self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int
@@ -44,7 +44,7 @@ class DistanceCache:
         self._clear_if_outdated(timeline, run, goal)
         for cell in np.unique(cells[np.isnan(self._distance_by_cell[cells])]).tolist():
             is_free = timeline.world.grid.is_free(cell)
-            measure = self._own_tracker.true_distance if self._own_tracker else timeline.compute_true_distance
+            measure = self._own_distances.cost if self._own_distances else timeline.compute_true_distance
             self._distance_by_cell[cell] = measure(cell) if is_free else np.inf
 
     def distance_from_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
@@ -59,17 +59,16 @@ class DistanceCache:
         map_key = (run, world.grid.version, goal)
         if map_key != self._cache_key:
             self._cache_key, self._distance_by_cell = map_key, np.full(world.grid.cells, np.nan)
-            self._own_tracker = (
-                None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
-            )
+            is_shared = goal == world.goal
+            self._own_distances = None if is_shared else TrueDistances(world.grid, goal, world.start, keeps_search=True)
 
     def _compute_distance(self, timeline: Timeline, cell: int) -> float | None:
         """Compute, cache and return the distance to the goal from a cell; None while its search is incomplete."""
         distance: float | None = np.inf
         if timeline.world.grid.is_free(cell):
             distance = (
-                self._own_tracker.true_distance_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
-                if self._own_tracker
+                self._own_distances.cost_within(cell, MAX_EXPANSIONS_PER_TICK)
+                if self._own_distances
                 else timeline.poll_true_distance(cell)
             )
         if distance is not None:

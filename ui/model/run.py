@@ -28,12 +28,12 @@ from agents.registry import SPECS_BY_KEY
 from sim.commands import Command, LimitPlanners, MapEdit
 from sim.crowd import members_by_group
 from sim.files.scenario import Scenario, build_world
-from sim.optimality import MAX_EXPANSIONS_PER_TICK
 from sim.params import ConfigError
 from sim.plurals import count_with_noun
 from sim.time.branches import ROOT_BRANCH, Branch, BranchState, BranchTree
 from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
+from sim.true_distances import MAX_EXPANSIONS_PER_TICK
 from sim.walker import Walker, WalkerView
 from sim.world import World, WorldSnapshot
 from ui.model.crowds import Crowd, CrowdTracker, crowd_as_walker_view
