@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from agents.watchdog import WATCHDOG, CallTimeoutError, run_watched_thread
-from sim.agent_api import GROUP_NAMES, Agent, AgentView, Problem, Status
+from sim.agent_api import GROUP_NAMES, Agent, AgentDefaults, AgentView, Problem, Status
 from sim.grid import MapChange
 from sim.metrics import OwnCounts
 from sim.params import Value, escape_unprintable, value_as_in_python
@@ -68,7 +68,7 @@ def call_user_code_guarded(do: Callable[[], T], path: Path, patience_s: float) -
     raise failure
 
 
-class GuardedAgent(UserAgent):
+class GuardedAgent(UserAgent, AgentDefaults):
     """Wrapper of a user-defined agent, which calls its methods under the guard.
 
     After an error the code of the user is not called any more, and the next `advance` raises the error.

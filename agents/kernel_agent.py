@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sim.agent_api import STATUSES, AgentView, Status
+from sim.agent_api import STATUSES, AgentView, Batchable, Status
 from sim.kernels.jit import CachedDispatch, as_plain_arrays
 from sim.kernels.search import Search, generation_table_of_nodes, max_known_cells
 from sim.kernels.stale import GenerationTable
@@ -46,6 +46,10 @@ class KernelAgent:
     def status(self) -> Status:
         number: int = self._status.item()
         return STATUSES[number]
+
+    def as_batchable(self) -> Batchable | None:
+        """Return the agent itself if there is a kernel for its batches."""
+        return self if self.batch_kernel is not None else None
 
     @property
     def batch_kernel(self) -> Any:

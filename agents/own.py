@@ -19,7 +19,7 @@ from operator import index
 
 import numpy as np
 
-from sim.agent_api import AgentView, Problem, Status
+from sim.agent_api import AgentDefaults, AgentView, Problem, Status
 from sim.grid import Grid, MapChange
 from sim.kernels import log, octile
 from sim.metrics import OwnCounts
@@ -30,7 +30,7 @@ __all__ = ["OwnAgent", "Param"]
 Arc = tuple[int, float]  # legal move from a given cell: the cell that it leads to, and its cost
 
 
-class OwnAgent:
+class OwnAgent(AgentDefaults):
     """Base class of user-defined agents. Subclasses override `step`, and `begin` and `changed` if they need them."""
 
     name = ""  # name of the agent in panels; "" means the name of its file

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from agents.registry import SPECS, SPECS_BY_KEY
-from sim.agent_batch import MIN_BATCH_SIZE
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal
+from sim.execution.agent_batch import MIN_BATCH_SIZE
 from sim.generate import component_labels, largest_component_mask
 from sim.grid import Grid
 from sim.kernels.ready import KernelSet

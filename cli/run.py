@@ -133,7 +133,7 @@ def _build_world(scenario: Scenario, posthoc_path: str | None, is_summed_up: boo
     if not is_timed:  # reading the stopwatch twice per agent and tick would slow down timed ticks noticeably
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, SPECS_BY_KEY, **options)
-    world.clock = time.perf_counter if is_timed else None
+    world.times.clock = time.perf_counter if is_timed else None
     return world
 
 

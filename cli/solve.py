@@ -334,7 +334,7 @@ class _ProblemSolver:
 
     def _print_results(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
         row = task.row
-        proved = walker.first_row_tick + walker.rows.size - 1
+        proved = walker.recent.tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
         line = agent_result_line(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
         if self.trials is None or not walker.spec.keeps_h:

@@ -17,6 +17,7 @@ from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.learned import LearnedHeuristic
 from sim.kernels.search import Search
+from sim.kernels.stale import GenerationTable
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import BuildProgress, PreparedData, Stopwatch
@@ -155,7 +156,7 @@ class Agent(Protocol):
         Args:
             budget: maximum number of expansions per tick.
             rows: one log.ROW per tick, to be filled in. Fields have names, as in `rows[0].cell`, unless the agent
-                sets `takes_plain_rows`, see jit.bare.
+                sets `takes_plain_rows`.
 
         Returns:
             The number of ticks done. It may be less than len(rows) only if the agent is no longer ACTIVE.
@@ -181,6 +182,57 @@ class Agent(Protocol):
 
     def view(self) -> AgentView:
         """Return the state of the agent for display."""
+
+    # The members below serve speed. `AgentDefaults` has them for agents that need nothing special.
+
+    @property
+    def takes_plain_rows(self) -> bool:
+        """Return whether `advance` writes its rows as plain structured arrays, which is faster (see jit.bare)."""
+
+    def materialize_view(self) -> None:
+        """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
+
+    def generation_tables(self) -> Iterator[GenerationTable]:
+        """Return tables in which most entries are invalid, so that saved states can leave those entries out."""
+
+    def as_batchable(self) -> "Batchable | None":
+        """Return the interface by which a batch advances the agent together with others; None: there is none."""
+
+
+class AgentDefaults:
+    """Base class of agents that need nothing special for speed."""
+
+    takes_plain_rows = False
+
+    def materialize_view(self) -> None:
+        """Do nothing: every call of `view` computes a new view and writes nothing."""
+
+    def generation_tables(self) -> Iterator[GenerationTable]:
+        return iter(())
+
+    def as_batchable(self) -> "Batchable | None":
+        return None
+
+
+class Batchable(Protocol):
+    """Interface of agents of one kind that one kernel call can advance together (sim/execution/agent_batch.py)."""
+
+    @property
+    def batch_kernel(self) -> Any:
+        """Return the kernel that advances agents of this kind together, as sim/kernels/batch.py generates it."""
+
+    @property
+    def batch_map_change_kernel(self) -> Any:
+        """Return the kernel that applies a map change to agents of this kind; None: call `on_change` of each agent."""
+
+    def batch_map_change_rule(self) -> tuple[int, int, float]:
+        """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `batch.RULE` record."""
+
+    def batch_arguments(self) -> tuple[Any, ...]:
+        """Return this agent's arguments of the batch kernel: all arguments except the ground, which is shared."""
+
+    def plain_kernel_arguments(self) -> tuple[Any, ...]:
+        """Return all arrays of the agent as plain arrays. The same tuple is returned until an array is replaced."""
 
 
 class Learner(Agent, Protocol):

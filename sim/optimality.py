@@ -80,15 +80,22 @@ class OptimalityTracker:
         """Return whether any moves are queued to be judged later."""
         return bool(self._queue)
 
-    def has_judged_all_moves(self, agent: int) -> bool:
-        """Return whether all moves of an agent have been judged as optimal or non-optimal."""
-        if not self.is_on or agent in self._unmeasurable_ids:
-            return False
-        return all(walk.agent != agent for walk in self._queue)
+    def has_judged_all_moves(self, walker: Walker) -> bool:
+        """Return whether all moves that an agent has made have been judged as optimal or non-optimal.
 
-    def can_judge_all_moves(self, agent: int) -> bool:
+        Moves of agents with a goal of their own are never judged, because each such goal would need a search.
+        """
+        if not self.can_judge_all_moves(walker):
+            return False
+        return all(moves.agent != walker.id for moves in self._queue)
+
+    def can_judge_all_moves(self, walker: Walker) -> bool:
         """Return whether all moves of an agent either have been judged or can still be judged."""
-        return self.is_on and agent not in self._unmeasurable_ids
+        return self.is_on and walker.own_goal is None and walker.id not in self._unmeasurable_ids
+
+    def goal_of_walker(self, walker: Walker) -> int:
+        """Return the cell of an agent's goal: its own goal, or else the shared one."""
+        return self.distances.goal if walker.own_goal is None else walker.own_goal
 
     # --- judging moves ----------------------------------------------------------------------------
 

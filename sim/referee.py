@@ -1,12 +1,11 @@
-"""Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
+"""Referee: lets an agent act, judges the moves it reports, and stops an agent that breaks a rule.
 
     referee.run_walker(walker, tick, ticks, budget) let an agent act for up to `ticks` ticks
     referee.stop_agent(walker, what, tick)       stop an agent for the rest of the run
     referee.verify_agent_status(walker, tick)    stop an agent that reports a false status
     referee.store_finished_trial(walker)         store the results of a trial that has reached the goal
 
-A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. A
-batch is a set of agents that act in one kernel call (sim/agent_batch.py); this call also judges their moves. The
+A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. The
 messages about broken rules are in rules.py.
 
 A row (log.ROW) is the report of an agent about one tick: its cell, its expansions, and marks, which are bits for events
@@ -14,13 +13,12 @@ such as an arrival. A note is a message for the user. A trial is one walk from s
 referee puts an agent that learns back on its start, where the next trial begins.
 """
 
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
 
 from sim.agent_api import Learner, Status
-from sim.batch_plan import BatchPlanCache
+from sim.agent_times import AgentTimes
 from sim.commands import RunMessage
 from sim.grid import Grid
 from sim.kernels import log, referee
@@ -33,29 +31,25 @@ from sim.walker import Walker
 
 
 class Referee:
-    """Judge of all agents of a world. The referee also runs the agents that are in no batch."""
+    """Judge of all agents of a world."""
 
-    def __init__(
-        self,
-        grid: Grid,
-        optimality: OptimalityTracker,
-        plan_cache: BatchPlanCache,
-        notes: list[RunMessage],
-        stopwatch: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, grid: Grid, optimality: OptimalityTracker, notes: list[RunMessage], times: AgentTimes) -> None:
         """Create the referee of a world.
 
         Args:
             grid: true map, which agents may know only in part.
-            optimality: tracker that computes true distances to the shared goal and counts non-optimal moves.
-            plan_cache: cache of the batch plan, which is marked as invalid when an agent is stopped.
+            optimality: tracker that counts non-optimal moves.
             notes: list to which messages for the user are appended.
-            stopwatch: clock in seconds that measures the planning of each agent; None: it is not measured.
+            times: times of agents, and the stopwatch that measures them.
         """
-        self.grid, self.optimality, self.notes, self._plan_cache = grid, optimality, notes, plan_cache
-        self.stopwatch = stopwatch
-        self.planning_seconds: dict[int, float] = {}  # agent id -> seconds of planning so far; empty without stopwatch
+        self._grid, self._optimality, self._notes, self._times = grid, optimality, notes, times
         self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: never
+        self.stop_count = 0  # number of agents that were stopped, from which executors see that batches are outdated
+
+    @property
+    def judges_optimality(self) -> bool:
+        """Return whether moves of agents that share the goal are judged as optimal or non-optimal."""
+        return self._optimality.is_on
 
     # --- running and judging agents ---------------------------------------------------------------
 
@@ -88,26 +82,26 @@ class Referee:
             if walker.is_done:
                 break
         if done:
-            walker.append_log_rows(rows[:done], tick, budget)
+            walker.own_rows().append(rows[:done], tick, budget)
         return done
 
     def _run_and_judge_agent(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; judge its moves and update its counts. Return the number of valid rows."""
         count = (
             self._call_agent_advance_timed(walker, rows, tick, budget)
-            if self.stopwatch
+            if self._times.stopwatch
             else self._call_agent_advance(walker, rows, tick, budget)
         )
         if count != rows.size and self._stop_if_tick_count_is_wrong(walker, count, rows.size, tick):
             return 0
         position = walker.position
-        legal = walker.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
+        legal = walker.judge(self._grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
             count = self._handle_illegal_row(walker, rows, int(legal), tick + int(legal), budget)
         if walker.spec.is_own and count:
             self._report_first_budget_excess(walker, rows, tick, budget)
         if walker.own_goal is None and count:
-            self.optimality.judge_or_queue_moves(walker.id, walker.counts[0], position, rows[:count])
+            self._optimality.judge_or_queue_moves(walker.id, walker.counts[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
             self.verify_agent_status(walker, tick + int(count) - 1)
         elif count < rows.size:
@@ -119,11 +113,12 @@ class Referee:
         return int(count)
 
     def _call_agent_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let an agent act and write `rows`; add the time to `planning_seconds`. Return the number of ticks done."""
-        assert self.stopwatch is not None
-        before = self.stopwatch()
+        """Let an agent act and write `rows`; add its planning time. Return the number of ticks done."""
+        times = self._times
+        assert times.stopwatch is not None
+        before = times.stopwatch()
         count = self._call_agent_advance(walker, rows, tick, budget)
-        self.planning_seconds[walker.id] = self.planning_seconds.get(walker.id, 0.0) + self.stopwatch() - before
+        times.planning_s[walker.id] += times.stopwatch() - before
         return count
 
     def _call_agent_advance(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
@@ -161,7 +156,7 @@ class Referee:
         """Add a message for the user when an agent from a user's file exceeds its budget for the first time."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
             text = f"{walker.label} expanded {int(rows['expanded'][0])} cells with a budget of {budget}"
-            self.notes.append(RunMessage(tick, text))
+            self._notes.append(RunMessage(tick, text))
 
     def _handle_illegal_row(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
         """Refuse the move in the first row that breaks a rule, or stop the agent; return the number of valid rows.
@@ -172,25 +167,21 @@ class Referee:
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
-            self.stop_agent(walker, describe_broken_rule(self.grid, walker.position, rows, row), tick)
+            self.stop_agent(walker, describe_broken_rule(self._grid, walker.position, rows, row), tick)
             return row
         rows["cell"][row] = walker.position
         walker.refused_moves += 1
         walker.agent.refused(walker.position)
-        walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
+        walker.judge(self._grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
 
     def verify_agent_status(self, walker: Walker, tick: int) -> None:
         """Stop an agent that reports a false status: AT_GOAL, but it is elsewhere; NO_PATH, but a path is known."""
-        status, goal = walker.agent.status, self.goal_of_walker(walker)
+        status, goal = walker.agent.status, self._optimality.goal_of_walker(walker)
         if status is Status.AT_GOAL and walker.position != goal:
-            self.stop_agent(walker, f"reported that it has arrived, but its goal is {self.grid.xy(goal)}", tick)
+            self.stop_agent(walker, f"reported that it has arrived, but its goal is {self._grid.xy(goal)}", tick)
         elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
             self.stop_agent(walker, f"reported that there is no path, but there is one of cost {length:.6g}", tick)
-
-    def goal_of_walker(self, walker: Walker) -> int:
-        """Return the goal cell of a walker: its own, or the shared one."""
-        return self.optimality.distances.goal if walker.own_goal is None else walker.own_goal
 
     def _known_distance_to_goal(self, walker: Walker) -> float:
         """Return the cost of the cheapest path from an agent to its goal; infinity: there is no path, or none is known.
@@ -198,11 +189,11 @@ class Referee:
         No path is known if the search for it needs more expansions than `optimality.expansion_limit`. If non-optimal
         moves are not counted, or the agent has a goal of its own, the search is made only for agents from users' files.
         """
-        if walker.own_goal is not None or not self.optimality.is_on:
-            goal, is_own = self.goal_of_walker(walker), walker.spec.is_own
-            return cheapest_cost_and_moves(self.grid, walker.position, goal)[0] if is_own else float("inf")
-        allowance = self.optimality.expansion_limit
-        known = self.optimality.distances.cost_within(walker.position, UNLIMITED if allowance is None else allowance)
+        if walker.own_goal is not None or not self._optimality.is_on:
+            goal, is_own = self._optimality.goal_of_walker(walker), walker.spec.is_own
+            return cheapest_cost_and_moves(self._grid, walker.position, goal)[0] if is_own else float("inf")
+        allowance = self._optimality.expansion_limit
+        known = self._optimality.distances.cost_within(walker.position, UNLIMITED if allowance is None else allowance)
         return float("inf") if known is None else known
 
     def stop_agent(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
@@ -214,12 +205,12 @@ class Referee:
             tick: world tick of the violation.
             is_failure: True if its code failed; False if it broke a rule.
         """
-        walker.leave_batch_slot()
+        walker.own_rows()
         self.last_stop_tick = max(self.last_stop_tick, tick)
-        walker.violation = Violation(what, tick, self.grid.xy(walker.position), is_failure)
+        walker.violation = Violation(what, tick, self._grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._plan_cache.needs_rebuild = True  # new batches have to be formed, without this agent
-        self.notes.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
+        self.stop_count += 1
+        self._notes.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
@@ -228,7 +219,7 @@ class Referee:
 
         `rows`: array for one log row. The referee writes this row, because the agent does not act in this tick.
         """
-        is_possible = self.grid.is_free(walker.start)
+        is_possible = self._grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
         rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
         referee.count_world_row(rows, *walker.counts)
@@ -243,19 +234,12 @@ class Referee:
         replaced.
         """
         if walker.spec.keeps_h:
-            self.optimality.judge_whole_queue()  # judge queued moves, so that the results of this trial are final
+            self._optimality.judge_whole_queue()  # so that the results of this trial are final
             del walker.trials[walker.trial_number - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
         """Return the results of the present trial of an agent up to now."""
         return walker.current_trial_counts(walker.trial_number).trial_since(
-            walker.trial_start_counts, self.has_judged_all_moves(walker)
+            walker.trial_start_counts, self._optimality.has_judged_all_moves(walker)
         )
-
-    def has_judged_all_moves(self, walker: Walker) -> bool:
-        """Return whether all moves that an agent has made have been judged as optimal or non-optimal.
-
-        Moves of agents with a goal of their own are never judged, because each such goal would need a search.
-        """
-        return walker.own_goal is None and self.optimality.has_judged_all_moves(walker.id)

@@ -63,8 +63,8 @@ class NoPathProofs:
         Each status is checked before the rows, because reading rows is slow and most agents of a crowd have arrived.
         """
         for walker in walkers:
-            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.plain_log_rows.size:
-                self._ticks[walker.id] = walker.first_row_tick + walker.plain_log_rows.size - 1
+            if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.recent.rows.size:
+                self._ticks[walker.id] = walker.recent.tick + walker.recent.rows.size - 1
 
     def last_proof_tick(self, walker: Walker) -> int | None:
         """Return the tick of an agent's last proof; None if there was none."""
@@ -107,11 +107,11 @@ def agent_result_line(
         "max_expansions": metrics.max_expansions,
         "restarts": metrics.restarts,
         "ticks": metrics.moves + metrics.waits,
-        "planning_ms": round(world.referee.planning_seconds.get(walker.id, 0.0) * 1000.0, 3),
+        "planning_ms": round(world.times.planning_s.get(walker.id, 0.0) * 1000.0, 3),
         "digest": world.walker_digest(walker),
         "label": walker.label,
         "budget": walker.budget or world.budget,
-        "changes_ms": round(world.map_change_seconds.get(walker.id, 0.0) * 1000.0, 3),
+        "changes_ms": round(world.times.map_change_s.get(walker.id, 0.0) * 1000.0, 3),
         "movement": world.grid.movement.rule,
         "diagonal": world.grid.diagonal_cost,
         "no_path_tick": no_path_tick if outcome in (NO_PATH, WAITING_NO_PATH) else None,
@@ -172,12 +172,8 @@ def milliseconds_by_group(world: World) -> dict[Group, float]:
     Groups in which no agent planned are left out. The world must have a clock.
     """
     seconds: defaultdict[Group, float] = defaultdict(float)
-    for batch in world.batches:
-        if batch.has_any_walker_acted:
-            seconds[group_of_walker(batch.walkers[0])] += batch.kernel_seconds
-    for walker in world.walkers:
-        if walker.id in world.unbatched_seconds and walker.plain_log_rows.size:
-            seconds[group_of_walker(walker)] += world.unbatched_seconds[walker.id]
+    for timing in world.executor.timings(world):
+        seconds[group_of_walker(timing.walkers[0])] += timing.seconds
     return {group: 1000.0 * spent for group, spent in seconds.items()}
 
 

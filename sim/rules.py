@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sim.agent_api import Agent, AgentView, Status
+from sim.agent_api import Agent, AgentDefaults, AgentView, Status
 from sim.grid import Grid, MapChange
 from sim.metrics import OwnCounts
 from sim.params import Value
@@ -76,10 +76,10 @@ class Violation:
         return f"{label} {self.state_text} on ({x}, {y}): {self.description}"
 
 
-class StoppedAgent:
+class StoppedAgent(AgentDefaults):
     """Replacement for an agent that was stopped: it does nothing, and shows the last view of that agent."""
 
-    takes_plain_rows = True
+    takes_plain_rows = True  # never called, so that either form of rows would do
     status = Status.GAVE_UP
 
     def __init__(self, agent: Agent) -> None:

@@ -1,24 +1,22 @@
-"""Walker: an agent on the map, with its counts and log rows. WalkerView: a read-only view of a walker for display.
+"""Walker: an agent on the map, with its counts and log rows.
 
 The counts (referee.METRICS) are numbers that the referee adds up for each agent, such as moves, cost and expansions. A
-log row, or row, is the record (log.ROW) of what the agent did in one tick. A batch (sim/agent_batch.py) advances many
-walkers at once. While a batch stores the rows of a walker, the walker's `slot` is set: the batch, and an index in it.
+log row, or row, is the record (log.ROW) of what the agent did in one tick (log_rows.py).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Status
-from sim.agent_batch import BatchSlot, RecentLogRows
+from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, Learner, Status
 from sim.commands import AgentConfig
 from sim.kernels import log, referee
 from sim.kernels.jit import CachedDispatch, as_plain_arrays
 from sim.kernels.tiled import Table, table_in_row_order
-from sim.metrics import Metrics, Trial, TrialCounts
+from sim.log_rows import OwnRows, RecentRows
+from sim.metrics import Trial, TrialCounts
 from sim.params import Value
 from sim.rules import VIOLATION_WORDS, Violation
 
@@ -26,7 +24,6 @@ CONVERGED_WORD = "converged"
 STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *VIOLATION_WORDS)
 """All possible values of `Walker.state_text`."""
 
-_NO_ROWS = log.new_plain_tick_log(0)
 _UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
 """Names of the attributes that `Walker._create_count_views` sets. These attributes are not pickled."""
 
@@ -49,10 +46,8 @@ class Walker:
     # Cost and moves of the cheapest path from start to goal; None: the agent uses the shared start and goal.
     own_optimum: tuple[float, int | None] | None
     goal_tick: int  # tick in which the goal of this agent was last set
-    # Log rows of the last advance. While `slot` is set, the batch stores them, and this attribute is unused.
-    recent_rows: RecentLogRows = field(default_factory=RecentLogRows)
-    slot: BatchSlot | None = None  # batch that stores the rows, and index of the walker in it; None: no batch
-    row_arrays: list[np.ndarray] = field(default_factory=list)  # log rows written so far in the present advance
+    # Log rows of the last advance, and facts about the last row. They depend on the number of ticks of that advance.
+    recent: RecentRows = field(default_factory=OwnRows, compare=False)
     refused_moves: int = 0  # number of moves that the referee has refused
     violation: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
     max_trials: int = 1  # maximum number of trials (walks from start to goal)
@@ -61,7 +56,7 @@ class Walker:
 
     def __post_init__(self) -> None:
         # Agents written in Python read fields like rows.cell, which needs record arrays. Plain arrays are faster.
-        self.new_log = log.new_plain_tick_log if getattr(self.agent, "takes_plain_rows", False) else log.new_tick_log
+        self.new_log = log.new_plain_tick_log if self.agent.takes_plain_rows else log.new_tick_log
         self._create_count_views()
 
     def _create_count_views(self) -> None:
@@ -75,8 +70,9 @@ class Walker:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, without views of the counts, which would become separate copies."""
-        self.leave_batch_slot()
-        return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
+        state = {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
+        recent = self.recent
+        return {**state, "recent": OwnRows(recent.rows, recent.tick, recent.phase, recent.budget)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -102,47 +98,21 @@ class Walker:
         """Return the number of visits of each cell. If the table is stored in tiles, the returned array is a copy."""
         return table_in_row_order(self.visit_table)
 
-    def leave_batch_slot(self) -> None:
-        """Copy the log rows of this walker from its batch to the walker itself, and clear `slot`."""
-        if self.slot is not None:
-            self.slot.batch.is_storing_rows = False
-            self.recent_rows, self.slot = self.slot.recent_rows(), None
-
-    def leave_batch_during_advance(self) -> None:
-        """Leave the batch during an advance. Log rows that the batch has stored become the first of `row_arrays`."""
-        if self.slot is not None:
-            self.leave_batch_slot()
-            self.row_arrays = [self.recent_rows.rows] if self.recent_rows.rows.size else []
-
-    @property
-    def plain_log_rows(self) -> np.ndarray:
-        """Return the log rows of the last advance as a plain structured array, the form that kernels write."""
-        return self.recent_rows.rows if self.slot is None else self.slot.rows()
+    def own_rows(self) -> OwnRows:
+        """Return the log rows of the last advance as rows that belong to this walker alone, from now on."""
+        own = self.recent.as_own_rows()
+        self.recent = own
+        return own
 
     @property
     def rows(self) -> np.ndarray:
         """Return the log rows of the last advance as a record array, whose fields can be read like `rows.cell`."""
-        return self.plain_log_rows.view(np.recarray)
-
-    @property
-    def first_row_tick(self) -> int:
-        """Return the world tick of the first log row of the last advance."""
-        return self.recent_rows.tick if self.slot is None else int(self.slot.batch.first_row_ticks[self.slot.place])
-
-    @property
-    def last_phase(self) -> int:
-        """Return what the agent did in its last log row, as a constant such as log.SEARCHING."""
-        return self.recent_rows.phase if self.slot is None else int(self.slot.batch.phases[self.slot.place])
-
-    @property
-    def last_budget(self) -> int:
-        """Return the agent's budget in the tick of its last log row, in expansions; its present budget may differ."""
-        return self.recent_rows.budget if self.slot is None else int(self.slot.batch.budgets[self.slot.place])
+        return self.recent.rows.view(np.recarray)
 
     def replace_log_rows(self, rows: np.ndarray, tick: int) -> None:
         """Replace the log rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
-        self.leave_batch_slot()
-        self.recent_rows = self.recent_rows._replace(rows=rows, tick=tick)
+        own = self.own_rows()
+        own.rows, own.tick, own.pieces = rows, tick, []
 
     @property
     def digest_numbers(self) -> tuple[int, int]:
@@ -191,38 +161,6 @@ class Walker:
             return self.trial_number >= self.max_trials or self.is_converged
         return status is not Status.ACTIVE
 
-    def append_log_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Add log rows to the rows of the present advance.
-
-        Rows added by the first call can be read at once. Rows of further calls can be read after `join_log_rows`.
-
-        Args:
-            rows: log rows written by the agent and judged by the referee.
-            tick: world tick of the first row.
-            budget: expansions per tick in these ticks.
-        """
-        recent = self.recent_rows
-        first, begin = (recent.rows, recent.tick) if self.row_arrays else (rows, tick)
-        self.row_arrays.append(rows)
-        self.recent_rows = RecentLogRows(first, begin, rows["phase"].item(-1), budget)
-
-    def join_log_rows(self) -> None:
-        """Join all arrays of log rows into one at the end of an advance. A long advance has thousands of arrays."""
-        if self.slot is not None:  # the walker joined a batch during the advance
-            tick = self.recent_rows.tick
-            self.row_arrays.append(self.slot.rows())
-            self.leave_batch_slot()
-            self.recent_rows = self.recent_rows._replace(tick=tick)
-        if len(self.row_arrays) > 1:
-            self.recent_rows = self.recent_rows.with_replaced_rows(np.concatenate(self.row_arrays))
-        self.row_arrays = []
-
-    def discard_log_rows(self) -> None:
-        """Discard the log rows of the last advance that the walker stores. Rows stored by a batch are not affected."""
-        if self.recent_rows.rows.size:
-            self.recent_rows = self.recent_rows.with_replaced_rows(_NO_ROWS)
-        self.row_arrays = []
-
     @property
     def state_text(self) -> str:
         """Return the word to show for the state of the agent, such as searching or arrived; one of STATE_WORDS."""
@@ -230,32 +168,4 @@ class Walker:
             return self.violation.state_text
         if self.max_trials > 1 and self.is_converged:
             return CONVERGED_WORD
-        return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.last_phase]
-
-
-@dataclass(frozen=True)
-class WalkerView:
-    """Read-only view of one agent, valid until the next tick."""
-
-    id: int
-    label: str
-    spec: AgentSpec
-    params: Mapping[str, Value]
-    budget: int
-    position: int
-    status: Status
-    state_text: str
-    metrics: Metrics
-    visits: npt.NDArray[np.uint32]
-    rows: np.ndarray
-    first_row_tick: int
-    agent: AgentView
-    max_trials: int = 1
-    trials: tuple[Trial, ...] = ()  # finished trials; empty if the agent does not learn h
-    is_converged: bool = False  # whether the last trial changed no learned value
-    last_budget: int = 0  # budget of the agent in the tick of its last log row, in expansions
-    start: int = 0
-    goal: int = 0
-    group: str = ""  # name of the agent's group; "": it belongs to no group
-    violation: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
-    has_own_start_or_goal: bool = False  # whether the agent has a start or a goal of its own
+        return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.recent.phase]

@@ -64,7 +64,13 @@ ribs = _in(K + "ribs.py", "ribs")
 world = _in("sim/world.py", "mutants_killed", "world", "timeline")
 optimal_costs = _in("sim/optimal_costs.py", "world")
 changes = _in("sim/changes.py", "mutants_killed", "world")
-turns = _in("sim/batch_plan.py", "mutants_killed", "world", "crew")
+world_state = _in("sim/world_state.py", "mutants_killed", "world", "timeline")
+world_editor = _in("sim/world_editor.py", "mutants_killed", "world", "timeline")
+digest_columns = _in("sim/execution/digest_columns.py", "mutants_killed", "world", "crew")
+sequential = _in("sim/execution/sequential.py", "executors", "world", "own_agents")
+batched = _in("sim/execution/batched.py", "executors", "crew", "turns")
+agent_batch = _in("sim/execution/agent_batch.py", "executors", "crew")
+time_sliced = _in("sim/execution/time_sliced.py", "executors", "turns")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
 command_log = _in(T + "log.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
@@ -87,7 +93,7 @@ unsaved = _in(M + "unsaved.py", "beginning", "session")
 judge = _in("sim/referee.py", "learning")
 placing = _in("sim/placing.py", "placing")
 joining = _in("sim/agent_checks.py", "cli")
-tick_timer = _in("sim/tick_timer.py", "turns")
+tick_timer = _in("sim/execution/tick_timer.py", "turns")
 reach = _in(F + "file_access.py", "mapfile")
 interrupts = _in("cli/interrupts.py", "cli")
 own = _in("agents/own.py", "guarded")
@@ -148,21 +154,27 @@ MUTANTS = (
         "int(self.learned.target[0].changes), self.learned_cell_count()", "self.h_changes, self.learned_cell_count()"
     ),
     # the world
-    world("if self._last_random_change_tick != self.tick:", "if self._last_random_change_tick < 0 or self.tick:"),
-    world("from bisect import insort_right", "from bisect import insort_left as insort_right"),
-    world(
-        "self._notify_of_map_change(self.grid.block_and_free(blocked[self._blockable_mask(blocked)], freed))",
-        "self.grid.block_and_free(blocked, freed)",
-    ),
+    world("if self.are_due_changes_pending:", "if self.last_random_change_tick < 0 or self.tick:"),
+    world_state("from bisect import insort_right", "from bisect import insort_left as insort_right"),
+    world_editor("allowed = to_block[self._blockable_mask(to_block)]", "allowed = to_block"),
+    world("self.executor.notify_map_change(self, change)", "pass"),
     optimal_costs("self._is_shared_outdated |= self._shared_goal_tick == tick", "pass"),
-    world("return not (waits and self.random_changes.next_change_tick_after(self.tick) is not None)", "return True"),
+    world_state("return waits and self.random_changes.next_change_tick_after(self.tick) is not None", "return False"),
     changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
     world("self.goal, *sorted(own_goals)])", "self.goal])"),
-    turns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
-    world(
-        "(w.id == agent if agent is not None else w.budget is None)", "(w.id == agent if agent is not None else True)"
-    ),
-    world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
+    digest_columns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
+    world_editor("[walker for walker in world.walkers if walker.budget is None]", "world.walkers"),
+    world("self.next_agent_id = max(self.next_agent_id, number + 1)", "self.next_agent_id = number + 1"),
+    # executors
+    sequential("walker.wait(passed - done)", "walker.wait(passed)"),
+    sequential("return walker.spec.is_own or not walker.is_done", "return not walker.is_done"),
+    batched("if reason is Dirty.GOALS and self._plan is not None:", "if False:"),
+    batched("self._needs_refresh = True  # the agent may replace arrays", "pass  # the agent may replace arrays"),
+    batched("self._has_new_membership = True\n", "pass\n"),
+    batched("or self._stop_count != self._referee.stop_count", ""),
+    batched("batch.return_rows_to_walkers_that_joined_late()", "pass"),
+    agent_batch("own.phase, own.budget = self.phase, self.budget", "pass"),
+    time_sliced("state.next_planner_id = queue[served].id", "pass"),
     # time
     command_log("and entry.tick > after]", "and entry.tick >= after]"),
     history("and (now := world.compute_digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
@@ -241,7 +253,7 @@ MUTANTS = (
         "letters[target.cells(grid)] = piece.map_letters_at(target, grid)", 'letters[target.cells(grid)] = ord("@")'
     ),
     selecting("if len(switches) >= MAX_SWITCHES else None", "if len(switches) > MAX_SWITCHES else None"),
-    world("len(self.switches) < MAX_SWITCHES:", "len(self.switches) <= MAX_SWITCHES:"),
+    world_editor("len(switches) < MAX_SWITCHES:", "len(switches) <= MAX_SWITCHES:"),
     problems("np.where(share > 0.5,", "np.where(share >= 0.5,"),
 )
 

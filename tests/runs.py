@@ -1,7 +1,8 @@
 """Small random runs, and what it means that two worlds are the same. Shared by the tests of time travel."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,38 +12,23 @@ from agents.registry import SPECS, SPECS_BY_KEY
 from sim import commands
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, Command, TimedCommand
+from sim.execution.batched import BatchedExecutor
 from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels import stale
 from sim.kernels.buckets import Buckets
+from sim.time.keyframes import generation_tables
 from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
-from sim.world import World
+from sim.world import ExecutorFactory, World
 
 from .conftest import parameter_sets, problems, smallest_accepted_budget
 
-_OTHERWISE = {
-    "recent_rows",
-    "slot",
-    "is_live",
-    "_plain_arguments",
-    "_cached_dispatch",
-    "_targets",
-    "judge",
-    "_plan_cache",
-    "_last_active_index",
-    "activity_version",
-    "unbatched_with_rows",
-    "notes",
-    "planning_seconds",
-    "map_change_seconds",
-    "unbatched_seconds",
-    "stopwatch",
-    "optimality",
-    "_command_being_applied",
-}
-"""What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""
+
+def batches_of(fewest: int) -> ExecutorFactory:
+    """An executor that forms batches of at least so many agents; with 1,000,000 there are none."""
+    return partial(BatchedExecutor, min_batch_size=fewest)
 
 
 def scenario_on(
@@ -172,7 +158,7 @@ def assert_equal(one: Any, other: Any) -> None:
     What searches that are over have left counts for nothing: a keyframe has written zeros over it, or there was none.
     """
     for world in (one, other):
-        stale.clear_stale_records(world.generation_tables() if isinstance(world, World) else ())
+        stale.clear_stale_records(generation_tables(world) if isinstance(world, World) else ())
     _compare(one, other, "world", {})
 
 
@@ -217,6 +203,11 @@ def _compare(a: Any, b: Any, where: str, seen: dict[int, int]) -> None:
 
 
 def _state(thing: object) -> dict[str, object]:
+    """What belongs to the state of an object, as its class declares: fields that are compared, or what it pickles."""
     if hasattr(thing, "getstate"):  # random.Random
         return {"state": thing.getstate()}
-    return {name: value for name, value in vars(thing).items() if name not in _OTHERWISE}
+    if is_dataclass(thing):
+        return {each.name: getattr(thing, each.name) for each in fields(thing) if each.compare}
+    state = thing.__getstate__()
+    assert isinstance(state, dict), f"{type(thing)}: {state!r}"
+    return state

@@ -11,16 +11,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
-from sim import agent_batch, commands, placing
-from sim.agent_batch import _agent_kernel_arrays, _iter_arrays
+from sim import commands, placing
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
+from sim.execution.agent_batch import _agent_kernel_arrays, _iter_arrays
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.kernels.tiled import TiledTable
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_editor import WorldEditor
+from tests.runs import batches_of
 
 from .conftest import problems, random_map_rows
 
@@ -45,11 +47,14 @@ KINDS = (
 )
 
 
-def crowd(problem: Problem, seed: int, are_grouped: bool = False) -> World:
+def crowd(problem: Problem, seed: int, are_grouped: bool = False, fewest: int = 2) -> World:
     """Agents of several kinds, each with ends of its own, on a map that changes; in groups their tables are tiled."""
     rows, start, goal = problem
     grid, chance = Grid.from_text_rows(rows), random.Random(seed)
-    world = World(grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=RandomChangeSchedule(6, 15.0))
+    changes = RandomChangeSchedule(6, 15.0)
+    world = World(
+        grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=changes, executor=batches_of(fewest)
+    )
     free = grid.free.nonzero()[0].tolist()
     for kind, params in KINDS:
         for _ in range(3):
@@ -98,28 +103,27 @@ def random_command(world: World, chance: random.Random) -> commands.Command:
 def run_with_group_goals(seed: int, is_one: bool) -> tuple[list[str], list[tuple[float, int | None]]]:
     """Digests, and cost and moves of cheapest ways, of a group that is sent to one cell after the other."""
     digests, ways = [], []
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
-        rows = ["." * 9, *random_map_rows(seed, 9, 7, 0.3), "." * 9]
-        world, chance = crowd((rows, 0, 80), seed), random.Random(seed)
-        free = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
-        for kind in ("tb-wa", "lrta"):
-            world.add(AgentConfig(kind, group="units"))
-            for _ in range(3):
-                start, goal = chance.choices(free, k=2)
-                world.add(AgentConfig(kind, group="units", start=start, goal=goal))
-        for _ in range(8):
-            world.advance(chance.choice([1, 5, 30]))
-            cell = chance.randrange(world.grid.cells)
-            told = [commands.MoveGoal(cell, agent) for agent in world.agent_ids_of_group("units")]
-            with patch.object(placing, "find_cheapest_path", side_effect=AssertionError) if is_one else nullcontext():
-                for command in [commands.ApplyToGroup("units", commands.MoveGoal(cell))] if is_one else told:
-                    world.submit(command)
-                world.apply_due_changes()
-            assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest(), (
-                "nothing is kept from before"
-            )
-            digests.append(world.compute_digest())
-            ways += [walker.own_optimum or (-1.0, -1) for walker in world.walkers]
+    rows = ["." * 9, *random_map_rows(seed, 9, 7, 0.3), "." * 9]
+    world, chance = crowd((rows, 0, 80), seed), random.Random(seed)
+    free = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
+    for kind in ("tb-wa", "lrta"):
+        world.add(AgentConfig(kind, group="units"))
+        for _ in range(3):
+            start, goal = chance.choices(free, k=2)
+            world.add(AgentConfig(kind, group="units", start=start, goal=goal))
+    for _ in range(8):
+        world.advance(chance.choice([1, 5, 30]))
+        cell = chance.randrange(world.grid.cells)
+        told = [commands.MoveGoal(cell, agent) for agent in WorldEditor(world).agent_ids_of_group("units")]
+        with patch.object(placing, "find_cheapest_path", side_effect=AssertionError) if is_one else nullcontext():
+            for command in [commands.ApplyToGroup("units", commands.MoveGoal(cell))] if is_one else told:
+                world.submit(command)
+            world.apply_due_changes()
+        assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest(), (
+            "nothing is kept from before"
+        )
+        digests.append(world.compute_digest())
+        ways += [walker.own_optimum or (-1.0, -1) for walker in world.walkers]
     return digests, ways
 
 
@@ -140,19 +144,18 @@ def run_mixed_world(problem: Problem, seed: int, fewest: int, are_grouped: bool 
     """All rows and digests of a run, and the most crews there were."""
     log: list[object] = []
     most = 0
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", fewest):
-        world, chance = crowd(problem, seed, are_grouped), random.Random(seed)
-        for _ in range(25):
-            if chance.random() < 0.4:
-                world.submit(random_command(world, chance))
-            if chance.random() < 0.1:
-                world = restore_world(take_keyframe(world))
-            world.advance(chance.choice([1, 1, 3]))
-            world.prepare_first_tick()
-            most = max(most, len(world.batches))
-            log.append((world.tick, world.compute_digest(), [note.text for note in world.notes]))
-            log.append([(w.id, w.rows.tolist(), w.first_row_tick, w.state_text, w.trials) for w in world.walkers])
-        log.append(agent_states(world))
+    world, chance = crowd(problem, seed, are_grouped, fewest), random.Random(seed)
+    for _ in range(25):
+        if chance.random() < 0.4:
+            world.submit(random_command(world, chance))
+        if chance.random() < 0.1:
+            world = restore_world(take_keyframe(world))
+        world.advance(chance.choice([1, 1, 3]))
+        world.prepare_first_tick()
+        most = max(most, len(world.executor.batches))
+        log.append((world.tick, world.compute_digest(), [note.text for note in world.notes]))
+        log.append([(w.id, w.rows.tolist(), w.recent.tick, w.state_text, w.trials) for w in world.walkers])
+    log.append(agent_states(world))
     return log, most
 
 
@@ -171,27 +174,26 @@ def test_batched_and_unbatched_agents_walk_alike(problem: Problem, seed: int) ->
 def timeline_state(problem: Problem, seed: int, fewest: int) -> list[object]:
     """What a timeline has kept of a run that is changed, wound back and gone on with."""
     log: list[object] = []
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", fewest):
-        timeline, chance = Timeline(lambda: crowd(problem, seed)), random.Random(seed)
-        for _ in range(20):
-            if chance.random() < 0.3:
-                timeline.do(random_command(timeline.world, chance))
-            agents = tuple(walker.id for walker in timeline.world.walkers)
-            since = timeline.tick
-            some = [walker for walker in timeline.world.walkers if walker.id in FIRST_KIND]
-            stood = np.array([walker.position for walker in some], np.int32)
-            for _ in range(chance.choice([1, 2, 5])):
-                timeline.advance(chance.choice([1, 1, 4]))
-            if some:
-                ids = tuple(walker.id for walker in some)
-                log.append(timeline.history.cells(ids, since, timeline.tick, stood).tolist())
-            if chance.random() < 0.15:
-                timeline.seek(chance.randrange(timeline.tick + 1))
-            chosen = timeline.history.record(chance.choice(agents))
-            log.append((chosen.rows.tolist(), list(chosen.active_spans)))
-            if chance.random() < 0.1:
-                log.append({agent: record.rows.tolist() for agent, record in timeline.records.items()})
-            log.append(timeline.marks(0, timeline.tick).tolist())
+    timeline, chance = Timeline(lambda: crowd(problem, seed, fewest=fewest)), random.Random(seed)
+    for _ in range(20):
+        if chance.random() < 0.3:
+            timeline.do(random_command(timeline.world, chance))
+        agents = tuple(walker.id for walker in timeline.world.walkers)
+        since = timeline.tick
+        some = [walker for walker in timeline.world.walkers if walker.id in FIRST_KIND]
+        stood = np.array([walker.position for walker in some], np.int32)
+        for _ in range(chance.choice([1, 2, 5])):
+            timeline.advance(chance.choice([1, 1, 4]))
+        if some:
+            ids = tuple(walker.id for walker in some)
+            log.append(timeline.history.cells(ids, since, timeline.tick, stood).tolist())
+        if chance.random() < 0.15:
+            timeline.seek(chance.randrange(timeline.tick + 1))
+        chosen = timeline.history.record(chance.choice(agents))
+        log.append((chosen.rows.tolist(), list(chosen.active_spans)))
+        if chance.random() < 0.1:
+            log.append({agent: record.rows.tolist() for agent, record in timeline.records.items()})
+        log.append(timeline.marks(0, timeline.tick).tolist())
     return log
 
 
@@ -203,30 +205,29 @@ def test_timeline_records_of_batched_and_unbatched_agents_are_equal(problem: Pro
 
 def test_timed_or_measured_agents_are_not_batched() -> None:
     rows = ["." * 9] * 9
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
-        for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
-            world = World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=4, **options)
-            for start in ((1, 1), (5, 2), (3, 8)):
-                world.add(AgentConfig("tb-wa", start=start, goal=(8, 0)))
-                world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal
-            world.advance(2)
-            assert len(world.batches) == want and all(len(each.walkers) == 3 for each in world.batches)
+    for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
+        world = World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=4, executor=batches_of(2), **options)
+        for start in ((1, 1), (5, 2), (3, 8)):
+            world.add(AgentConfig("tb-wa", start=start, goal=(8, 0)))
+            world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal
+        world.advance(2)
+        assert [len(batch.walkers) for batch in world.executor.batches] == [3] * want
 
 
 def test_kernel_time_of_a_batch_is_measured_only_with_a_clock() -> None:
     world, seconds = make_batched_world(), itertools.count()
     world.advance(1)
-    assert [batch.kernel_seconds for batch in world.batches] == [0.0]
-    world.clock = lambda: float(next(seconds))
+    assert [batch.kernel_seconds for batch in world.executor.batches] == [0.0]
+    world.times.clock = lambda: float(next(seconds))
     world.advance(1)
-    assert [batch.kernel_seconds for batch in world.batches] == [1.0]
+    assert [batch.kernel_seconds for batch in world.executor.batches] == [1.0]
 
 
 @pytest.mark.parametrize("agent", [None, 3])
 def test_new_budget_of_batched_agents_applies_to_the_next_tick(agent: int | None) -> None:
     world = make_batched_world()
     world.advance(1)
-    assert len(world.batches) == 1
+    assert len(world.executor.batches) == 1
     world.submit(commands.SetBudget(5, agent))
     world.advance(1)
     spent = [int(walker.rows[-1].expanded) for walker in world.walkers[:20]]
@@ -255,12 +256,12 @@ def test_digest_is_the_same_for_batched_and_restored_worlds() -> None:
     world = make_batched_world()
     for _ in range(30):
         world.advance(1)
-        assert world.batches
+        assert world.executor.batches
         in_crew = world.compute_digest()
         assert in_crew == restore_world(take_keyframe(world)).compute_digest()
-    world.remove_agent(world.walkers[4].id)
+    WorldEditor(world).remove_agent(world.walkers[4].id)
     assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest() != in_crew
-    world.move_goal(world.grid.free.nonzero()[0][7], world.walkers[2].id)
+    WorldEditor(world).move_goal(world.grid.free.nonzero()[0][7], world.walkers[2].id)
     assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest()
 
 
@@ -290,10 +291,10 @@ def test_digest_ignores_an_agent_added_and_removed_in_one_tick() -> None:
     digests = set()
     for looks in (False, True):
         world = make_batched_world()
-        world.add_agent(AgentConfig("tba"), None)
+        WorldEditor(world).add_agent(AgentConfig("tba"), None)
         if looks:
             world.compute_digest()
-        world.remove_agent(world.walkers[-1].id)
+        WorldEditor(world).remove_agent(world.walkers[-1].id)
         digests |= {world.compute_digest(), restore_world(take_keyframe(world)).compute_digest()}
     assert digests == {make_batched_world().compute_digest()}
 
@@ -301,22 +302,22 @@ def test_digest_ignores_an_agent_added_and_removed_in_one_tick() -> None:
 def test_stopped_agent_leaves_its_batch_and_the_others_continue() -> None:
     """In the middle of a tick, as where its crew has come to a row that is no legal move."""
     rows, ends = ["." * 9] * 9, ((0, 0), (0, 4), (0, 8))
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
-        world, alone = (
-            World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=400, measures=False) for _ in range(2)
-        )
-        for start in ends:
-            world.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
-        for start in (ends[0], ends[2]):
-            alone.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
-        world.advance(2)
-        assert [len(each.walkers) for each in world.batches] == [3]
-        liar = world.walkers[1]
-        world.referee.stop_agent(liar, "moved from (2, 4) to (7, 4), which is not a legal move", world.tick)
-        place = liar.position
-        alone.advance(world.advance(20) + 2)
-        assert [len(each.walkers) for each in world.batches] == [2] and liar.position == place != liar.own_goal
-        others = [walker for walker in world.walkers if walker is not liar]
-        assert [w.digest_numbers for w in others] == [w.digest_numbers for w in alone.walkers] and all(
-            w.has_arrived for w in others
-        )
+    world, alone = (
+        World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=400, measures=False, executor=batches_of(2))
+        for _ in range(2)
+    )
+    for start in ends:
+        world.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
+    for start in (ends[0], ends[2]):
+        alone.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))
+    world.advance(2)
+    assert [len(each.walkers) for each in world.executor.batches] == [3]
+    liar = world.walkers[1]
+    world.referee.stop_agent(liar, "moved from (2, 4) to (7, 4), which is not a legal move", world.tick)
+    place = liar.position
+    alone.advance(world.advance(20) + 2)
+    assert [len(each.walkers) for each in world.executor.batches] == [2] and liar.position == place != liar.own_goal
+    others = [walker for walker in world.walkers if walker is not liar]
+    assert [w.digest_numbers for w in others] == [w.digest_numbers for w in alone.walkers] and all(
+        w.has_arrived for w in others
+    )

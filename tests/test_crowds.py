@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim import agent_batch
 from sim.agent_api import Status
 from sim.commands import AgentConfig, ApplyToGroup, MoveGoal, RemoveAgent, RenameAgent
+from sim.execution.agent_batch import MIN_BATCH_SIZE
 from sim.files.scenario import Scenario
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
@@ -170,10 +170,10 @@ def test_reset_keeps_start_and_goal_of_each_agent() -> None:
 
 @pytest.mark.skipif(not JIT_ON, reason="crews are compiled only")
 def test_crowds_are_timed_in_a_session_but_not_in_a_replay() -> None:
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
-        session, film = Session(make_crowd_scenario()), ReplaySpec(make_crowd_scenario()).start_rerun()
-        session.advance(5)
-        film.seek_to_tick(5)
+    scenario = make_crowd_scenario(count=MIN_BATCH_SIZE)
+    session, film = Session(scenario), ReplaySpec(scenario).start_rerun()
+    session.advance(5)
+    film.seek_to_tick(5)
     (_, timed), (_, untimed) = crowds_of(session.run)[0], crowds_of(film.run)[0]
     assert timed.tick_ms and timed.max_tick_ms > 0.0 and not untimed.tick_ms
     shown = [[field.name for field in crowd_panel_numbers(crowd)] for crowd in (timed, untimed)]

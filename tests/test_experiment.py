@@ -42,6 +42,7 @@ from sim.measures import MEASURES
 from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
 from sim.params import ConfigError
 from sim.world import World
+from sim.world_editor import WorldEditor
 
 from .conftest import ROOT
 from .experiments import HEAD, TINY, engine_of, run_all, spec_of
@@ -380,7 +381,7 @@ def test_changes_without_repeat_happen_once() -> None:
     for part in (once, again):
         grid = part.cases[0].board.grid.copy()
         world = World(grid, grid.cell(*part.cases[0].start), grid.cell(*part.cases[0].goal), SPECS_BY_KEY)
-        world.set_random_changes(part.changes[0])
+        WorldEditor(world).set_random_changes(part.changes[0])
         world.add(AgentConfig("lrta"))
         maps = []
         for _ in range(12):

@@ -25,6 +25,7 @@ from sim.kernels import log
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_editor import WorldEditor
 from tests.test_app import setup
 from tests.window import make_app
 from ui.model import agent_edits
@@ -142,7 +143,7 @@ def test_odd_exception_from_any_method_fails_only_its_agent(name: str, place: st
     made = world()
     made.submit(EditCells(blocked=(8,)))
     if place == "set_goal":
-        made.move_goal(7)
+        WorldEditor(made).move_goal(7)
     made.snapshot()
     made.advance(20)
     assert ODD[name][1] in made.walkers[0].violation.description

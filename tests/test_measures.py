@@ -90,7 +90,7 @@ def test_game_time_is_measured_per_trial() -> None:
 
 def test_result_line_gives_times_in_milliseconds() -> None:
     world, walker = run_agent("lrta")
-    world.referee.planning_seconds[walker.id], world.map_change_seconds[walker.id] = 1.5, 0.25
+    world.times.planning_s[walker.id], world.times.map_change_s[walker.id] = 1.5, 0.25
     line = agent_result_line(world, walker, "reached", "m1")
     assert (line["planning_ms"], line["changes_ms"]) == (1500.0, 250.0)
 

@@ -98,5 +98,5 @@ def test_incremental_distance_equals_true_distance(allowed: int) -> None:
         found = world.optimality.distances.cost_within(cell, allowed)
         while found is None:
             found = world.optimality.distances.cost_within(cell, allowed)
-        assert found == other.true_distance(cell)
+        assert found == other.optimality.distances.cost(cell)
         assert found != distance.UNKNOWN_DISTANCE

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from sim.agent_batch import BatchSteps
 from sim.commands import MAX_SWITCHES, AgentConfig, EditCells
+from sim.execution.step_block import StepBlock
 from sim.experiments.problems import shrink_map
 from sim.grid import Grid
 from sim.kernels import log, tba
 from sim.time.history import RunHistory
 from sim.time.timeline import DIGEST_EVERY, Timeline
 from sim.world import World
+from sim.world_editor import WorldEditor
 
 from .conftest import make_world, solo, ticks_of
 
@@ -155,7 +156,7 @@ def test_agent_that_no_longer_acts_stays_on_its_last_cell() -> None:
     for first, cells, done in ((10, [[11, 12], [31, 32]], [2, 2]), (12, [[13, 14], [0, 0]], [2, 0])):
         rows = np.zeros((2, 2), log.ROW)
         rows["cell"] = cells
-        history._pending_steps.append(BatchSteps(first, index_by_id, rows, np.array(done)))
+        history._pending_steps.append(StepBlock(first, index_by_id, rows, np.array(done)))
     at_first = np.array([10, 30], np.int32)
     assert history.cells((4, 6), 10, 14, at_first).tolist() == [[10, 11, 12, 13, 14], [30, 31, 32, 32, 32]]
 
@@ -184,7 +185,7 @@ def test_new_trial_counts_no_cell_twice() -> None:
 def test_optimal_moves_follow_the_goal() -> None:
     world = make_world(["." * 9], 0, 8, ("lrta", {}))
     assert world.optimality.costs.shared[1] == 8
-    world.move_goal(3)
+    WorldEditor(world).move_goal(3)
     assert world.optimality.costs.shared == (3.0, 3)
 
 
@@ -194,14 +195,14 @@ def test_optimal_moves_follow_the_goal() -> None:
 def test_switch_limit_is_enforced() -> None:
     world = make_corridor_world()
     for number in range(MAX_SWITCHES):
-        world.define_switch(f"gate {number}", [number % 50])
+        WorldEditor(world).define_switch(f"gate {number}", [number % 50])
     assert len(world.switches) == MAX_SWITCHES and not world.notes
-    world.define_switch("one more", [1])
+    WorldEditor(world).define_switch("one more", [1])
     assert "one more" not in world.switches
     assert [note.text for note in world.notes] == [
         f"switch 'one more' was not added: there are already {MAX_SWITCHES} switches, the maximum"
     ]
-    world.define_switch("gate 0", [7])
+    WorldEditor(world).define_switch("gate 0", [7])
     assert world.switches["gate 0"] == (7,), "one that is there can have other cells"
 
 

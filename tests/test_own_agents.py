@@ -39,6 +39,7 @@ from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_editor import WorldEditor
 from tests.runs import scenario_on
 from tests.test_anything import (
     OWN_COMMANDS,
@@ -189,8 +190,8 @@ def test_run_ending_in_a_failure_ends_at_the_same_tick_with_a_time_limit(tmp_pat
     ends = []
     for tick_ms, step in ((0.0, 1), (0.0, 50), (1000.0, 1), (1000.0, 50)):
         world = world_of("mine", 5, tick_ms=tick_ms)
-        world.clock = lambda: 0.0
-        world.remove_agent(1)
+        world.times.clock = lambda: 0.0
+        WorldEditor(world).remove_agent(1)
         world.submit(SetBudget(4), 7)
         passed = [world.advance(step) for _ in range(10)]
         ends.append(
@@ -240,7 +241,7 @@ def test_exception_in_any_agent_method_is_reported_with_file_and_line(place: str
     world = world_of("mine")
     world.submit(EditCells(blocked=(8,)))
     if place == "set_goal":
-        world.move_goal(7)
+        WorldEditor(world).move_goal(7)
     world.advance(3)
     assert "mine.py:8: KeyError: 'here'" in world.walkers[0].violation.description
 

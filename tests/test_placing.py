@@ -244,7 +244,7 @@ def test_group_times_count_only_the_work_of_the_group() -> None:
     )
     world = build_world(parse_agents(units, "{kind: tba}", "{kind: lrta}", few), SPECS_BY_KEY)
     strikes = itertools.count()
-    world.clock = lambda: float(next(strikes))
+    world.times.clock = lambda: float(next(strikes))
     world.advance(1)
     taken = milliseconds_by_group(world)
     crew = 1000.0 if JIT_ON else 20_000.0

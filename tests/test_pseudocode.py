@@ -11,8 +11,8 @@ from agents.contract import parameter_sets
 from agents.registry import SPECS_BY_KEY
 from sim.commands import EditCells
 from sim.params import Value
-from sim.walker import WalkerView
 from sim.world import World
+from sim.world_view import WalkerView
 from ui.model.algorithms import KINDS_WITH_PSEUDOCODE, pseudocode_lines_of
 from ui.model.pseudocode import KINDS_WITH_EXECUTED_LINES, ExecutedPseudocode, executed_pseudocode
 

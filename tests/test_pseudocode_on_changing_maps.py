@@ -14,8 +14,8 @@ from sim.agent_api import Status
 from sim.commands import EditCells, MoveGoal
 from sim.depth_tree import shipped_tree
 from sim.params import Value
-from sim.walker import WalkerView
 from sim.world import World
+from sim.world_view import WalkerView
 from ui.model.pseudocode import ExecutedPseudocode, executed_pseudocode
 
 from .conftest import board_of, make_world, problems

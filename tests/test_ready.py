@@ -15,8 +15,8 @@ import pytest
 from agents.registry import SPECS
 from agents.warm_up import build_tiny_world, warm_up_agent, warm_up_batches
 from sim.agent_api import Status
-from sim.agent_batch import AgentBatch
 from sim.commands import AgentConfig
+from sim.execution.agent_batch import AgentBatch
 from sim.kernels import batch, cache, jit, ready, sources
 from sim.kernels.jit import JIT_ON
 from sim.kernels.numba_version import IS_NUMBA_SUPPORTED

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.agent_api import AgentDefaults, AgentSpec, AgentView, Problem, Status
 from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels import log
@@ -24,7 +24,7 @@ START, GOAL = 0, 5
 HONEST_TICKS = 2
 
 
-class Liar:
+class Liar(AgentDefaults):
     """Walks to the right, and from its third tick on does what the subclass does."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:

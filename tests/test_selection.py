@@ -14,6 +14,7 @@ from sim.files.movingai import read_map
 from sim.files.scenario import Scenario, load_scenario
 from sim.grid import Grid
 from sim.time.worst_block import switch_block_tasks
+from sim.world_editor import WorldEditor
 from tests.runs import scenario_on
 from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
 from ui.model import adjust, branching, files, script, session_saving
@@ -487,7 +488,7 @@ def test_switch_is_refused_at_the_switch_limit(app):
     selecting = app.window.editor.selecting
     while len(app.session.run.world.switches) < MAX_SWITCHES:
         assert selecting.switch_name_error("one more") is None
-        app.session.run.world.define_switch(selecting.unused_switch_name(), [1])
+        WorldEditor(app.session.run.world).define_switch(selecting.unused_switch_name(), [1])
     assert selecting.switch_name_error("one more") == f"A map can have at most {MAX_SWITCHES} switches"
 
 

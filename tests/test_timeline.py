@@ -14,12 +14,16 @@ from sim import commands
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
+from sim.execution.batched import BatchedExecutor
+from sim.execution.dirty import Dirty
+from sim.execution.executor import RunResult
 from sim.time import timeline as timelines
 from sim.time.branches import BranchTree
 from sim.time.keyframes import KeyframeStore
 from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
-from sim.world import World
+from sim.world import ExecutorFactory, World
+from sim.world_state import WorldState
 
 from .conftest import make_world
 from .runs import assert_as_plain, plain_run, setups, some_command
@@ -305,7 +309,7 @@ def test_rows_after_a_seek_are_those_of_the_last_tick():
             rows = line.records[walker.id].rows_before_tick(tick)
             is_active = line.records[walker.id].activity_end_before(tick) == tick > 0
             assert walker.rows.tolist() == (rows[-1:].tolist() if is_active else [])
-            assert not tick or walker.first_row_tick == tick - 1
+            assert not tick or walker.recent.tick == tick - 1
 
 
 def test_rows_at_the_end_are_those_of_the_last_tick():
@@ -314,9 +318,7 @@ def test_rows_at_the_end_are_those_of_the_last_tick():
     line.advance(10**6)
     assert line.is_over
     rows = [
-        walker.rows[-1:].tolist()
-        for walker in line.world.walkers
-        if walker.first_row_tick + len(walker.rows) == line.tick
+        walker.rows[-1:].tolist() for walker in line.world.walkers if walker.recent.tick + len(walker.rows) == line.tick
     ]
     assert rows
     line.advance(5)
@@ -707,14 +709,19 @@ def test_goal_moved_onto_an_agent_is_an_arrival():
     assert line.world.walkers[0].has_arrived, "it is woken again"
 
 
-class AlwaysRefreshingWorld(World):
-    """A world in which all who walk alone are asked in every tick, and every tick counts."""
+class AlwaysRefreshingExecutor(BatchedExecutor):
+    """An executor that calls all agents which act alone in every tick, and reports activity in every tick."""
 
-    def _run_all_agents(self, ticks: int) -> int:
-        if self._plan_cache.cached_plan is not None:
-            self._plan_cache.cached_plan.refresh_runnable_walkers()
-        self.activity_version += 1
-        return super()._run_all_agents(ticks)
+    def run(self, state: WorldState, ticks: int) -> RunResult:
+        self.invalidate(Dirty.AGENTS)
+        return super().run(state, ticks)._replace(has_activity=True)
+
+
+class AlwaysRefreshingWorld(World):
+    """A world in which no tick is taken to be without activity."""
+
+    def use_executor(self, executor: ExecutorFactory) -> None:
+        super().use_executor(AlwaysRefreshingExecutor)
 
 
 @settings(max_examples=60)

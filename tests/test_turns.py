@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -16,16 +15,18 @@ from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
 from cli import run
-from sim import agent_batch, commands
-from sim.batch_plan import BatchPlan
+from sim import commands
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
+from sim.execution import agent_batch
+from sim.execution.batch_plan import BatchPlan
+from sim.execution.tick_timer import TickTimer
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
-from sim.tick_timer import TickTimer
 from sim.time.branches import BranchTree
 from sim.time.timeline import Timeline
 from sim.world import World
+from tests.runs import batches_of
 from ui.model import script
 from ui.model.session import Session
 from ui.model.start_over import scenario_of_run, user_commands
@@ -48,7 +49,7 @@ class RandomClock:
         return self.now
 
 
-def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> World:
+def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0, fewest: int = 2) -> World:
     rows, start, goal = problem
     grid, chance = Grid.from_text_rows(rows), random.Random(seed)
     world = World(
@@ -60,6 +61,7 @@ def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0) -> Worl
         seed=seed,
         random_changes=RandomChangeSchedule(9, 10.0),
         tick_ms=tick_ms,
+        executor=batches_of(fewest),
     )
     free = grid.free.nonzero()[0].tolist()
     for kind, weight in KINDS:
@@ -78,12 +80,11 @@ def world_state(world: World) -> list[object]:
 @settings(max_examples=20)
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([1, 3, 40]))
 def test_slice_log_reproduces_a_timed_run_without_a_clock(problem: Problem, seed: int, step: int) -> None:
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", 2):
-        world = make_random_world(problem, seed, tick_ms=1.0)
-        world.clock = RandomClock(seed, 0.0005)
-        for _ in range(0, 60, step):
-            world.advance(step)
-    again = make_random_world(problem, seed)
+    world = make_random_world(problem, seed, tick_ms=1.0)
+    world.times.clock = RandomClock(seed, 0.0005)
+    for _ in range(0, 60, step):
+        world.advance(step)
+    again = make_random_world(problem, seed, fewest=1_000_000)
     again.queue_commands((tick, commands.LimitPlanners(count)) for tick, count in world.limited_ticks)
     while again.tick < world.tick:
         again.advance(world.tick - again.tick)
@@ -146,7 +147,7 @@ def test_half_of_the_agents_that_fit_into_the_tick_plan_before_the_next_reading(
 def test_agents_that_follow_each_other_in_a_batch_advance_in_one_call(queue: list[int], length: int) -> None:
     """Agents 0, 1 and 2 are in one batch, agent 3 is in another one, and agent 4 is in none."""
     world = make_world(["." * 5], 0, 4, *[("lrta", {})] * 5)
-    plan = BatchPlan(world.walkers, [])
+    plan = BatchPlan(world.walkers, [], 2)
     batches: Any = [SimpleNamespace(index_by_id={0: 0, 1: 1, 2: 2}), SimpleNamespace(index_by_id={3: 0})]
     plan.batches = batches
     assert plan.queue_prefix_length_for_one_call([world.walkers[index] for index in queue]) == length
@@ -179,13 +180,13 @@ def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch)
         clock.plan(len(range(*places.indices(len(self.walkers)))))
 
     monkeypatch.setattr(agent_batch.AgentBatch, "run_agents_in_slots", serve_slowly)
-    world.clock = clock
+    world.times.clock = clock
     took = []
     for _ in range(60):
         begin = clock.now
         world.advance(1)
         took.append(1000.0 * (clock.now - begin))
-    assert len(world.limited_ticks) == 60 and len(world.batches) == 1
+    assert len(world.limited_ticks) == 60 and len(world.executor.batches) == 1
     assert 1.8 <= median(took) <= 2.2
     assert 12 <= median(count for _, count in world.limited_ticks) <= 18
 
@@ -194,28 +195,27 @@ def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch)
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([2, 1_000_000]))
 def test_records_hold_positions_of_agents_waiting_for_a_time_slice(problem: Problem, seed: int, fewest: int) -> None:
     """Also where a frame lets several ticks pass: who waits leaves no gap in the rows of the others, nor in its own."""
-    with patch.object(agent_batch, "MIN_BATCH_SIZE", fewest):
 
-        def begin() -> World:
-            world = make_random_world(problem, seed, tick_ms=1.0)
-            world.clock = RandomClock(seed, 0.0005)
-            return world
+    def begin() -> World:
+        world = make_random_world(problem, seed, tick_ms=1.0, fewest=fewest)
+        world.times.clock = RandomClock(seed, 0.0005)
+        return world
 
-        line = Timeline(begin)
-        for _ in range(6):
-            line.advance(5)
-        again = line.fork(0)
-        for tick in range(line.tick + 1):
-            again.seek(tick)
-            stood = {walker.id: walker.position for walker in again.world.walkers}
-            assert {agent: record.cell_at(tick) for agent, record in line.records.items()} == stood, tick
+    line = Timeline(begin)
+    for _ in range(6):
+        line.advance(5)
+    again = line.fork(0)
+    for tick in range(line.tick + 1):
+        again.seek(tick)
+        stood = {walker.id: walker.position for walker in again.world.walkers}
+        assert {agent: record.cell_at(tick) for agent, record in line.records.items()} == stood, tick
 
 
 @settings(max_examples=10)
 @given(problems(side=8), st.integers(0, 999))
 def test_ample_time_limit_does_not_change_the_run(problem: Problem, seed: int) -> None:
     world, free = make_random_world(problem, seed, tick_ms=1.0), make_random_world(problem, seed)
-    world.clock = lambda: 0.0
+    world.times.clock = lambda: 0.0
     for each in (world, free):
         each.advance(40)
     assert not world.limited_ticks and world_state(world) == world_state(free)
@@ -242,7 +242,7 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
 
     def setup() -> World:
         world = make_random_world(problem, seed, tick_ms=1.0)
-        world.clock = clock
+        world.times.clock = clock
         return world
 
     tree = BranchTree(setup)
@@ -274,7 +274,7 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
 def test_slice_log_entries_are_not_user_edits() -> None:
     session = Session(make_crowd_scenario())
     session.do(commands.SetTickMs(1.0))
-    session.run.world.clock = RandomClock(1, 0.001)
+    session.run.world.times.clock = RandomClock(1, 0.001)
     session.advance(20)
     served = [entry for entry in session.run.timeline.entries() if isinstance(entry.command, commands.LimitPlanners)]
     assert served and len(script.script_entries(session.run)) == 1

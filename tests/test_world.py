@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.registry import SPECS_BY_KEY
-from sim.agent_api import AgentSpec, AgentView, Problem, Status
+from sim.agent_api import AgentDefaults, AgentSpec, AgentView, Problem, Status
 from sim.changes import RandomChangeSchedule
 from sim.commands import (
     AddAgent,
@@ -54,7 +54,7 @@ OPEN = ["......"] * 6
 # --- agents made for tests ----------------------------------------------------------------------------------
 
 
-class Scripted:
+class Scripted(AgentDefaults):
     """Goes where its script says, right or wrong, and remembers all that it is told."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
@@ -708,10 +708,10 @@ def test_rows_of_bulk_advance_equal_rows_of_single_ticks() -> None:
     for _ in range(10):
         single.advance(1)
         for walker, rows in zip(single.walkers, ticks, strict=True):
-            assert (len(walker.rows), walker.first_row_tick) == (1, single.tick - 1)
+            assert (len(walker.rows), walker.recent.tick) == (1, single.tick - 1)
             rows += walker.rows.tolist()
     assert [walker.rows.tolist() for walker in bulk.walkers] == ticks
-    assert [walker.first_row_tick for walker in bulk.walkers] == [2, 2]
+    assert [walker.recent.tick for walker in bulk.walkers] == [2, 2]
 
 
 def test_true_distance_follows_edits_and_the_goal() -> None:
@@ -730,4 +730,4 @@ def test_true_distance_follows_edits_and_the_goal() -> None:
 def test_stopwatch_times_only_planning() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}), stopwatch=time.perf_counter)
     world.advance(100)
-    assert world.referee.planning_seconds.keys() == {0} and world.referee.planning_seconds[0] > 0.0
+    assert world.times.planning_s.keys() == {0} and world.times.planning_s[0] > 0.0

@@ -182,7 +182,7 @@ def _run_all_agents(world: World, job: WorldJob) -> Iterator[ResultLine]:
         to_next_step = step - world.tick % step
         world.advance(min(to_next_step, job.ticks - world.tick, moves))
         proofs.record_proofs(world.walkers)
-        world.walkers = [w for w in world.walkers if not _is_agent_finished(job, w)]
+        world.remove(lambda walker: _is_agent_finished(job, walker))
     for walker, walk in zip(everybody, job.agent_runs, strict=True):
         yield from _result_lines(world, walker, walk, _outcome_of_active_agent(job, walker), proofs)
 

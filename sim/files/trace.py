@@ -72,7 +72,7 @@ class TraceWriter:
         is_refused = walker.refused_moves > self._refusal_counts.get(walker.id, 0)
         self._refusal_counts[walker.id] = walker.refused_moves
         lines = []
-        for tick, row in enumerate(walker.rows.tolist(), walker.first_row_tick):
+        for tick, row in enumerate(walker.rows.tolist(), walker.recent.tick):
             cell, expanded, _, marks, _ = row
             entry = {
                 "tick": tick,

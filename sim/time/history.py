@@ -10,7 +10,7 @@
     history.check_replay_digest(world)          compare a replay with the recorded digest of its tick
     history.discard_after_tick(tick, keeps_now)    discard what was recorded from a tick on, after an edit of the past
 
-A batch is a group of agents that one kernel advances together. Its BatchSteps hold the rows (log.ROW) of its agents for
+A batch is a group of agents that one kernel advances together. Its StepBlock hold the rows (log.ROW) of its agents for
 some ticks; they are merged into the records when a record is read, because merging at each tick would be slow.
 """
 
@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import Status
-from sim.agent_batch import BatchSteps
 from sim.commands import RunMessage
+from sim.execution.step_block import StepBlock
 from sim.kernels import log
 from sim.time.recorded import AgentRecord, MarkKind, MarkList, marks_of_batch, marks_of_rows
 from sim.walker import Walker
@@ -52,7 +52,7 @@ class RunHistory:
 
     def __init__(self) -> None:
         self._records: dict[int, AgentRecord] = {}  # agent number -> record
-        self._pending_steps: list[BatchSteps] = []  # steps of batches (groups of agents) to be merged into the records
+        self._pending_steps: list[StepBlock] = []  # steps of batches (groups of agents) to be merged into the records
         self._merged_counts: dict[int, int] = {}  # agent number -> count of `_pending_steps` already in its record
         self.end = 0  # last recorded tick
         self.digests: list[str] = []  # world digests at ticks 0, DIGEST_EVERY, ..., before commands
@@ -116,15 +116,15 @@ class RunHistory:
             now: status of each agent after the advance, by number.
         """
         found: list[tuple[int, int, int]] = []
-        for batch in world.batches:
-            self._pending_steps += batch.steps
-            for steps in batch.steps:
-                found += marks_of_batch(batch.ids, steps.first_tick, steps.rows)
-        for walker in world.unbatched_with_rows:
-            rows = walker.plain_log_rows
+        blocks = list(world.executor.step_blocks())
+        self._pending_steps += blocks
+        for block in blocks:
+            found += marks_of_batch(tuple(block.index_by_id), block.first_tick, block.rows)
+        for walker in world.executor.walkers_with_rows():
+            rows = walker.recent.rows
             self.record(walker.id).append(begin, rows)
             found += marks_of_rows(walker.id, begin, rows)
-        for walker in world.walkers if world.batches or now != before else world.unbatched_with_rows:
+        for walker in world.walkers if blocks or now != before else world.executor.walkers_with_rows():
             if (status := now[walker.id]) is not Status.ACTIVE:
                 found += _status_mark(walker, begin, before.get(walker.id, Status.ACTIVE), status)
         if found:
@@ -272,12 +272,12 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     is_new = status is not before
     if kind is None or (kind is MarkKind.ARRIVAL and not is_new):
         return []
-    rows = walker.plain_log_rows.size
+    rows = walker.recent.rows.size
     is_due = not rows if kind is MarkKind.ARRIVAL else is_new or rows
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
 
-def _append_batch_steps(record: AgentRecord, all_steps: Sequence[BatchSteps]) -> None:
+def _append_batch_steps(record: AgentRecord, all_steps: Sequence[StepBlock]) -> None:
     """Append the rows of one agent from these batch steps to its record, one call per run of consecutive ticks."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []

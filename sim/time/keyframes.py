@@ -118,6 +118,17 @@ class Keyframe:
 # --- saving ---------------------------------------------------------------------------------------
 
 
+def generation_tables(world: World) -> Iterator[stale.GenerationTable]:
+    """Yield tables with records of finished searches, so that keyframes can leave such records out.
+
+    Tables of group members are not included, because they are many and small.
+    """
+    yield world.optimality.distances.generation_table()
+    for walker in world.walkers:
+        if not walker.config.group:
+            yield from walker.agent.generation_tables()
+
+
 class PendingSnapshot:
     """Snapshot in progress: the constructor saves objects and small arrays, `copy_arrays` saves the large arrays.
 
@@ -139,7 +150,7 @@ class PendingSnapshot:
         self._stream, self._kept = file.getvalue(), tuple(pickler.kept_objects)
         self._arrays = marshal.dumps(pickler.array_headers)
         self._owners = pickler.owners
-        self._stale_segments = stale.generation_table_rows(world.generation_tables(), _SMALL_BUFFER_BYTES)
+        self._stale_segments = stale.generation_table_rows(generation_tables(world), _SMALL_BUFFER_BYTES)
         # Copy small buffers now, because displaying the world may change cached values in them.
         self._memories = BufferSet(pickler.buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
         self.size = self._memories.size

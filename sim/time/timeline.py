@@ -55,8 +55,9 @@ from sim.time.keyframes import Keyframe, KeyframeStore, KeyframeTrack, PendingRe
 from sim.time.log import CommandLog, EntryIds, LogEntry, last_enabled_tick, log_with_entry
 from sim.time.recorded import MARK_DTYPE, AgentRecord, MarkKind
 from sim.true_distances import MAX_EXPANSIONS_PER_TICK
-from sim.walker import Walker, WalkerView
+from sim.walker import Walker
 from sim.world import MAX_TICKS_PER_CALL, World
+from sim.world_view import WalkerView
 
 KEYFRAME_SPACING = 100_000.0
 """Work between two keyframes (unit: about a microsecond): the most that a seek replays, unless memory runs short."""
@@ -538,7 +539,9 @@ class Timeline:
         if not cursor.is_keyframe_due:
             cursor.last_keyframe_work = self._track.playhead_work = cursor.work
             before = self._track.keyframe_at_or_before(cursor.tick)
-            cursor.world.materialize_views()
+            # Views compute some values at first use, which would change the world while the thread reads it.
+            for walker in cursor.world.walkers:
+                walker.agent.materialize_view()
             snapshot = self.keyframe_store.begin_snapshot(cursor.world, cursor.work)
             if snapshot is not None:
                 self._pending_keyframe = self.keyframe_store.finish_in_background(snapshot, before)

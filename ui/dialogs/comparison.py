@@ -6,7 +6,7 @@ from pathlib import Path
 import pygame
 
 from sim.files.csv_text import CsvCell
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.dialogs.dialog_base import FOOTER_HEIGHT, HEADING_HEIGHT, Dialog, DialogHost
 from ui.dialogs.file_browser import SaveFileDialog
 from ui.model import panel_texts, tables

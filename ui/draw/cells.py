@@ -17,8 +17,7 @@ import numpy.typing as npt
 from sim.agent_api import AgentView
 from sim.grid import Grid
 from sim.kernels.search import Search
-from sim.walker import WalkerView
-from sim.world import WorldSnapshot
+from sim.world_view import WalkerView, WorldSnapshot
 from ui.draw.heat import HeatScale, heat_scale_for_peak
 from ui.draw.kernels import cell_flags
 from ui.model.crowds import Crowd

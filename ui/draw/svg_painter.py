@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentView
-from sim.walker import WalkerView
-from sim.world import WorldSnapshot
+from sim.world_view import WalkerView, WorldSnapshot
 from ui.draw.cells import CellFlags
 from ui.draw.heat import HeatScale
 from ui.draw.svg_paths import Mask, Point, hex_code_of_colour, is_light_colour, outline_path, short_decimal_text

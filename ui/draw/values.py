@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from sim.walker import WalkerView
-from sim.world import WorldSnapshot
+from sim.world_view import WalkerView, WorldSnapshot
 from ui.draw.cells import CellFlags
 from ui.draw.fonts import FontCache
 from ui.draw.kernels import cell_flags

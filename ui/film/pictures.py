@@ -16,7 +16,7 @@ import pygame
 from sim.files.disk import create_folder, write_file_atomically
 from sim.files.png import png_bytes
 from sim.params import ConfigError
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
 from ui.film.offscreen import OffscreenRenderer

@@ -1,8 +1,7 @@
 """Values g, h and f of a cell in an agent's search, for the numbers drawn in cells and for the cell inspector."""
 
 from sim.kernels import learned, octile
-from sim.walker import WalkerView
-from sim.world import WorldSnapshot
+from sim.world_view import WalkerView, WorldSnapshot
 
 
 def search_values_of_cell(snapshot: WorldSnapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from sim.agent_api import AgentSpec, Status
 from sim.files.csv_text import CsvCell
 from sim.measures import MEASURES, Measure
 from sim.params import Param, Value
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.model.run import Panel, Run
 
 

@@ -13,8 +13,9 @@ from sim.agent_api import AgentView, Status
 from sim.crowd import CrowdCounts
 from sim.kernels import log
 from sim.time.timeline import Timeline
-from sim.walker import Walker, WalkerView
+from sim.walker import Walker
 from sim.world import World
+from sim.world_view import WalkerView
 
 TAIL_TICKS = 24
 """Number of recent ticks whose cells form the tail drawn behind an agent's dot."""
@@ -136,13 +137,10 @@ class CrowdTracker:
 
         If several advances happen between two frames, only the last one is recorded.
         """
-        batches = {id(w.slot.batch): w.slot.batch for w in walkers if w.slot is not None}
-        unbatched = [walker for walker in walkers if walker.id in world.unbatched_seconds]
-        batch_ticks = [sum(step.rows.shape[1] for step in batch.steps) for batch in batches.values()]
-        ticks = max([*batch_ticks, *(walker.plain_log_rows.size for walker in unbatched)], default=0)
-        seconds = sum(batch.kernel_seconds for batch in batches.values()) + sum(
-            world.unbatched_seconds[walker.id] for walker in unbatched
-        )
+        members = {walker.id for walker in walkers}
+        timings = [timing for timing in world.executor.timings(world) if timing.walkers[0].id in members]
+        ticks = max((timing.ticks for timing in timings), default=0)
+        seconds = sum(timing.seconds for timing in timings)
         if ticks and seconds:
             self.recent_tick_ms.append(1000.0 * seconds / ticks)
 

@@ -18,8 +18,7 @@ from sim.kernels import learned, log
 from sim.kernels import search as kernels
 from sim.kernels.octile import NO_DIRECTION
 from sim.plurals import count_with_noun
-from sim.walker import WalkerView
-from sim.world import WorldSnapshot
+from sim.world_view import WalkerView, WorldSnapshot
 from ui.model.cell_values import search_values_of_cell
 
 NO_CELL = -1

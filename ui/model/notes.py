@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sim.kernels import log
 from sim.lesson import StepHighlight
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.model.panel_texts import END_STATUSES
 from ui.model.session import Session
 

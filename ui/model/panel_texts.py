@@ -12,7 +12,7 @@ from sim.measures import COST, PANEL_MEASURES, RATIO, SHARE, WHOLE, Measure, Pan
 from sim.metrics import Metrics
 from sim.params import Param, Value
 from sim.time.timeline import Timeline
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.model.crowds import MAX_RECORDED_TIMES, Crowd
 
 NO_VALUE = "-"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sim.agent_api import Status
 from sim.kernels import log
 from sim.kernels.search import EMPTY
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.model.algorithms import PseudocodeLine, pseudocode_lines_of
 
 

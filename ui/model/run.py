@@ -34,8 +34,9 @@ from sim.time.branches import ROOT_BRANCH, Branch, BranchState, BranchTree
 from sim.time.log import LogEntry
 from sim.time.timeline import Timeline
 from sim.true_distances import MAX_EXPANSIONS_PER_TICK
-from sim.walker import Walker, WalkerView
-from sim.world import World, WorldSnapshot
+from sim.walker import Walker
+from sim.world import World
+from sim.world_view import WalkerView, WorldSnapshot
 from ui.model.crowds import Crowd, CrowdTracker, crowd_as_walker_view
 from ui.model.keyframe_reader import KEYFRAME_READER
 from ui.model.panel_keys import FIRST_PANEL, PanelKey
@@ -700,7 +701,7 @@ def world_builder(
     def make() -> World:
         world = build_world(scenario, SPECS_BY_KEY, complain=complain, watched=True)
         if not measures_at_once:  # pictures must be reproducible, so they measure without a limit
-            world.clock = time.perf_counter
+            world.times.clock = time.perf_counter
             world.optimality.expansion_limit = MAX_EXPANSIONS_PER_TICK
         return world
 

@@ -31,7 +31,7 @@ class StopRule:
         for branch in run.shown_branches:
             history = branch.timeline.history
             for walker in branch.timeline.world.walkers:
-                is_new = walker.rows.size and walker.first_row_tick + walker.rows.size == run.displayed_tick
+                is_new = walker.rows.size and walker.recent.tick + walker.rows.size == run.displayed_tick
                 if is_new and history.has_record(walker.id):  # after undo, an agent may have no record yet
                     key = PanelKey(branch.number, walker.id)
                     record = history.record(walker.id)

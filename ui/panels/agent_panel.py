@@ -5,7 +5,7 @@ from functools import partial
 
 import pygame
 
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.draw.theme import Colour, mix_colours
 from ui.model import panel_texts
 from ui.model.crowds import Crowd

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pygame
 
 from sim.kernels import log
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.draw.theme import SERIES, mix_colours
 from ui.model import panel_texts
 from ui.model.crowds import Crowd

@@ -10,7 +10,7 @@ import pygame
 from agents.warm_up import CROWD_KIND
 from sim.agent_api import Status
 from sim.params import Param, Value
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.draw.theme import Colour, mix_colours
 from ui.model import adjust, agent_edits, panel_texts
 from ui.model.crowds import arrival_text

@@ -4,7 +4,7 @@ from functools import partial
 from itertools import accumulate
 
 from sim.measures import MEASURE_BY_KEY, OPTIONAL, Measure
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.model import adjust, panel_texts
 from ui.model.layout import Box
 from ui.model.run import Panel

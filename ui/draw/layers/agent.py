@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sim.agent_api import Status
 from sim.crowd import CrowdCounts
-from sim.walker import WalkerView
+from sim.world_view import WalkerView
 from ui.draw import marks
 from ui.draw.kernels.crowd import stamp_agents_of_kind
 from ui.draw.layer import Layer

@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from sim.world import WorldSnapshot
+from sim.world_view import WorldSnapshot
 from ui.draw import marks
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer

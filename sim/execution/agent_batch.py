@@ -9,23 +9,22 @@ tick. The "ground" (octile.Ground) is the map in the form that kernels read; all
 """
 
 import mmap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.agent_api import Batchable
+from sim.agent_times import Clock
+from sim.execution.step_block import StepBlock
 from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.batch import RESULT, RULE, RULE_FIELDS, read_digests, read_positions
 from sim.kernels.jit import JIT_ON, CachedDispatch
 from sim.kernels.tiled import TiledTable, fault_in_entries, tile_bits
-
-if TYPE_CHECKING:
-    from sim.walker import Walker
-
-Clock = Callable[[], float]
+from sim.log_rows import NO_ROWS, OwnRows
+from sim.walker import Walker
 
 _TILE_SIDE = 1 << tile_bits(16)  # side in cells of the smallest tiles, which are square blocks of a table
 _PREFAULT_IN_TILES = (_TILE_SIDE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
@@ -38,63 +37,54 @@ MIN_BATCH_SIZE = 16
 is not worth compiling the kernel of the batch."""
 
 
-class RecentLogRows(NamedTuple):
-    """Log rows that a walker wrote in the last call of `World.advance`, and phase and budget of its last row."""
+class BatchSlot:
+    """Place of a walker in a batch, which stores the walker's rows; an implementation of `RecentRows`."""
 
-    rows: npt.NDArray[Any] = log.new_plain_tick_log(0)  # log.ROW[ticks]: one row per tick of the last advance
-    tick: int = 0  # world tick of the first row in `rows`
-    phase: int = log.WAITING  # phase (such as waiting) of the walker's last row, which may be of an earlier advance
-    budget: int = 0  # maximum number of expansions that was allowed in the tick of the last row
+    __slots__ = ("_own_rows", "batch", "index")
 
-    def with_replaced_rows(self, rows: npt.NDArray[Any]) -> "RecentLogRows":
-        """Return a copy of this tuple with other rows and the same tick, phase and budget.
-
-        This method runs for every agent in every frame, and `_replace` would take four times as long.
-        """
-        return RecentLogRows(rows, self.tick, self.phase, self.budget)
-
-
-@dataclass(frozen=True)
-class BatchSteps:
-    """Log rows that the agents of a batch wrote in consecutive ticks."""
-
-    first_tick: int  # world tick of column 0 of `rows`
-    index_by_id: Mapping[int, int]  # agent id -> index of the agent in the batch
-    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: log row of each agent and tick
-    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; rows of later ticks are unused
+    def __init__(self, batch: "AgentBatch", index: int, own_rows: OwnRows) -> None:
+        self.batch, self.index = batch, index
+        self._own_rows = own_rows  # rows of the walker alone, before it joined the batch and after it leaves it
 
     @property
-    def end(self) -> int:
-        """Return the world tick that follows the last of these ticks."""
-        return self.first_tick + int(self.rows.shape[1])
-
-
-class BatchSlot(NamedTuple):
-    """Batch of a walker, and the index of the walker in it. The batch stores the log rows of its walkers."""
-
-    batch: "AgentBatch"
-    place: int
-
     def rows(self) -> npt.NDArray[Any]:
-        """Return the log rows of this walker from the last advance."""
-        index = self.place
-        pieces = [steps.rows[index, : steps.done[index]] for steps in self.batch.steps if steps.done[index]]
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else log.new_plain_tick_log(0)
+        index = self.index
+        pieces = [block.rows[index, : block.done[index]] for block in self.batch.blocks if block.done[index]]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else NO_ROWS
 
-    def recent_rows(self) -> RecentLogRows:
-        """Return a copy of this walker's rows, phase and budget, which it keeps when it leaves the batch."""
-        return RecentLogRows(
-            self.rows(),
-            int(self.batch.first_row_ticks[self.place]),
-            int(self.batch.phases[self.place]),
-            int(self.batch.budgets[self.place]),
-        )
+    @property
+    def tick(self) -> int:
+        return int(self.batch.first_row_ticks[self.index])
+
+    @property
+    def phase(self) -> int:
+        return int(self.batch.phases[self.index])
+
+    @property
+    def budget(self) -> int:
+        return int(self.batch.budgets[self.index])
+
+    def as_own_rows(self) -> OwnRows:
+        """Return the rows as those of the walker alone. From then on, the batch no longer stores all rows."""
+        own, rows = self._own_rows, self.rows
+        self.batch.is_storing_rows = False
+        if rows.size:
+            own.append(rows, self.tick, self.budget)
+        elif not own.pieces:
+            own.tick = self.tick
+        own.phase, own.budget = self.phase, self.budget
+        return own
+
+    @property
+    def has_earlier_rows(self) -> bool:
+        """Return whether the walker wrote rows in the present advance before it joined the batch."""
+        return bool(self._own_rows.pieces)
 
 
 class AgentBatch:
     """Batch of walkers that advance in one kernel call. It stores the memory addresses of the walkers' arrays."""
 
-    def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
+    def __init__(self, kernel: Any, walkers: list[Walker], parts: list[list[Any]]) -> None:
         """Create a batch.
 
         Args:
@@ -104,7 +94,8 @@ class AgentBatch:
         """
         self.kernel, self.walkers = kernel, walkers
         self._run_kernel, self._digest_kernel = CachedDispatch(kernel), CachedDispatch(read_digests)
-        self._change = walkers[0].agent.batch_map_change_kernel  # type: ignore[attr-defined]
+        self._agents = [_batchable(walker) for walker in walkers]
+        self._change = self._agents[0].batch_map_change_kernel
         self._change_rules: Any = np.zeros(len(walkers), RULE)
         # Nested tuple of the first agent's arrays. Kernels take the array types of all agents from it.
         self._prototype_memory = _agent_kernel_arrays(walkers[0])
@@ -114,19 +105,19 @@ class AgentBatch:
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
         self.index_by_id = {number: index for index, number in enumerate(self.ids)}  # agent id -> index in this batch
-        self.steps: list[BatchSteps] = []  # log rows of the present or last advance, in the order of ticks
+        self.blocks: list[StepBlock] = []  # log rows of the present or last advance, in the order of ticks
         self.kernel_seconds = 0.0  # total duration of kernel calls in the present or last advance; 0.0 without a clock
         # [agents] world tick of the first log row that each agent wrote in the last advance.
-        self.first_row_ticks = np.array([walker.first_row_tick for walker in walkers], np.int64)
-        self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
-        self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
-        self._slots = [BatchSlot(self, index) for index in range(len(walkers))]
+        self.first_row_ticks = np.array([walker.recent.tick for walker in walkers], np.int64)
+        self.phases = np.array([walker.recent.phase for walker in walkers], np.int16)
+        self.budgets = np.array([walker.recent.budget for walker in walkers], np.int64)
+        self._slots = [BatchSlot(self, index, walker.own_rows()) for index, walker in enumerate(walkers)]
         # log.ROW[agents, ticks]: log rows that the kernel writes in the ticks prepared by `prepare_ticks`.
         self._new_rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
         self._has_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # expansions per tick; 0: the world's budget
         self._refresh_budgets_and_rules()
-        self._agent_arguments = [walker.agent.plain_kernel_arguments() for walker in walkers]  # type: ignore[attr-defined]
+        self._agent_arguments = [agent.plain_kernel_arguments() for agent in self._agents]
         self.is_storing_rows = False  # whether all walkers of this batch read their log rows from this batch
         self._prototype_counts = (walkers[0].counts[0],)
         # Memory addresses of each walker's counts, such as moves and cost (referee.METRICS). They never change.
@@ -154,9 +145,9 @@ class AgentBatch:
             of a parameter, or if the sizes of its arrays have changed.
         """
         self._refresh_budgets_and_rules()
-        for i, walker in enumerate(self.walkers):
-            agent: Any = walker.agent
-            if agent.batch_kernel is not self.kernel:  # the kernel can change although the arrays are the same
+        for i, (walker, agent) in enumerate(zip(self.walkers, self._agents, strict=True)):
+            is_replaced = cast(object, walker.agent) is not agent
+            if is_replaced or agent.batch_kernel is not self.kernel:  # the kernel can change while the arrays stay
                 return False
             arguments = agent.plain_kernel_arguments()
             if arguments is self._agent_arguments[i]:
@@ -171,7 +162,7 @@ class AgentBatch:
     def _refresh_budgets_and_rules(self) -> None:
         """Update the own budget stored for each agent, and its rule, which says how it reacts to map changes."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._change_rules[list(RULE_FIELDS)] = [walker.agent.batch_map_change_rule() for walker in self.walkers]  # type: ignore[attr-defined]
+        self._change_rules[list(RULE_FIELDS)] = [agent.batch_map_change_rule() for agent in self._agents]
 
     def notify_map_change(self, grid: Grid, change: MapChange) -> bool:
         """Notify all agents of a map change in one kernel call.
@@ -189,13 +180,19 @@ class AgentBatch:
         """Return whether any walker has acted in the present or last advance."""
         return bool(self._has_rows.any())
 
+    def return_rows_to_walkers_that_joined_late(self) -> None:
+        """Return the rows of walkers that have also rows of their own in this advance, from before they joined."""
+        for walker, slot in zip(self.walkers, self._slots, strict=True):
+            if slot.has_earlier_rows and walker.recent is slot:
+                walker.own_rows()
+
     def discard_log_rows(self) -> None:
         """Discard the log rows of the last advance. Call this when the next advance begins."""
-        self.steps.clear()
+        self.blocks.clear()
         self.kernel_seconds = 0.0
         self._has_rows[:] = False
 
-    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> BatchSteps:
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> StepBlock:
         """Let all agents plan and act for `ticks` ticks from world tick `tick` on, and return their log rows.
 
         After this call, `results` contains for each agent: number of ticks it acted, number of legal rows, and status.
@@ -226,11 +223,11 @@ class AgentBatch:
         )
         self.kernel_seconds += clock() - before if clock else 0.0
 
-    def end(self, tick: int) -> BatchSteps:
+    def end(self, tick: int) -> StepBlock:
         """Store and return the log rows of the prepared ticks. `tick`: world tick of the first row of each agent."""
         rows = self._new_rows
-        steps = BatchSteps(tick, self.index_by_id, rows, self.results["done"].copy())
-        self.steps.append(steps)
+        steps = StepBlock(tick, self.index_by_id, rows, self.results["done"].copy())
+        self.blocks.append(steps)
         acted = np.flatnonzero(steps.done)
         self.first_row_ticks[acted[~self._has_rows[acted]]] = tick
         self._has_rows[acted] = True
@@ -239,11 +236,11 @@ class AgentBatch:
         if not self.is_storing_rows:
             self.is_storing_rows = True
             for walker, slot in zip(self.walkers, self._slots, strict=True):
-                walker.slot = slot
+                walker.recent = slot
         return steps
 
 
-def form_batches(walkers: "Iterable[Walker]") -> list[AgentBatch]:
+def form_batches(walkers: Iterable[Walker], min_batch_size: int) -> list[AgentBatch]:
     """Return batches of the walkers whose agents are of the same kind. Some walkers may be in no batch.
 
     The agents of a batch belong to the same group, have the same kernel and array sizes, and make only one trial (walk
@@ -253,21 +250,29 @@ def form_batches(walkers: "Iterable[Walker]") -> list[AgentBatch]:
         return []
     groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}
     for walker in walkers:
-        kernel = getattr(walker.agent, "batch_kernel", None)
-        if kernel is not None and walker.max_trials == 1:
+        agent = walker.agent.as_batchable()
+        if agent is not None and walker.max_trials == 1:
             parts = _flat_memory_arrays(walker)
-            members, all_parts = groups.setdefault((walker.config.group, kernel, _array_sizes(parts)), ([], []))
+            kind = walker.config.group, agent.batch_kernel, _array_sizes(parts)
+            members, all_parts = groups.setdefault(kind, ([], []))
             members.append(walker)
             all_parts.append(parts)
-    return [AgentBatch(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= MIN_BATCH_SIZE]
+    return [AgentBatch(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= min_batch_size]
 
 
-def _agent_kernel_arrays(walker: "Walker") -> tuple[Any, ...]:
+def _agent_kernel_arrays(walker: Walker) -> tuple[Any, ...]:
     """Return the nested tuple of arrays that a kernel gets for an agent: its own arrays, and the referee's counts."""
-    return (walker.agent.batch_arguments(), *walker.counts)  # type: ignore[attr-defined]
+    return (_batchable(walker).batch_arguments(), *walker.counts)
 
 
-def _flat_memory_arrays(walker: "Walker") -> list[Any]:
+def _batchable(walker: Walker) -> Batchable:
+    """Return the agent of a walker by the interface for batches, which it must have."""
+    agent = walker.agent.as_batchable()
+    assert agent is not None
+    return agent
+
+
+def _flat_memory_arrays(walker: Walker) -> list[Any]:
     """Return the arrays that the kernel gets for an agent, as a flat list in the order of the address table.
 
     The list also contains plain numbers that the kernel gets, such as the widths of tiles.
@@ -286,7 +291,7 @@ def _collect_nested_arrays(memory: tuple[Any, ...], found: list[Any]) -> None:
             found.append(part)
 
 
-def prefault_search_pages(grid: Grid, walker: "Walker", goal: int) -> None:
+def prefault_search_pages(grid: Grid, walker: Walker, goal: int) -> None:
     """Write to the memory pages that an agent's first searches will use, so that page faults happen now.
 
     Otherwise page faults would take as long as the searches of the first ticks. The first searches use the cells near
@@ -326,7 +331,7 @@ def _cells_near_line(
     return cells
 
 
-def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
+def _iter_arrays(memory: tuple[Any, ...]) -> Iterator[Any]:
     """Yield the arrays in a nested tuple. A table stored in tiles is yielded as one array."""
     for part in memory:
         if isinstance(part, TiledTable | np.ndarray):

@@ -1,0 +1,11 @@
+"""Reasons why the caches of an executor may be out of date."""
+
+from enum import Enum, auto
+
+
+class Dirty(Enum):
+    """What has changed in a world, for `World.invalidate`."""
+
+    AGENTS = auto()  # agents may act again, or use other arrays, parameters or budgets
+    GOALS = auto()  # the same, and an agent has got a goal of its own
+    MEMBERSHIP = auto()  # agents were added, removed or stopped, or may have to join or leave a batch

@@ -1,0 +1,90 @@
+"""Interface of executors, which let all agents of a world plan and act."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from sim.execution.dirty import Dirty
+from sim.execution.step_block import StepBlock
+from sim.grid import MapChange
+from sim.walker import Walker
+from sim.world_state import WorldState
+
+
+class RunResult(NamedTuple):
+    """Result of a call of `Executor.run`."""
+
+    ticks: int  # largest number of ticks in which any agent acted
+    has_activity: bool = True  # whether the state of any agent may have changed
+    have_all_planned: bool = True  # False: a limit kept agents from planning, so that they have no rows for the tick
+
+
+@dataclass(frozen=True)
+class AgentTiming:
+    """Agents that acted together in the last advance, and the seconds that they took."""
+
+    walkers: Sequence[Walker]
+    seconds: float
+    ticks: int  # number of ticks of these agents in the last advance
+
+
+class Executor(Protocol):
+    """Interface of executors. A world calls `begin_advance`, then `run` once or several times, then `end_advance`.
+
+    An executor keeps no reference to the state of the world, so that a world which is no longer used is freed at once.
+    """
+
+    def begin_advance(self, state: WorldState) -> None:
+        """Discard the rows of the last advance."""
+
+    def run(self, state: WorldState, ticks: int) -> RunResult:
+        """Let all agents plan and act for up to `ticks` ticks from the world's tick on, and judge their moves.
+
+        No command and no change of the map is due in these ticks.
+        """
+
+    def finish_run(self, passed: int) -> None:
+        """Finish a call of `run`: count the ticks in which agents waited.
+
+        Args:
+            passed: number of ticks that have passed: all for which the agents were called, unless the run is over
+                earlier.
+        """
+
+    # A tick in which a limit keeps some agents from planning is run in parts (time_sliced.py).
+
+    def begin_partial_tick(self, state: WorldState) -> None:
+        """Begin a tick in which agents are called in the order of a queue."""
+
+    def run_front(self, state: WorldState, queue: Sequence[Walker]) -> int:
+        """Let the agents at the front of a queue act that can act in one call; return their number, at least 1."""
+
+    def end_partial_tick(self, state: WorldState) -> None:
+        """End the tick: judge the moves of all agents that have acted."""
+
+    def end_advance(self, state: WorldState) -> None:
+        """Complete the rows of the advance, so that they can be read."""
+
+    def notify_map_change(self, state: WorldState, change: MapChange) -> None:
+        """Notify all agents of a change of the map."""
+
+    def invalidate(self, reason: Dirty) -> None:
+        """Mark caches as out of date. A world calls this after every change that concerns agents."""
+
+    def prepare(self, state: WorldState) -> None:
+        """Do slow work of the first tick in advance."""
+
+    def walkers_with_rows(self) -> Sequence[Walker]:
+        """Return the agents that wrote rows of their own in the last advance, outside of all blocks."""
+
+    def step_blocks(self) -> Iterator[StepBlock]:
+        """Yield the rows of agents that acted together in the last advance, in the order of ticks."""
+
+    def timings(self, state: WorldState) -> Iterator[AgentTiming]:
+        """Yield the times that agents took in the last advance; nothing without a clock."""
+
+    def occupied_cells(self, state: WorldState) -> Sequence[int]:
+        """Return the cells that agents occupy."""
+
+    def digest_bytes(self, state: WorldState) -> bytes:
+        """Return what all agents have done so far, for the digest of the world."""
