@@ -31,6 +31,7 @@ from sim.results import (
     group_result_lines,
     outcome_of_walker,
 )
+from sim.run_until import run_until
 from sim.walker import Walker
 from sim.world import World
 
@@ -156,8 +157,27 @@ class ScenarioRun:
 
     def advance_to(self, ticks: int, trace: TraceWriter) -> None:
         """Advance until the run is over, `ticks` is reached, or a signal arrives."""
-        while self.world.tick < ticks and self._advance_one_step(ticks - self.world.tick, trace):
-            self.progress.update_bar(f"tick {self.world.tick:,}")
+        world = self.world
+
+        def next_step() -> int:
+            """Apply due changes and return the length of a step, which ends at the next change at the latest.
+
+            Agents are therefore notified of map changes only between two steps.
+            """
+            world.apply_due_changes()
+            longest = min(self._stride(), world.ticks_to_next_event(), trace.max_ticks_between_writes(world))
+            if self.posthoc:
+                self.posthoc.update_open_files()
+                longest = min(longest, self.posthoc.max_ticks_per_step)
+            return 1 if self.is_summary else longest
+
+        advance = self._advance_timed if self.is_summary else None
+        for _ in run_until(world, max_ticks=ticks, next_step=next_step, advance=advance):
+            self._collect_messages()
+            trace.write_ticks(world)
+            if self.posthoc:
+                self.posthoc.write_tick()
+            self.progress.update_bar(f"tick {world.tick:,}")
             if self.interrupts.exit_code:
                 self.outcome_if_active = INTERRUPTED
                 return
@@ -186,31 +206,9 @@ class ScenarioRun:
                 f"--keep {path}: from tick {now:,} on, where this run ends, ticks have no time limit"
             )
 
-    def _advance_one_step(self, ticks: int, trace: TraceWriter) -> int:
-        """Advance the world by one step.
-
-        A step ends at the next edit or random change at the latest, so that agents are notified of map changes only
-        between two steps.
-
-        Returns:
-            The number of ticks that passed, 0 if the run is over.
-        """
-        world = self.world
-        world.apply_due_changes()
-        if self.posthoc:
-            self.posthoc.update_open_files()
-        max_ticks = min(ticks, self._stride(), world.ticks_to_next_event(), trace.max_ticks_between_writes(world))
-        max_ticks = min(max_ticks, self.posthoc.max_ticks_per_step) if self.posthoc else max_ticks
-        passed = self._advance_timed_tick() if self.is_summary else world.advance(max_ticks)
-        self._collect_messages()
-        trace.write_ticks(world)
-        if self.posthoc:
-            self.posthoc.write_tick()
-        return passed
-
-    def _advance_timed_tick(self) -> int:
+    def _advance_timed(self, ticks: int) -> int:
         before = time.perf_counter()
-        passed = self.world.advance(1)
+        passed = self.world.advance(ticks)
         if passed:
             self.tick_times.add_tick_times(self.world, (time.perf_counter() - before) * 1000.0)
         return passed

@@ -16,6 +16,7 @@ from sim.files.load_progress import report_progress
 from sim.files.scenario import Scenario, build_world
 from sim.kernels import log
 from sim.params import ConfigError
+from sim.run_until import run_until
 from sim.walker import Walker
 from sim.world import World
 
@@ -192,24 +193,28 @@ def _run_to_condition(world: World, when: StepCondition) -> None:
         _run_to_tick(world, when.tick)
         return
     left, ended = when.count, _early_end_phrase(world, when.agent)
-    while left and not (when.measure and _measure_value(world, when.agent, when.measure) >= when.reaches):
-        if world.tick >= MAX_TICKS or not world.advance(1):
-            raise ConfigError(
-                f"what the step waits for never happens; {ended}{_timeout_phrase(world)} at tick {world.tick:,}"
-            )
-        left -= bool(when.event) and _has_event_happened(walker_with_label(world, when.agent), when.event)
+
+    def has_happened() -> bool:
+        return not left or bool(when.measure and _measure_value(world, when.agent, when.measure) >= when.reaches)
+
+    for passed in run_until(world, has_happened, max_ticks=MAX_TICKS, next_step=lambda: 1):
+        left -= bool(passed and when.event) and _has_event_happened(walker_with_label(world, when.agent), when.event)
         if not world.tick % _TICKS_PER_PROGRESS_REPORT:
             report_progress(world.tick / MAX_TICKS)
+    if not has_happened():
+        raise ConfigError(
+            f"what the step waits for never happens; {ended}{_timeout_phrase(world)} at tick {world.tick:,}"
+        )
 
 
 def _run_to_tick(world: World, tick: int) -> None:
     """Advance the world to a tick; raise a ConfigError if that tick is in the past or the run ends earlier."""
     if tick < world.tick:
         raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, the tick of the previous step")
-    while world.tick < tick:
-        if not world.advance(min(tick - world.tick, _TICKS_PER_PROGRESS_REPORT)):
-            raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
+    for _ in run_until(world, max_ticks=tick, next_step=lambda: _TICKS_PER_PROGRESS_REPORT):
         report_progress(world.tick / MAX_TICKS)
+    if world.tick < tick:
+        raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
 
 
 def _early_end_phrase(world: World, label: str) -> str:

@@ -81,7 +81,7 @@ class OptimalCosts:
         if not self.are_outdated:
             return False
         if self._is_shared_outdated:
-            if self._distances.cost_within(self._start, expansions) is not None:
+            if self._distances.cost_within_limit(self._start, expansions) is not None:
                 self._update_shared()
             return True
         self._outdated_ids |= self._pop_ids_with_changed_optima(walkers, tick)

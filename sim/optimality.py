@@ -33,7 +33,8 @@ from sim.optimal_costs import OptimalCosts
 from sim.true_distances import MAX_EXPANSIONS_PER_TICK, UNLIMITED, TrueDistances
 from sim.walker import Walker
 
-# Just before a map change, queued moves may use the expansions of this many ticks: such a frame is slow anyway.
+# Queued moves are judged just before a map change with at most the expansions of this number of ticks. A frame with a
+# map change is slow in any case.
 _TICKS_BEFORE_CHANGE = 2
 
 

@@ -193,7 +193,9 @@ class Referee:
             goal, is_own = self._optimality.goal_of_walker(walker), walker.spec.is_own
             return cheapest_cost_and_moves(self._grid, walker.position, goal)[0] if is_own else float("inf")
         allowance = self._optimality.expansion_limit
-        known = self._optimality.distances.cost_within(walker.position, UNLIMITED if allowance is None else allowance)
+        known = self._optimality.distances.cost_within_limit(
+            walker.position, UNLIMITED if allowance is None else allowance
+        )
         return float("inf") if known is None else known
 
     def stop_agent(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:

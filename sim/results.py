@@ -12,6 +12,7 @@ import numpy as np
 from sim.agent_api import Status
 from sim.measures import MEASURES
 from sim.metrics import Trial, game_time_ratio
+from sim.run_until import run_until
 from sim.walker import Walker
 from sim.world import MAX_TICKS_PER_CALL, World
 
@@ -284,8 +285,14 @@ def run_single_agent(
     """
     patience = _STUCK_TICKS_PER_CELL * world.grid.cells
     moves = last_move = 0
-    while not world.is_over and moves < max_moves and world.tick < max_ticks and world.tick - last_move <= patience:
-        world.advance(int(min(max_moves - moves, MAX_TICKS_PER_CALL, longest_step(), max_ticks - world.tick)))
+
+    def is_stuck_or_used_up() -> bool:
+        return moves >= max_moves or world.tick - last_move > patience
+
+    def next_step() -> int:
+        return min(max_moves - moves, longest_step())
+
+    for _ in run_until(world, is_stuck_or_used_up, max_ticks=max_ticks, next_step=next_step):
         if world.metrics_of_walker(walker).moves > moves:
             moves, last_move = world.metrics_of_walker(walker).moves, world.tick
         yield

@@ -1,9 +1,9 @@
 """True distances: the cost of the cheapest path from a cell to the shared goal, on the present map.
 
-    distances.cost(cell)                        cost of the cheapest path from a cell to the goal
-    distances.cost_within(cell, expansions)     the same; None: the search needs more expansions, call it again
-    distances.cost_and_moves(cell)              cost and number of moves of this path
-    distances.invalidate(goal, near)            restart the search at its next use, after a change of map or goal
+    distances.cost(cell)                             cost of the cheapest path from a cell to the goal
+    distances.cost_within_limit(cell, expansions)    the same; None: it takes more expansions, so call it again
+    distances.cost_and_moves(cell)                   cost and number of moves of this path
+    distances.invalidate(goal, near)                 restart the search at its next use, after a change of map or goal
 
 All distances come from one A* search that starts at the goal and continues with every new cell. Restarted after a map
 change, it takes up to 60 ms on a map of 2048 x 2048 cells, so a window spreads it over several frames.
@@ -67,11 +67,11 @@ class TrueDistances:
 
     def cost(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the goal; infinity: there is no path."""
-        found = self.cost_within(cell, UNLIMITED)
+        found = self.cost_within_limit(cell, UNLIMITED)
         assert found is not None
         return found
 
-    def cost_within(self, cell: int, expansions: int) -> float | None:
+    def cost_within_limit(self, cell: int, expansions: int) -> float | None:
         """Return the true distance of a cell, or None if the search needs more than `expansions` expansions.
 
         If this method returns None, the next call continues the same search.

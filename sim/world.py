@@ -178,7 +178,7 @@ class World(WorldState):
         self.optimality.costs.on_goal_set(self.tick)
         return walker
 
-    def remove(self, is_chosen: Callable[[Walker], bool]) -> None:
+    def remove_agents(self, is_chosen: Callable[[Walker], bool]) -> None:
         """Remove all agents for which `is_chosen` returns True."""
         self.walkers = [walker for walker in self.walkers if not is_chosen(walker)]
         self.invalidate(Dirty.MEMBERSHIP)

@@ -24,7 +24,7 @@ from sim.walker import Walker
 if TYPE_CHECKING:
     from sim.world import World
 
-_MAX_NAMED_REFUSALS = 3  # if more occupied cells stay free, one message gives their number, and no positions
+_MAX_NAMED_REFUSALS = 3  # maximum number of occupied cells with a message each; of more, one message gives the number
 
 
 class WorldEditor:
@@ -154,7 +154,7 @@ class WorldEditor:
 
     def remove_agent(self, agent: int) -> None:
         if self._find_walker(agent) is not None:
-            self._world.remove(lambda walker: walker.id == agent)
+            self._world.remove_agents(lambda walker: walker.id == agent)
 
     def rename_agent(self, agent: int, label: str) -> None:
         """Rename an agent. With the label "", the name of its algorithm is shown."""

@@ -95,8 +95,8 @@ def test_finished_trials_are_fully_measured() -> None:
 def test_incremental_distance_equals_true_distance(allowed: int) -> None:
     world, other = make_tracked_world(side=40), make_tracked_world(side=40)
     for cell in np.flatnonzero(world.grid.free)[::37].tolist():
-        found = world.optimality.distances.cost_within(cell, allowed)
+        found = world.optimality.distances.cost_within_limit(cell, allowed)
         while found is None:
-            found = world.optimality.distances.cost_within(cell, allowed)
+            found = world.optimality.distances.cost_within_limit(cell, allowed)
         assert found == other.optimality.distances.cost(cell)
         assert found != distance.UNKNOWN_DISTANCE

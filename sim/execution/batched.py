@@ -36,7 +36,8 @@ class BatchedExecutor(SequentialExecutor):
         self._needs_refresh = False  # whether agents of the plan may act again, or have other arrays or budgets
         self._has_new_membership = False  # whether agents may have to join or leave a batch
         self._stop_count = 0  # number of agents that the referee had stopped when the plan was formed
-        # Plan of the present advance, if its batches store the rows of all their walkers at the beginning.
+        # Plan at the beginning of the present advance, if all walkers of its batches read their rows from the batches:
+        # such walkers need not be visited one by one. None: there was no such plan.
         self._plan_at_begin: BatchPlan | None = None
         self._batches_in_run: list[
             tuple[AgentBatch, StepBlock]
@@ -210,7 +211,7 @@ class BatchedExecutor(SequentialExecutor):
     def _valid_plan(self) -> BatchPlan | None:
         """Return the cached plan, with up-to-date array addresses, if all of its batches are valid; else None.
 
-        The lists of walkers that may act in it may be out of date.
+        Its list of walkers that can act is not brought up to date.
         """
         if self._plan is None or self._needs_new_plan:
             return None

@@ -19,6 +19,7 @@ from sim.experiments.problems import ProblemInstance
 from sim.experiments.run_totals import RunTotals
 from sim.experiments.statistics import pareto_indices
 from sim.params import Value, parse_params
+from sim.run_until import run_until
 
 BUDGETS = (4, 16, 64, 256)  # budgets tried with each agent, in expansions per tick
 _CANDIDATE_KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
@@ -179,13 +180,21 @@ def _measure_world_frames(
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
     build_crowd_world(grid, specs, units, candidate.budget).advance(_WARM_UP_TICKS)
     world = build_crowd_world(grid, specs, units, candidate.budget)
-    while 2 * (active := sum(not walker.is_done for walker in world.walkers)) >= len(units):
-        before = clock()
-        world.advance(1)
+
+    def active_units() -> int:
+        return sum(not walker.is_done for walker in world.walkers)
+
+    def advance_timed(ticks: int) -> int:
+        active, before = active_units(), clock()
+        passed = world.advance(ticks)
         frame_ms = 1000.0 * (clock() - before)
         timing.frames_ms += frame_ms
         timing.max_frame_ms = max(timing.max_frame_ms, frame_ms)
         timing.unit_ticks += active
+        return passed
+
+    for _ in run_until(world, lambda: 2 * active_units() < len(units), next_step=lambda: 1, advance=advance_timed):
+        pass
 
 
 def find_max_fitting_units(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:

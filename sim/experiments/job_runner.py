@@ -23,6 +23,7 @@ from sim.results import (
     run_single_agent,
     trial_result_line,
 )
+from sim.run_until import run_until
 from sim.walker import Walker
 from sim.world import MAX_TICKS_PER_CALL, World
 
@@ -173,16 +174,17 @@ def _run_all_agents(world: World, job: WorldJob) -> Iterator[ResultLine]:
     changes. An agent moves at most once per tick. No agent can therefore exceed its limit of moves if the world
     advances by the smallest number of moves that any agent has left.
     """
-    step = job.changes.every if job.changes else MAX_TICKS_PER_CALL
+    interval = job.changes.every if job.changes else MAX_TICKS_PER_CALL
     everybody, proofs = list(world.walkers), NoPathProofs()
-    while world.walkers and world.tick < job.ticks and not world.is_over:
-        moves = min(_moves_left(job, walker) for walker in world.walkers)
-        # Stop each advance at the next multiple of `step`, where a random change may apply.
-        # Which agents are present at a change then does not depend on the lengths of the advances.
-        to_next_step = step - world.tick % step
-        world.advance(min(to_next_step, job.ticks - world.tick, moves))
+
+    def next_step() -> int:
+        # A step ends at the next multiple of `interval`, where a random change may apply.
+        # Which agents are present at a change then does not depend on the lengths of the steps.
+        return min(interval - world.tick % interval, *(_moves_left(job, walker) for walker in world.walkers))
+
+    for _ in run_until(world, lambda: not world.walkers, max_ticks=job.ticks, next_step=next_step):
         proofs.record_proofs(world.walkers)
-        world.remove(lambda walker: _is_agent_finished(job, walker))
+        world.remove_agents(lambda walker: _is_agent_finished(job, walker))
     for walker, walk in zip(everybody, job.agent_runs, strict=True):
         yield from _result_lines(world, walker, walk, _outcome_of_active_agent(job, walker), proofs)
 

@@ -241,7 +241,7 @@ class RunHistory:
     # --- discarding -------------------------------------------------------------------------------
 
     def discard_after_tick(self, tick: int, keeps_now: bool) -> None:
-        """Discard everything recorded after `tick`; without `keeps_now`, also effects of the commands at `tick`."""
+        """Discard everything recorded after `tick`. `keeps_now`: whether effects of the commands at `tick` are kept."""
         last_kept_tick = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= last_kept_tick}
         if tick < self.end or not keeps_now:

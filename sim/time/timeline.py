@@ -350,7 +350,7 @@ class Timeline:
         if self.is_snapshot_pending:
             return None
         self._wait_for_keyframe()
-        return self.world.optimality.distances.cost_within(cell, MAX_EXPANSIONS_PER_TICK)
+        return self.world.optimality.distances.cost_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
 
     def compute_true_distance(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the goal; finish the search, even if it takes long."""

@@ -67,7 +67,7 @@ class DistanceCache:
         distance: float | None = np.inf
         if timeline.world.grid.is_free(cell):
             distance = (
-                self._own_distances.cost_within(cell, MAX_EXPANSIONS_PER_TICK)
+                self._own_distances.cost_within_limit(cell, MAX_EXPANSIONS_PER_TICK)
                 if self._own_distances
                 else timeline.poll_true_distance(cell)
             )
