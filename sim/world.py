@@ -117,6 +117,8 @@ class World(WorldState):
 
     def use_executor(self, executor: ExecutorFactory) -> None:
         """Let another executor call the agents from now on. It does not affect results. `executor`: its class."""
+        for walker in self.walkers:
+            walker.own_rows().join()  # rows that a batch of the earlier executor stores
         self._executor_factory, self.executor = executor, executor(self.referee, self.times)
         self._time_slicer = TimeSlicedExecutor(self.times, self.executor)
 

@@ -157,6 +157,20 @@ def test_restored_world_keeps_its_executor() -> None:
     assert type(restore_world(take_keyframe(world)).executor) is SequentialExecutor
 
 
+@pytest.mark.skipif(not JIT_ON, reason="batches are compiled")
+def test_rows_of_an_earlier_executor_are_discarded_by_the_next_advance() -> None:
+    """Also those of an agent that has arrived, and writes no more."""
+    world, expected = make_world(5, batches_of(2)), make_world(5, SequentialExecutor)
+    for each in (world, expected):
+        each.advance(12)
+    before = state_of(world)
+    world.use_executor(batches_of(3))
+    assert state_of(world) == before == state_of(expected), "rows of the last advance can still be read"
+    for each in (world, expected):
+        each.advance(2)
+    assert state_of(world) == state_of(expected)
+
+
 @pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
 def test_advance_in_one_call_equals_many_calls_of_one_tick(executor: ExecutorFactory) -> None:
     at_once, singly = make_world(4, executor), make_world(4, SequentialExecutor)
