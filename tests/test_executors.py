@@ -1,5 +1,8 @@
 """Executors: all of them give identical results tick by tick, whatever is done to the world between two ticks."""
 
+from collections.abc import Mapping
+
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -7,12 +10,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from agents.registry import SPECS_BY_KEY
 from sim import commands
+from sim.agent_api import AgentDefaults, AgentSpec, Problem, Status
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, Command
 from sim.execution.dirty import Dirty
 from sim.execution.sequential import SequentialExecutor
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
+from sim.metrics import OwnCounts
+from sim.params import Value
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.world import ExecutorFactory, World
 from tests.runs import batches_of
@@ -179,3 +185,58 @@ def test_advance_in_one_call_equals_many_calls_of_one_tick(executor: ExecutorFac
         singly.advance(1)
     assert at_once.compute_digest() == singly.compute_digest() and at_once.tick == singly.tick
     assert [w.metrics.tolist() for w in at_once.walkers] == [w.metrics.tolist() for w in singly.walkers]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
+def test_agent_waits_from_the_tick_in_which_it_proves_that_there_is_no_path(executor: ExecutorFactory) -> None:
+    """Also within one call of many ticks, while another agent still walks."""
+    rows = ["......", "@@@@@.", "......", ".@@@@@", "......"]
+    waits = []
+    for step in (1, 12):
+        world = World(Grid.from_text_rows(rows), 0, 29, SPECS_BY_KEY, budget=3, executor=executor, measures=False)
+        world.submit(commands.EditCells((28, 22, 23), ()))
+        for kind in ("tb-wa", "lrta"):
+            world.add(AgentConfig(kind, start=(0, 0), goal=(5, 4) if kind == "tb-wa" else (0, 4)))
+        while world.tick < 12:
+            world.advance(step)
+        waits.append([int(walker.metrics[0].waits) for walker in world.walkers])
+    assert waits[0] == waits[1] and waits[0][0] > 0
+
+
+class Sleeper(AgentDefaults):
+    """An agent from a user's file that says that there is no path, until the test lets it walk."""
+
+    def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
+        self.cell, self.status = problem.start, Status.NO_PATH
+
+    def advance(self, budget: int, rows: np.ndarray) -> int:
+        for row in rows:
+            row.cell, row.expanded = self.cell, 0
+        return len(rows)
+
+    def own_counts(self) -> OwnCounts:
+        return OwnCounts()
+
+
+def test_agent_from_a_file_is_called_although_it_had_no_path() -> None:
+    spec = AgentSpec("sleeper", "Sleeper", "", "For tests.", Sleeper, runs_in_bulk=False, is_own=True)
+    world = World(Grid.from_text_rows(["." * 30]), 0, 29, {**SPECS_BY_KEY, "sleeper": spec}, budget=1)
+    sleeper, _ = world.add(AgentConfig("sleeper")), world.add(AgentConfig("lrta"))
+    world.advance(3)
+    assert not sleeper.rows.size
+    sleeper.agent.status = Status.ACTIVE
+    world.advance(2)
+    assert sleeper.rows.size == 2
+
+
+@pytest.mark.skipif(not JIT_ON, reason="batches are compiled")
+def test_rows_of_an_agent_that_joins_a_batch_during_an_advance_are_complete() -> None:
+    found = []
+    for executor in (SequentialExecutor, batches_of(2)):
+        world = World(Grid.from_text_rows(["." * 9] * 9), 0, 80, SPECS_BY_KEY, budget=3, executor=executor)
+        for agent in range(3):
+            world.add(AgentConfig("tb-wa"))
+            world.submit(commands.MoveGoal(72, agent), 5)  # agents with a goal of their own can be batched
+        assert world.advance(9) == 9
+        found.append([(walker.rows.tolist(), walker.recent.tick) for walker in world.walkers])
+    assert found[0] == found[1] and all(len(rows) == 9 for rows, _ in found[0])
