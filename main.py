@@ -14,7 +14,6 @@
     check-lesson    play a lesson of your own and check its claims
     new-agent       write an example agent to start from
     check-agent     check whether an agent of your own keeps the rules
-    bench           measure speed and memory
 
 `main.py COMMAND --help` explains a command; `main.py --version` prints the version.
 `--agent-file FILE.py`, with any command or with the window, adds an agent of your own: see
@@ -30,16 +29,14 @@ from pathlib import Path
 if tuple(sys.version_info) < (3, 11):  # before importing modules that an older Python cannot parse
     sys.exit(f"Backmove needs Python 3.11 or later; {sys.executable} is {sys.version.split()[0]}")
 
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is only for results
-
-from cli.interrupts import exit_code_of
-from cli.packages import check_pygame, missing_package_message
-from cli.streams import discard_output, replace_closed_streams
+from cli.packages import check_pygame
+from cli.run_program import run_program
+from cli.streams import check_output_is_open
 from sim.files.shipped_files import OPENABLE_KINDS, resolve_openable_file
-from sim.params import ConfigError, did_you_mean_hint, escape_unprintable, similar_name_hint
+from sim.params import ConfigError, did_you_mean_hint, similar_name_hint
 from sim.program import PROGRAM_COMMAND, program_version
 
-COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson", "bench")
+COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson")
 OWN = ("new-agent", "check-agent")
 HELP = ("-h", "--help")
 VERSION = ("-V", "--version")
@@ -47,36 +44,12 @@ VERSION = ("-V", "--version")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command, or open the window, that the arguments name; return the exit code (listed in README.md)."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    has_output = replace_closed_streams()
-    try:
-        if any(word.partition("=")[0] == "--agent-file" for word in arguments):
-            arguments = importlib.import_module("cli.own_agents").load_agent_files(arguments)
-        code = _dispatch(arguments, has_output)
-        sys.stdout.flush()
-        return code
-    except ConfigError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except SystemExit as end:  # raised by argparse after --help
-        return int(end.code or 0)
-    except ModuleNotFoundError as error:
-        print(missing_package_message(error), file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the program that reads standard output has closed it
-        return discard_output(141)
-    except OSError as error:
-        print(escape_unprintable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
-        return discard_output(2)
-    except KeyboardInterrupt as error:
-        return exit_code_of(error)
+    return run_program(_dispatch, sys.argv[1:] if argv is None else argv)
 
 
-def _dispatch(arguments: list[str], has_output: bool = True) -> int:
-    if not has_output and arguments and arguments[0] in (*COMMANDS, *OWN, *HELP, *VERSION):
-        raise ConfigError(
-            f"{arguments[0]}: standard output is closed, so results would be lost; use >/dev/null to discard them"
-        )
+def _dispatch(arguments: list[str], has_output: bool) -> int:
+    if arguments and arguments[0] in (*COMMANDS, *OWN, *HELP, *VERSION):
+        check_output_is_open(arguments[0], has_output)
     if arguments and arguments[0] in (*COMMANDS, *OWN):
         # Import only the module of this command, because most commands need no modules of the window.
         return int(importlib.import_module(f"cli.{arguments[0].replace('-', '_')}").main(arguments[1:]))

@@ -6,8 +6,9 @@ label of a state is the smallest depth from which on all depths up to the larges
 walks with the labels themselves.
 
 Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1, appendix A. Expansions: at most (2 dmax - 1)^2 and
-the ones of the pre-search. The tree is assets/depth-tree.json, made by `python -m cli.train_tree`. On game maps outside
-the training set it predicts half of the labels; a constant depth predicts a fifth. Deviations: docs/deviations.md.
+the ones of the pre-search. The tree is assets/depth-tree.json, made by `python -m tools.train_tree`. On game maps
+outside the training set it predicts half of the labels; a constant depth predicts a fifth. Deviations:
+docs/deviations.md.
 Known weakness: the agent heads for the goal; the choice of subgoals matters more than the depth of lookahead.
 """
 

@@ -16,15 +16,15 @@ from sim.program import PROGRAM_COMMAND
 class CommandParser(argparse.ArgumentParser):
     """Argument parser that raises a ConfigError instead of printing its usage and exiting."""
 
-    def __init__(self, command: str, description: str, *, is_module: bool = False) -> None:
+    def __init__(self, command: str, description: str, *, module: str = "") -> None:
         """Create a parser.
 
         Args:
             command: The name of the command.
             description: The first line of the help of the command.
-            is_module: Whether this is a tool for developers, started as `python -m cli.<command>`.
+            module: The module to start as `python -m <module>`, for developers; "": `command` is one of main.py.
         """
-        prog = f"python -m cli.{command}" if is_module else f"{PROGRAM_COMMAND} {command}"
+        prog = f"python -m {module}" if module else f"{PROGRAM_COMMAND} {command}"
         super().__init__(prog=prog, description=description, allow_abbrev=False)
         self._command = command
 

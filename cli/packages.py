@@ -8,7 +8,7 @@ from sim.params import ConfigError
 from sim.program import ROOT
 
 # top-level modules of this program; "" is the name of an unknown module
-_OWN_PACKAGES = ("", "main", "sim", "agents", "ui", "cli")
+_OWN_PACKAGES = ("", "main", "sim", "agents", "ui", "cli", "benchmarks", "tools")
 
 
 def missing_package_message(error: ModuleNotFoundError) -> str:

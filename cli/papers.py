@@ -101,7 +101,9 @@ def section_title(section: str) -> str:
 
 def run(argv: Sequence[str]) -> int:
     parser = CommandParser(
-        "papers", "Run the experiments of the papers, or write docs/experiments.md from their results.", is_module=True
+        "papers",
+        "Run the experiments of the papers, or write docs/experiments.md from their results.",
+        module="cli.papers",
     )
     parser.add_argument(
         "names", nargs="*", choices=[*experiment_names(), []], metavar="NAME", help=", ".join(experiment_names())

@@ -97,7 +97,7 @@ def page_with_updated_tables(page: Path) -> str:
 
 def main(argv: Sequence[str]) -> int:
     CommandParser(
-        "readme", "Update the tables of README.md and docs/ that are generated from the code.", is_module=True
+        "readme", "Update the tables of README.md and docs/ that are generated from the code.", module="cli.readme"
     ).parse_args(argv)
     for page in PAGES:
         page.write_text(page_with_updated_tables(page), encoding="utf-8")

@@ -3,6 +3,8 @@
 import os
 import sys
 
+from sim.params import ConfigError
+
 
 def replace_closed_streams() -> bool:
     """Replace streams that were closed at the start (`>&-`) by the null device, because Python sets them to None.
@@ -15,6 +17,14 @@ def replace_closed_streams() -> bool:
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for good
     return has_output
+
+
+def check_output_is_open(command: str, has_output: bool) -> None:
+    """Raise a ConfigError if a command that prints results was started with closed standard output."""
+    if not has_output:
+        raise ConfigError(
+            f"{command}: standard output is closed, so results would be lost; use >/dev/null to discard them"
+        )
 
 
 def discard_output(code: int) -> int:

@@ -7,7 +7,7 @@ A state is a situation of an agent, described by numbers (features). Its label i
     write_tree(path, tree)
     tree = read_tree(path)
 
-`python -m cli.train_tree` makes assets/depth-tree.json from generated maps; none of these maps tests the tree.
+`python -m tools.train_tree` makes assets/depth-tree.json from generated maps; none of these maps tests the tree.
 """
 
 import json

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("sim", "agents", "ui", "cli", "tests", "assets", "docs")
+FOLDERS = ("sim", "agents", "ui", "cli", "benchmarks", "tools", "tests", "assets", "docs")
 FILES = ("main.py", "pyproject.toml", "README.md")
 
 

@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from cli import bench
-from cli.bench import crowd, databases, growth, memory, scaling, search, ticks
-from cli.bench.control import FramedMap, astar_cost
-from cli.bench.problems import MapProblem, ProblemSet, grouped_by_map, load_problems
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget, table_lines, write_csv_file
+import benchmarks
+from benchmarks import crowd, databases, growth, memory, scaling, search, ticks
+from benchmarks.control import FramedMap, astar_cost
+from benchmarks.problems import MapProblem, ProblemSet, grouped_by_map, load_problems
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget, table_lines, write_csv_file
 from cli.progress import ProgressBar
 from sim.experiments.problems import random_start_goal_pairs
 from sim.generate import generate_map
@@ -184,18 +184,18 @@ def test_csv_output_is_reproducible(tmp_path: Path) -> None:
 
 
 def test_bench_registry_lists_existing_modules_in_fixed_order() -> None:
-    assert bench.BENCHES[:4] == ("search", "ticks", "scaling", "crowd")
-    assert all(importlib.util.find_spec(f"cli.bench.{name.replace('-', '_')}") for name in bench.BENCHES)
+    assert benchmarks.BENCHES[:4] == ("search", "ticks", "scaling", "crowd")
+    assert all(importlib.util.find_spec(f"benchmarks.{name.replace('-', '_')}") for name in benchmarks.BENCHES)
 
 
 def test_unknown_bench_is_refused_with_a_suggestion() -> None:
     with pytest.raises(ConfigError, match="no bench 'tick'; did you mean 'ticks'"):
-        bench.main(["tick"])
+        benchmarks.main(["tick"])
 
 
 def test_unwritable_csv_file_is_refused_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"--csv .*nowhere.*: cannot be written"):
-        bench.main(["ticks", "--csv", str(tmp_path / "nowhere" / "out.csv")])
+        benchmarks.main(["ticks", "--csv", str(tmp_path / "nowhere" / "out.csv")])
 
 
 def test_missing_benchmark_maps_are_replaced_by_generated_maps(tmp_path: Path) -> None:

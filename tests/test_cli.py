@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import benchmarks
 import main
 from agents.registry import SPECS, SPECS_BY_KEY
 from cli.arguments import CommandParser, parse_cell
@@ -580,7 +581,6 @@ SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; d
             ["solve", "--map", ROOMS, *ENDS, "--threshold", "9", "--agent", "tba"],
             [f"solve: --threshold: expected a picture (.png or .pgm) as --map with it, got {ROOMS}"],
         ),
-        (["bench", "--no-such-option"], None),
         (["--agent-fil", "a.py"], ["--agent-fil: no such option; did you mean '--agent-file'?"]),
         (["report", "no-such"], ["no-such: expected a folder of `python main.py experiment`, got no such folder"]),
         (["report", ROOMS], [f"{ROOMS}: expected a folder of `python main.py experiment`, got a file"]),
@@ -702,11 +702,15 @@ DEFAULTS = {
 }
 
 
-@pytest.mark.parametrize("command", [*main.COMMANDS, *main.OWN])
+@pytest.mark.parametrize("command", [*main.COMMANDS, *main.OWN, "bench"])
 def test_help_describes_each_option_and_its_default(command: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     parsers: list[CommandParser] = []
     monkeypatch.setattr(CommandParser, "parse_args", lambda parser, argv: parsers.append(parser) or sys.exit(0))
-    assert run(command)[0] == 0
+    if command == "bench":
+        with pytest.raises(SystemExit):
+            benchmarks.main([])
+    else:
+        assert run(command)[0] == 0
     for action in parsers[0]._actions:
         assert action.help, action.dest
         if not isinstance(action.default, (bool, type(None), Path, list)) and action.default != argparse.SUPPRESS:
@@ -714,20 +718,23 @@ def test_help_describes_each_option_and_its_default(command: str, run: Any, monk
             assert action.help.replace(",", "").endswith(f" (default: {words})"), action.dest
 
 
-@pytest.mark.parametrize("module", ["thumbs", "readme", "shots", "papers", "train_tree"])
+@pytest.mark.parametrize(
+    "module", ["benchmarks", "tools.train_tree", *(f"cli.{name}" for name in ("thumbs", "readme", "shots", "papers"))]
+)
 def test_developer_modules_print_help_and_refuse_unknown_options(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refusing in a program of its own: elsewhere somebody else may have imported what a module forgot."""
-    command = [sys.executable, "-m", f"cli.{module}", "--hepl"]
+    command = [sys.executable, "-m", module, "--hepl"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr and not ended.stdout
     assert "did you mean '--help'" in ended.stderr
     monkeypatch.setattr(sys, "argv", [module, "--help"])
-    monkeypatch.delitem(sys.modules, f"cli.{module}", raising=False)  # runpy runs what nobody has imported
+    executed = f"{module}.__main__" if module == "benchmarks" else module
+    monkeypatch.delitem(sys.modules, executed, raising=False)  # runpy runs what nobody has imported
     with pytest.raises(SystemExit) as end:
-        runpy.run_module(f"cli.{module}", run_name="__main__")
-    assert end.value.code == 0 and capsys.readouterr().out.startswith(f"usage: python -m cli.{module}")
+        runpy.run_module(module, run_name="__main__")
+    assert end.value.code == 0 and capsys.readouterr().out.startswith(f"usage: python -m {module}")
 
 
 # --- the window -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agents import dt_lrta
 from agents.registry import SPECS_BY_KEY
-from cli.bench.problems import random_start_goal_pairs
+from benchmarks.problems import random_start_goal_pairs
 from sim import databases, depth_tree
 from sim.abstraction import AbstractionLevels, fetch_abstraction, region_map, regions_of_cells, top_level_number
 from sim.agent_api import Problem as Given
@@ -733,7 +733,7 @@ def test_standard_depth_tree_is_valid_and_not_constant() -> None:
     assert tree.tree.depth.min() >= 1 and tree.tree.depth.max() <= tree.dmax
     leaves = tree.tree.depth[tree.tree.feature < 0]
     assert len(set(leaves.tolist())) > 1, "it always says the same"
-    assert "cli.train_tree" in str(tree.about["made"])
+    assert "tools.train_tree" in str(tree.about["made"])
 
 
 def test_grown_depth_tree_learns_a_known_rule() -> None:

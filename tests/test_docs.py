@@ -49,7 +49,7 @@ def test_links_resolve(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_source_files_exist(page: Path) -> None:
     text = re.sub(r"\\([_*`])", r"\1", page.read_text(encoding="utf-8"))  # without Markdown's escapes
-    named = re.findall(r"(?<![\w/])((?:sim|agents|ui|cli|tests|assets|packaging)/[\w/.-]*\w)", text)
+    named = re.findall(r"(?<![\w/])((?:sim|agents|ui|cli|benchmarks|tools|tests|assets|packaging)/[\w/.-]*\w)", text)
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
@@ -63,7 +63,7 @@ def test_architecture_table_names_existing_owners() -> None:
             assert re.search(rf"^\s*(def |class )?{name}\b( =|:|\(|, )", text, re.MULTILINE), f"{path}: {name}"
 
 
-FOLDERS = ("sim", "agents", "ui", "cli", "packaging")
+FOLDERS = ("sim", "agents", "ui", "cli", "benchmarks", "tools", "packaging")
 IMAGINED = {"SomeDialog", "MyAgent", "prepare", "process_events"}  # names that examples give to the reader's own code
 LIBRARY_METHODS = {"draw_ui"}
 

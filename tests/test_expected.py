@@ -138,7 +138,7 @@ def first_panel(app: App):  # type: ignore[no-untyped-def]
 
 
 def test_large_map_is_redrawn_incrementally() -> None:
-    """No clock here (`bench frames` has the times): but in no frame of a running map is anything made anew."""
+    """No clock here (the bench `frames` has the times): but in no frame of a running map is anything made anew."""
     app = make_app(setup(size=(1024, 1024), budget=64))
     app.window.player.clock.is_running = True
     for heat in ("off", "visits", "expansions"):

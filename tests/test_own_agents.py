@@ -19,9 +19,9 @@ import main
 from agents import contract, guarded, own_files
 from agents.guarded import VERSION_PARAM
 from agents.registry import SPECS, SPECS_BY_KEY
+from benchmarks import own_agent, problems
+from benchmarks.setup import BenchSetup
 from cli import replay
-from cli.bench import own_agent, problems
-from cli.bench.setup import BenchSetup
 from cli.experiment import worker
 from cli.new_agent import EXAMPLE
 from cli.own_agents import AGENT_FILE_OPTION

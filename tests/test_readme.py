@@ -40,7 +40,7 @@ def test_documented_commands_and_options_exist(page: Path, capsys: pytest.Captur
         if not words or words[0] not in (*main.COMMANDS, *main.OWN):
             assert not words or words[0].startswith("-") or resolve_shipped_file(words[0]) != words[0], line
             continue
-        main.main([words[0], *(["search"] if words[0] == "bench" else []), "--help"])
+        main.main([words[0], "--help"])
         helped = capsys.readouterr().out
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}\b", helped), line

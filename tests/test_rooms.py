@@ -29,9 +29,9 @@ LAZY = {
     "sim/files/picture_map.py": "av",  # codecs
     "sim/experiments/export.py": "pyarrow",  # not everybody has it
     "cli/experiment/pools.py": "distributed submitit",  # nor these
-    "cli/bench/experiment.py": "distributed",
+    "benchmarks/experiment.py": "distributed",
     "cli/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
-    "cli/bench/frames.py": "pygame ui",  # the other benchmarks run without one
+    "benchmarks/frames.py": "pygame ui",  # the other benchmarks run without one
 }
 """Imports inside functions: file, and what it may import there."""
 
@@ -40,7 +40,7 @@ def module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-PACKAGES = ("sim", "agents", "ui", "cli")
+PACKAGES = ("sim", "agents", "ui", "cli", "benchmarks", "tools")
 EVERYWHERE = {module_name(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
 MODULES = {name: path for name, path in EVERYWHERE.items() if name.split(".")[0] == "ui"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from .conftest import ROOT
 
-FOLDERS = ("sim", "agents", "cli", "ui")
+FOLDERS = ("sim", "agents", "cli", "ui", "benchmarks", "tools")
 PRIVATE = re.compile(
     r"\b(told|tells?|whoever|nobody|somebody|stands|stood|lies|anew|beside|so many|lets? go|goes on|go on|those that|"
     r"those of|that of|as it was|what is there|by hand|all the same|gives? way|ha(?:s|ve) come)\b",

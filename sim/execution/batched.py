@@ -2,7 +2,7 @@
 
 A batch plan (batch_plan.py) says which agents are in which batch (agent_batch.py). It is kept from tick to tick, since
 forming it for hundreds of agents takes longer than a tick. What it gains: 500 TB-WA* agents take 1.2 ms per tick in one
-batch, and 6 ms one by one (`bench crowd`).
+batch, and 6 ms one by one (`make bench ARGS=crowd`).
 """
 
 from collections.abc import Iterator, Sequence

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.files.movingai import write_map
 from sim.generate import generate_map
 from sim.program import ROOT

@@ -4,8 +4,8 @@ import time
 
 from agents import own_files
 from agents.registry import SPECS_BY_KEY
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from cli.new_agent import EXAMPLE
 from sim.commands import AgentConfig
 from sim.generate import GeneratedMap, generate_map

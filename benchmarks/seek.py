@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from agents.registry import SPECS_BY_KEY
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from cli.progress import ProgressBar
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig, EditCells, MoveGoal

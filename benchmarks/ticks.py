@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from agents.registry import SPECS_BY_KEY
-from cli.bench.problems import MapProblem, grouped_by_map
-from cli.bench.search import control_solver
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget, number_text
-from cli.bench.timing import best_times
+from benchmarks.problems import MapProblem, grouped_by_map
+from benchmarks.search import control_solver
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget, number_text
+from benchmarks.timing import best_times
 from sim.changes import RandomChangeSchedule
 from sim.commands import AgentConfig
 from sim.grid import Grid

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.registry import SPECS_BY_KEY
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells
 from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid

@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from cli.bench import control
-from cli.bench.problems import MapProblem, grouped_by_map
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
-from cli.bench.timing import best_times
+from benchmarks import control
+from benchmarks.problems import MapProblem, grouped_by_map
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.timing import best_times
 from sim.files.movingai import are_path_lengths_equal
 from sim.kernels.jit import as_plain_arrays
 from sim.kernels.memory import scratch_array
@@ -40,7 +40,7 @@ def run(setup: BenchSetup) -> BenchTable:
         fresh = FRESH_TARGET if is_listed else None
         table.rows.append(BenchRow(f"{name}, a world each", fresh_rate, "problems/s", rate, fresh_rate / rate, fresh))
         table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_listed))
-    table.notes.append("control: textbook A* with heapq in plain Python (cli/bench/control.py)")
+    table.notes.append("control: textbook A* with heapq in plain Python (benchmarks/control.py)")
     if setup.problems.is_listed:
         table.notes.append(_TIES_NOTE)
     return table

@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 
 from agents.registry import SPECS_BY_KEY
-from cli.bench import plain
-from cli.bench.control import FramedMap, astar_cost
-from cli.bench.problems import MapProblem, grouped_by_map
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
-from cli.bench.ticks import TickCase, case_runner, control_expansion_rate
-from cli.bench.timing import best_times
+from benchmarks import plain
+from benchmarks.control import FramedMap, astar_cost
+from benchmarks.problems import MapProblem, grouped_by_map
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.ticks import TickCase, case_runner, control_expansion_rate
+from benchmarks.timing import best_times
 from sim import abstraction, databases
 from sim import records as recipes
 from sim.commands import AgentConfig

@@ -14,8 +14,8 @@ from random import Random
 
 import numpy as np
 
+from benchmarks.problems import random_start_goal_pairs
 from cli.arguments import CommandParser, run_module
-from cli.bench.problems import random_start_goal_pairs
 from cli.progress import ProgressBar
 from sim.depth_tree import (
     STANDARD_TREE_FILE,
@@ -51,7 +51,7 @@ Problem = tuple[Grid, int, int]
 
 def main(argv: Sequence[str]) -> int:
     parser = CommandParser(
-        "train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.", is_module=True
+        "train_tree", "Grow the decision tree that dt-lrta uses, from generated maps.", module="tools.train_tree"
     )
     parser.add_argument("-o", "--output", default=str(STANDARD_TREE_FILE), metavar="FILE", help="where to write it")
     parser.add_argument("--maps", metavar="DIR", help="game maps to compare the tree with trees of game maps")
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     data = label_states_of_maps(_generated_maps(progress), Q, STEPS, DMAX)
     depth = best_tree_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
     tree = grow_tree(data.features, data.labels, depth, _min_leaf_size(data))
-    origin = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
+    origin = f"python -m tools.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
     write_tree(Path(args.output), DepthTree(tree, STEPS, Q, DMAX, {"made": origin}))
     progress.print_line(f"{origin}; depth of the tree: {depth}")
     for line in _accuracy_lines(names, cross_validation_scores(data, depth, _min_leaf_size(data), FOLDS)):

@@ -12,10 +12,10 @@ import numpy as np
 
 from agents.registry import SPECS_BY_KEY
 from agents.warm_up import warm_up_batches
-from cli.bench.memory import resident_mb
-from cli.bench.problems import grouped_by_map
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.memory import resident_mb
+from benchmarks.problems import grouped_by_map
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells
 from sim.crowd import build_crowd_world
 from sim.generate import generate_map

@@ -12,8 +12,8 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import numpy as np
 import pygame
 
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig
 from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario

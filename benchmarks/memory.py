@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 from agents.registry import SPECS, SPECS_BY_KEY
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig
 from sim.generate import generate_map
 from sim.params import ConfigError
@@ -38,7 +38,7 @@ def run(setup: BenchSetup) -> BenchTable:
 
 def _probe_in_subprocess(key: str) -> tuple[float, float]:
     done = subprocess.run(
-        [sys.executable, "-m", "cli.bench.memory", key], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "benchmarks.memory", key], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise ConfigError(f"memory: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Callable, Iterator
 
 from agents.registry import SPECS_BY_KEY
-from cli.bench.frames import FrameCase, create_app
-from cli.bench.memory import resident_mb
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.frames import FrameCase, create_app
+from benchmarks.memory import resident_mb
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.files.map_source import map_rows_of_grid
 from sim.files.scenario import Scenario
@@ -55,7 +55,7 @@ def run(setup: BenchSetup) -> BenchTable:
 
 def _probe_in_subprocess(key: str) -> tuple[float, float]:
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
-    command = [sys.executable, "-m", "cli.bench.growth", key]
+    command = [sys.executable, "-m", "benchmarks.growth", key]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ConfigError(f"growth: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")

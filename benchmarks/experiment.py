@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.registry import SPECS_BY_KEY
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchRow, BenchTable, BenchTarget
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from cli.experiment import pools, worker
 from cli.experiment.engine import Engine
 from cli.progress import ProgressBar

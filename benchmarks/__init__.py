@@ -1,14 +1,18 @@
-"""Command `bench`: measure speed and memory, also as ratios to a control that the same command measures."""
+"""Benches: measurements of speed and memory, also as ratios to a control that is measured in the same run.
+
+`make bench ARGS="ticks --csv out.csv"` or `python -m benchmarks ticks --csv out.csv` runs them. They are for developers
+and not part of the installed program.
+"""
 
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.registry import SPECS_BY_KEY
+from benchmarks import problems
+from benchmarks.setup import BenchSetup
+from benchmarks.table import BenchTable, table_lines, write_csv_file
 from cli.arguments import BENCHMARK_MAPS, CommandParser, add_maps_option, param_arguments
-from cli.bench import problems
-from cli.bench.setup import BenchSetup
-from cli.bench.table import BenchTable, table_lines, write_csv_file
 from cli.outputs import check_output_paths
 from cli.progress import ProgressBar
 from cli.warm import warm_up_agents
@@ -53,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
         progress.print_line(f"{lacking}; using generated maps, so targets do not apply")
     tables = []
     for name in chosen:
-        table: BenchTable = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
+        table: BenchTable = importlib.import_module(f"benchmarks.{name.replace('-', '_')}").run(setup)
         tables.append((name, table))
         progress.clear_bar()
         print("\n".join([*table_lines(table), ""]), flush=True)
@@ -64,7 +68,9 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> CommandParser:
     names = ", ".join(BENCHES)
-    parser = CommandParser("bench", "Measure speed and memory. A missed target is marked NO; it is not an error.")
+    parser = CommandParser(
+        "bench", "Measure speed and memory. A missed target is marked NO; it is not an error.", module="benchmarks"
+    )
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names} (default: all)")
     parser.add_argument("--csv", metavar="FILE", help="write all rows to FILE")
     parser.add_argument("--rounds", metavar="N", **param_arguments(ROUNDS))

@@ -3,7 +3,7 @@
 from heapq import heappop, heappush
 from itertools import combinations
 
-from cli.bench.control import FramedMap, neighbours_and_costs
+from benchmarks.control import FramedMap, neighbours_and_costs
 from sim.kernels.octile import DIAGONAL
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cli.bench.problems import ProblemSet
+from benchmarks.problems import ProblemSet
 from cli.progress import ProgressBar
 
 
