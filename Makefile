@@ -36,15 +36,15 @@ test: $(VENV)/.dev-ready
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 shots: $(VENV)/.run-ready
-	$(BIN)/python -m cli.shots
+	$(BIN)/python -m tools.shots
 	rm -f docs/shots/lazy-eager.gif
 	$(BIN)/python main.py record assets/scenarios/bridges.yaml -o docs/shots/lazy-eager.gif --size 900x520 --fps 20 --captions
 
 thumbs: $(VENV)/.run-ready
-	$(BIN)/python -m cli.thumbs
+	$(BIN)/python -m tools.thumbs
 
 readme: $(VENV)/.run-ready
-	$(BIN)/python -m cli.readme
+	$(BIN)/python -m tools.readme
 
 slow: $(VENV)/.dev-ready
 	$(BIN)/python -m pytest -q -m slow $(ARGS)

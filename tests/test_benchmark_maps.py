@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from cli.papers import FOLDER
 from sim.abstraction import fetch_abstraction, top_level_number
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
@@ -25,6 +24,7 @@ from sim.kernels.search import GOAL_ON_TOP, begin_search, expand_best_cells, new
 from sim.metrics import Metrics
 from sim.params import Value
 from sim.world import World
+from tools.papers import FOLDER
 
 from . import naive
 from .conftest import SHARED_MAPS, board_of

@@ -719,7 +719,7 @@ def test_help_describes_each_option_and_its_default(command: str, run: Any, monk
 
 
 @pytest.mark.parametrize(
-    "module", ["benchmarks", "tools.train_tree", *(f"cli.{name}" for name in ("thumbs", "readme", "shots", "papers"))]
+    "module", ["benchmarks", *(f"tools.{name}" for name in ("thumbs", "readme", "shots", "papers", "train_tree"))]
 )
 def test_developer_modules_print_help_and_refuse_unknown_options(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -88,7 +88,7 @@ def test_simulation_does_not_import_clocks_or_threads() -> None:
 
 
 def test_headless_commands_import_no_ui_modules() -> None:
-    modules = "sim.files.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, cli.readme"
+    modules = "sim.files.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, tools.readme"
     loaded = run_python(f"import sys, {modules}; print(*sys.modules)").split()
     assert not DRAWING & set(loaded)
     assert not [name for name in loaded if name.split(".")[0] == "ui"]

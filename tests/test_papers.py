@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from agents.registry import SPECS_BY_KEY
-from cli.papers import (
+from cli.report import create_report
+from cli.report.page import markdown_heading
+from sim.experiments.specification import load_experiment, parse_experiment, parse_report_content
+from sim.experiments.store import open_store_for_reading
+from sim.program import ROOT
+from tools.papers import (
     FOLDER,
     PAGE,
     PAGE_HEAD,
@@ -19,11 +24,6 @@ from cli.papers import (
     section_title,
     write_result_digests,
 )
-from cli.report import create_report
-from cli.report.page import markdown_heading
-from sim.experiments.specification import load_experiment, parse_experiment, parse_report_content
-from sim.experiments.store import open_store_for_reading
-from sim.program import ROOT
 
 from .conftest import SHARED_MAPS
 from .experiments import run_all
@@ -105,7 +105,7 @@ def test_results_page_has_a_section_for_every_experiment() -> None:
         spec = parse_report_content(specification_text(name), f"{name}.yaml")
         assert not spec.left_out
         assert markdown_heading(spec.title) in found, (
-            f"run `python -m cli.papers {name}` and `python -m cli.papers --page`"
+            f"run `python -m tools.papers {name}` and `python -m tools.papers --page`"
         )
 
 
@@ -175,7 +175,7 @@ def test_bands_do_not_include_the_outcome_of_a_claim() -> None:
 
 
 def test_record_runs_stores_size_rows_and_result_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.papers.RUNS_FILE", tmp_path / "runs.json")
+    monkeypatch.setattr("tools.papers.RUNS_FILE", tmp_path / "runs.json")
     for _ in range(2):
         run_all(specification_text("e6"), tmp_path / "e6", size="small")
         write_result_digests(tmp_path)

@@ -8,8 +8,8 @@ import pytest
 
 import main
 from agents.registry import SPECS
-from cli.readme import PAGES, README, agent_source_path, page_with_updated_tables
 from sim.files.shipped_files import MAPS, resolve_shipped_file
+from tools.readme import PAGES, README, agent_source_path, page_with_updated_tables
 
 from .conftest import ROOT
 

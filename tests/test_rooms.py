@@ -30,7 +30,7 @@ LAZY = {
     "sim/experiments/export.py": "pyarrow",  # not everybody has it
     "cli/experiment/pools.py": "distributed submitit",  # nor these
     "benchmarks/experiment.py": "distributed",
-    "cli/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
+    "tools/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
     "benchmarks/frames.py": "pygame ui",  # the other benchmarks run without one
 }
 """Imports inside functions: file, and what it may import there."""

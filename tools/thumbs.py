@@ -43,7 +43,7 @@ _MAX_TICKS = 6000  # maximum ticks to run an example when choosing the tick of i
 
 def main(argv: Sequence[str]) -> int:
     what = f"Draw the pictures of the gallery into {THUMBNAIL_FOLDER.relative_to(ROOT)}."
-    CommandParser("thumbs", what, module="cli.thumbs").parse_args(argv)
+    CommandParser("thumbs", what, module="tools.thumbs").parse_args(argv)
     pygame.display.init()
     pygame.font.init()
     THUMBNAIL_FOLDER.mkdir(exist_ok=True)

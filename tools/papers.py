@@ -1,7 +1,7 @@
 """Tool for the experiments of papers in assets/experiments: runs them, and writes docs/experiments.md.
 
-python -m cli.papers --size small -o results e1 e4      run some of them, each into its own folder in results
-python -m cli.papers -o results --page                  write the page, with sections from the existing folders
+python -m tools.papers --size small -o results e1 e4     run some of them, each into its own folder in results
+python -m tools.papers -o results --page                 write the page, with sections from the existing folders
 """
 
 import json
@@ -26,8 +26,8 @@ RUNS_FILE = PAGE.with_name("experiment-runs.json")
 PAGE_HEAD = """# Experiments of the papers, repeated
 
 Each section shows a specification from `assets/experiments/` and the output of `python main.py report --markdown` for
-its results; `python -m cli.papers --page` writes this page. "Printed" is the number in the paper; a claim that does not
-hold here says why. Times are processor times of planning on one machine, so only their ratios are meaningful.
+its results; `python -m tools.papers --page` writes this page. "Printed" is the number in the paper; a claim that does
+not hold here says why. Times are processor times of planning on one machine, so only their ratios are meaningful.
 
 The bands of claims are set before the runs, from the numbers in the papers: a commit that records new results may not
 change them, and a test enforces this. [experiment-runs.json](experiment-runs.json) has the digest of the results of
@@ -103,7 +103,7 @@ def run(argv: Sequence[str]) -> int:
     parser = CommandParser(
         "papers",
         "Run the experiments of the papers, or write docs/experiments.md from their results.",
-        module="cli.papers",
+        module="tools.papers",
     )
     parser.add_argument(
         "names", nargs="*", choices=[*experiment_names(), []], metavar="NAME", help=", ".join(experiment_names())

@@ -1,4 +1,4 @@
-"""Generated tables of README.md and docs/. `python -m cli.readme` writes them; a test checks that they are current."""
+"""Generated tables of README.md and docs/. `make readme` writes them; a test checks that they are current."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -97,7 +97,7 @@ def page_with_updated_tables(page: Path) -> str:
 
 def main(argv: Sequence[str]) -> int:
     CommandParser(
-        "readme", "Update the tables of README.md and docs/ that are generated from the code.", module="cli.readme"
+        "readme", "Update the tables of README.md and docs/ that are generated from the code.", module="tools.readme"
     ).parse_args(argv)
     for page in PAGES:
         page.write_text(page_with_updated_tables(page), encoding="utf-8")

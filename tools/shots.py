@@ -329,7 +329,9 @@ def take_shot(shot: Shot, folder: Path) -> Path:
 def main(argv: Sequence[str]) -> int:
     """Take all pictures, or only the pictures that are named."""
     names = [shot.name for shot in SHOTS]
-    parser = CommandParser("shots", f"Take pictures of the window into {FOLDER.relative_to(ROOT)}.", module="cli.shots")
+    parser = CommandParser(
+        "shots", f"Take pictures of the window into {FOLDER.relative_to(ROOT)}.", module="tools.shots"
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or some of {', '.join(names)}")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.names if name not in names]:
