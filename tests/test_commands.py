@@ -10,7 +10,7 @@ from sim import commands
 from sim.commands import AgentConfig, Command, TimedCommand, merge_commands
 from sim.files.commands import COMMAND_FORMS
 from sim.files.document_fields import DocumentField, DocumentProblems
-from sim.files.log_entries import UNKNOWN_STROKE, LogReader, entry_data
+from sim.files.log_entries import LogReader, entry_data
 from sim.files.timed_commands import AgentRoster, TimedCommandReader, read_timed_commands, timed_commands_data
 from sim.files.yaml import read_yaml, write_yaml
 from sim.time.log import LogEntry
@@ -102,11 +102,11 @@ def test_log_entry_round_trips(command: Command, said: str) -> None:
     assert read == entry
 
 
-@pytest.mark.parametrize("is_blocked", [True, False])
-def test_switch_entries_of_older_logs_are_read(is_blocked: bool) -> None:
-    root = make_field({"id": 1, "tick": 2, "switch": "bridge", "block": is_blocked})
-    read = LogReader(WIDTH, WIDTH).entry(root)
-    assert read == LogEntry(1, 2, commands.SetSwitch("bridge", is_blocked), stroke=UNKNOWN_STROKE)
+def test_log_entry_without_stroke_is_its_own_stroke() -> None:
+    """Turns that the program records under a time limit are saved without a stroke."""
+    root = make_field(entry_data(LogEntry(7, 3, commands.LimitPlanners(2)), WIDTH))
+    assert "stroke" not in root.value
+    assert LogReader(WIDTH, WIDTH).entry(root) == LogEntry(7, 3, commands.LimitPlanners(2), stroke=7)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,6 @@ def test_switch_entries_of_older_logs_are_read(is_blocked: bool) -> None:
         ({"group": "units", "remove": 3}, "remove: expected all, got 3"),
         ({"group": "units", "trials": 3}, "expected one of block, free, terrain"),
         ({"group": "units", "goal": [1, 1], "budget": 3}, "group: expected exactly one of goal"),
-        ({"switch": "bridge"}, "block: expected true or false, got nothing"),
     ],
 )
 def test_invalid_command_is_refused(data: dict[str, Any], complaint: str) -> None:

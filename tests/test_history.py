@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from agents.registry import SPECS_BY_KEY
 from sim.commands import AgentConfig, EditCells, LimitPlanners, SetBudget, SetParam, SetRandomChanges, SetTrials
 from sim.files.journal import Journal, journals_folder, restore_session
-from sim.files.session import dump_session, parse_session
+from sim.files.session import parse_session
 from sim.grid import Grid
 from sim.movement import FOUR, SQUEEZE, Movement
 from sim.time.branches import BranchTree
@@ -343,16 +342,6 @@ def test_strokes_survive_a_crash(tmp_path: Path) -> None:
         e.stroke for e in session.run.timeline.entries()
     ]
     journal.close()
-
-
-def test_session_file_without_stroke_numbers_can_be_read() -> None:
-    session = make_session_with_strokes_over_time()
-    text = dump_session(session_saving.session_content(session.run))
-    old = re.sub(r", stroke: \d+", "", text)
-    assert "stroke" not in old and old != text
-    saved = parse_session(old, "old.yaml", SPECS_BY_KEY)
-    strokes = [entry.stroke for entry in saved.branches[0].state.entries]
-    assert len(strokes) == 4 and strokes[0] == strokes[1] and strokes[2] not in strokes[:2]
 
 
 def test_undo_is_journaled_immediately_without_the_whole_log(tmp_path: Path) -> None:

@@ -41,7 +41,6 @@ from sim.files.document_fields import DocumentField, DocumentProblems, require_f
 from sim.files.file_locks import BINARY_FLAG, lock_descriptor
 from sim.files.log_entries import LogReader, entry_data
 from sim.files.map_source import MAX_PATH, MapFile, map_rows_of_grid
-from sim.files.old_strokes import guess_strokes
 from sim.files.scenario import Scenario, dump_scenario, parse_scenario
 from sim.files.session import (
     FOCUSED_AGENT_KEY,
@@ -535,15 +534,13 @@ class _JournalReader:
         self.focused_branch = front if front in self.branches and front is not None else self.focused_branch
 
     def result(self, warnings: tuple[str, ...] = ()) -> SavedSession:
-        numbers = sorted(self.branches)
-        logs = guess_strokes([self.branches[number].entries for number in numbers], self.scenario.grid.width)
         branches = tuple(
             SavedBranch(
-                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, log),
+                BranchState(number, line.name, line.parent, line.at, line.tick, line.horizon, tuple(line.entries)),
                 (),
                 line.shown_digest,
             )
-            for number, line, log in zip(numbers, map(self.branches.__getitem__, numbers), logs, strict=True)
+            for number, line in sorted(self.branches.items())
         )
         if not branches:
             branches = (SavedBranch(BranchState(ROOT_BRANCH, "run", None, 0, 0, 0, ())),)

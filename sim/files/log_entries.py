@@ -22,13 +22,9 @@ from sim.files.yaml import InlineList, InlineMap
 from sim.params import Param, Value
 from sim.time.log import LogEntry
 
-UNKNOWN_STROKE = -1
-"""Stroke of an entry read from a file of an older version, which did not store strokes; old_strokes.py guesses them."""
-
 ID_PARAM = Param("id", int, 0, "number of the entry", 1, (1 << 31) - 1)
 
 _ENTRY_KEYS = ("id", "tick", "scripted", "off", "agent", "stroke")
-_OLD_SWITCH_KEY = "switch"  # key of the old form {switch: south bridge, block: true}
 
 
 class _LogWriter(CommandWriter):
@@ -56,9 +52,7 @@ class LogReader(CommandReader):
 
     def entry(self, part: DocumentField) -> LogEntry | None:
         """Return the log entry that a mapping describes; None after reporting its problems."""
-        fields = part.keys(
-            (*_ENTRY_KEYS, *COMMAND_KEYS, _OLD_SWITCH_KEY), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}"
-        )
+        fields = part.keys((*_ENTRY_KEYS, *COMMAND_KEYS), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}")
         number, tick = (
             require_field(fields, key, part, what) for key, what in (("id", "its number"), ("tick", "its tick"))
         )
@@ -66,18 +60,13 @@ class LogReader(CommandReader):
             return None
         found = number.read_integer(ID_PARAM), tick.read_integer(TICK_PARAM), self._read_entry_command(part, fields)
         flags = [_read_flag(fields, key) for key in ("scripted", "off")]
-        stroke = fields["stroke"].read_integer(ID_PARAM) if "stroke" in fields else UNKNOWN_STROKE
+        # an entry that no action of the user created, such as {serve: 3}, has no key `stroke`: it is its own stroke
+        stroke = fields["stroke"].read_integer(ID_PARAM) if "stroke" in fields else found[0]
         if found[0] is None or found[1] is None or found[2] is None or stroke is None or None in flags:
             return None
         return LogEntry(found[0], found[1], found[2], bool(flags[0]), not flags[1], 0 if flags[0] else stroke)
 
     def _read_entry_command(self, part: DocumentField, fields: Mapping[str, DocumentField]) -> Command | None:
-        if _OLD_SWITCH_KEY in fields:
-            is_blocked = _read_flag(fields, "block")
-            if is_blocked is None or require_field(fields, "block", part, "true or false") is None:
-                return None
-            others = {key: field for key, field in fields.items() if key not in (_OLD_SWITCH_KEY, "block")}
-            fields = {**others, "block" if is_blocked else "free": fields[_OLD_SWITCH_KEY]}
         found = read_entry_commands(part, fields, self)
         return found[0] if found else None
 

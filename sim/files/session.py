@@ -42,7 +42,6 @@ from sim.files.document_fields import DocumentField, DocumentProblems, require_f
 from sim.files.file_kinds import SESSION, check_file_kind
 from sim.files.log_entries import LogReader, entry_data
 from sim.files.map_source import open_map_folders
-from sim.files.old_strokes import guess_strokes
 from sim.files.scenario import FORMAT as SCENARIO_FORMAT
 from sim.files.scenario import SCENARIO_KEYS as SCENARIO_KEYS
 from sim.files.scenario import (
@@ -430,9 +429,7 @@ class _SessionReader:
             entry.report_problem(f"expected 1 to {MAX_BRANCHES:,} branches, got {len(parts):,}")
             return []
         read = [_read_branch(part, entries if self.scenario else None) for part in parts]
-        found = [branch for branch in read if branch is not None]
-        logs = guess_strokes([branch.state.entries for branch in found], self.log_reader.width)
-        return [replace(b, state=replace(b.state, entries=log)) for b, log in zip(found, logs, strict=True)]
+        return [branch for branch in read if branch is not None]
 
     def _read_linked_branches(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         entry = self.fields.get("linked")
