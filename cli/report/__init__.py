@@ -154,8 +154,10 @@ def charts_with_unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
 
 def _specification_file(store: ResultStore) -> str:
     """Return the specification as an argument of commands: its path if the program contains it, else its file name."""
-    path = Path(store.metadata_value("folder"), f"{store.metadata_value('name')}.yaml")
-    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name
+    shipped = ASSETS / "experiments" / f"{store.metadata_value('name')}.yaml"
+    if shipped.is_file() and shipped.read_text(encoding="utf-8") == store.metadata_value("specification"):
+        return shipped.relative_to(ROOT).as_posix()
+    return shipped.name
 
 
 def write_report(report: ExperimentReport, target: Path, progress: ProgressBar) -> None:

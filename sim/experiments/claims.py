@@ -9,7 +9,7 @@
     {claim: real-time, between: [0, 1000], value: most max_expansions, over: agent}
 
 `over` names attributes of runs: the claim must hold for every combination of their values. A claim that is known not to
-hold for our runs has the keys `expect: false` and `failure_reason`.
+hold for our runs has the keys `expect: false` and `why`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -119,7 +119,7 @@ AXIS_LABELS = {
     "database_kb": "database, KB",
     "cumulative_kb": "cumulative on-line memory, KB",
     "build_s": "seconds to build the database",
-    "max_expansions": "most expansions in a tick",
+    "max_expansions": "expansions in the largest tick",
     "budget": "budget k (expansions per tick)",
     "weight": "weight w",
     "states": "free cells of the map",
