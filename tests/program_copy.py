@@ -9,7 +9,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("sim", "agents", "ui", "cli", "benchmarks", "tools", "tests", "assets", "docs")
-FILES = ("main.py", "pyproject.toml", "README.md")
 
 
 def copy_program(folder: Path) -> Path:
@@ -17,8 +16,9 @@ def copy_program(folder: Path) -> Path:
     root = folder / "program"
     for name in FOLDERS:
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy2(ROOT / name, root / name)
+    for path in ROOT.iterdir():  # every file at the top, since tests may read any of them
+        if path.is_file():
+            shutil.copy2(path, root / path.name)
     return root
 
 

@@ -203,6 +203,12 @@ def test_endless_test_is_counted_as_a_failed_run(tmp_path: Path) -> None:
     assert run_plugin(root, BACKMOVE_RUN_TESTS=str(wanted)).returncode not in (0, 5)
 
 
+def test_copy_of_the_program_has_every_file_at_its_top(tmp_path: Path) -> None:
+    """Tests read some of them, and would fail there without any fault in the program."""
+    root = program_copy.copy_program(tmp_path)
+    assert {path.name for path in ROOT.iterdir() if path.is_file()} == {p.name for p in root.iterdir() if p.is_file()}
+
+
 def test_mutants_help_lists_its_options() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.mutants", "--help"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -325,6 +325,7 @@ DAMAGE = [
     ("UPDATE results SET moves = x''", "moves: expected a whole number, got b''"),
     ("UPDATE results SET expansions = NULL", "expansions: expected a whole number, got nothing"),
     ("UPDATE results SET outcome = 7.5e0 || x'80'", "cannot be read"),
+    ("UPDATE meta SET value = '[[[' WHERE name = 'cutoff'", "cutoff: expected a whole number, got"),
 ]
 
 

@@ -204,6 +204,13 @@ class ResultStore:
     def _column_names_of(self, table: str) -> set[str]:
         return {str(row[1]) for row in self._iter_query_rows(f"PRAGMA table_info({table})")}
 
+    def _read_cutoff(self) -> int:
+        """Return the cut-off of the experiment in expansions per tick; 0: there is none."""
+        text = self.metadata_value("cutoff") or "0"
+        if not (text.isascii() and text.isdigit()):
+            raise DamagedResultsError(f"cutoff: expected a whole number, got {value_as_in_files(text)}")
+        return int(text)
+
     def frame(self) -> ResultFrame:
         """Return the results of all planned runs as a table of columns.
 
@@ -216,7 +223,7 @@ class ResultStore:
         names = ["row", *(c.name for c in (*PLANNED_COLUMNS, *MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS))]
         try:
             frame = create_result_frame(names, self.rows(names))
-            cutoff, max_expansions = int(self.metadata_value("cutoff") or 0), frame.numeric_column("max_expansions")
+            cutoff, max_expansions = self._read_cutoff(), frame.numeric_column("max_expansions")
         except ConfigError:
             raise
         except DamagedResultsError as error:

@@ -8,8 +8,8 @@ pygame_gui.
 Numbers and controls take twice as long to draw as the maps, and nothing is gained by updating numbers sixty times a
 second. While the window rests (no user input, no overlay), `draw_cached_region` therefore redraws the cached regions of
 the window (panels, bars, sidebar) in round-robin order: each region every third frame, or less often if there are more
-than six regions, because at most two regions are redrawn per frame. Regions whose numbers are compared with each other
-form one group and are redrawn in the same frame, so that they show the same tick.
+than six regions, because on average at most two regions are redrawn per frame. Regions whose numbers are compared with
+each other form one group and are redrawn in the same frame, so that they show the same tick.
 
 Hit regions are the areas that react to the mouse, such as a button. Cached regions are the areas that
 `draw_cached_region` redraws; each contains many hit regions.
