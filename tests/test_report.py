@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import main
-from cli.report import create_report, figures
+from cli.report import _specification_file, create_report, figures
 from cli.report.page import report_section
 from sim.experiments.claims import check_claim, read_claims
 from sim.experiments.columns import MEASURED_COLUMNS, NUMERIC_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
@@ -806,6 +806,17 @@ def test_report_command_writes_one_self_contained_page(tmp_path: Path, capfd: py
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
     assert "`python main.py experiment assets/experiments/x.yaml`: 96 of 96" in capfd.readouterr().out
     assert main.main(["report", str(tmp_path / "no")]) == 2
+
+
+def test_report_names_a_shipped_specification_by_its_path_if_another_checkout_made_the_results(tmp_path: Path) -> None:
+    shipped = (ASSETS / "experiments" / "e6.yaml").read_text(encoding="utf-8")
+    run_all(TINY, tmp_path)
+    for text, expected in ((shipped, "assets/experiments/e6.yaml"), (shipped + "# mine\n", "e6.yaml")):
+        with open_store_for_writing(tmp_path) as store:
+            store.set_metadata("folder", "/elsewhere/assets/experiments")
+            store.set_metadata("name", "e6")
+            store.set_metadata("specification", text)
+            assert _specification_file(store) == expected
 
 
 def test_figure_labels_and_titles_are_not_parsed_as_formulas() -> None:

@@ -154,10 +154,13 @@ def charts_with_unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
 
 def _specification_file(store: ResultStore) -> str:
     """Return the specification as an argument of commands: its path if the program contains it, else its file name."""
-    shipped = ASSETS / "experiments" / f"{store.metadata_value('name')}.yaml"
+    path = Path(store.metadata_value("folder"), f"{store.metadata_value('name')}.yaml")
+    if path.is_relative_to(ASSETS):
+        return path.relative_to(ROOT).as_posix()
+    shipped = ASSETS / "experiments" / path.name  # another checkout of the program may have made the results
     if shipped.is_file() and shipped.read_text(encoding="utf-8") == store.metadata_value("specification"):
         return shipped.relative_to(ROOT).as_posix()
-    return shipped.name
+    return path.name
 
 
 def write_report(report: ExperimentReport, target: Path, progress: ProgressBar) -> None:
