@@ -187,7 +187,7 @@ class Agent(Protocol):
 
     @property
     def takes_plain_rows(self) -> bool:
-        """Return whether `advance` writes its rows as plain structured arrays, which is faster (see jit.bare)."""
+        """Return whether `advance` gets rows as plain structured arrays, which is faster (jit.as_plain_arrays)."""
 
     def materialize_view(self) -> None:
         """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""

@@ -1,7 +1,7 @@
 """Grid: the terrain of a map, the legal moves of every cell, and edits that report the arcs they add and remove.
 
 An arc is a legal move from one cell (its tail) to a neighbour (its head). The domain of a cell is blocked, ground or
-water. The "ground" of a grid (octile.Ground) is the set of arrays in which kernels read the map.
+water. The "ground" of a grid (octile.MapArrays) is the set of arrays in which kernels read the map.
 """
 
 from dataclasses import dataclass, field

@@ -71,7 +71,7 @@ class Violation:
         return VIOLATION_WORDS[self.is_failure]
 
     def message_for_agent(self, label: str) -> str:
-        """Return a sentence about the violation for a message. The tick is left out, because every Note has one."""
+        """Return a sentence about the violation for a message. Every RunMessage has the tick, so it is left out."""
         x, y = self.place
         return f"{label} {self.state_text} on ({x}, {y}): {self.description}"
 

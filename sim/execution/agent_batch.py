@@ -5,7 +5,7 @@ Each agent of a batch (class `AgentBatch`) gets exactly the result that it would
 A kernel finds the arrays of all agents by a table of their memory addresses. So the table must be refreshed when an
 agent replaces an array. The "memory" of an agent is the nested tuple of arrays and plain numbers that the kernel gets
 for this agent; its "parts" are these arrays and numbers. A row is the record (log.ROW) of what one agent did in one
-tick. The "ground" (octile.Ground) is the map in the form that kernels read; all agents share it.
+tick. The "ground" (octile.MapArrays) is the map in the form that kernels read; all agents share it.
 """
 
 import mmap

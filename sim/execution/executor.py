@@ -31,6 +31,9 @@ class AgentTiming:
 class Executor(Protocol):
     """Interface of executors. A world calls `begin_advance`, then `run` once or several times, then `end_advance`.
 
+    A new executor is best written as a subclass of `SequentialExecutor`. Its constructor takes the `Referee` and the
+    `AgentTimes` of the world (`ExecutorFactory` in world.py). Add it to tests/test_executors.py, which compares all.
+
     An executor keeps no reference to the state of the world, so that a world which is no longer used is freed at once.
     """
 

@@ -9,7 +9,7 @@ which paints pixels.
 Machine code read from the cache is executed. So the folder must belong to this user, and no other user may write to it.
 
 Parameters that mean the same in all kernels:
-- `ground`: arrays of the map that kernels read (octile.Ground).
+- `ground`: arrays of the map that kernels read (octile.MapArrays).
 - `search`: memory of one search (search.Search); `control` is its record of numbers.
 - `state`: array with the one record of an agent's variables; `st` is that record.
 - `rows`: log.ROW records to fill, one for each tick; a row is what the agent reports to the referee about a tick.

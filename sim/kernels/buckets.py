@@ -3,7 +3,7 @@
 "TBA*: Time-Bounded A*" proposes buckets for their constant time per operation. The buckets here are exact: f ascending,
 then larger g, then smaller cell, as in openlist.py. An entry is a packed tie-breaker, `rank of h << shift | cell`.
 
-- The number of a bucket is floor(f * RESOLUTION), and buckets are stored in the slots of a ring. With a consistent
+- Bucket number: floor(f * BUCKETS_PER_COST). Buckets are stored in the slots of a ring. With a consistent
   heuristic, the least f on the open list never falls, and no child has an f more than two diagonals above the least f.
   So two buckets never share a slot. A bitmap shows which buckets are not empty.
 - A bucket is a chain of chunks of seven entries, in no order; all chunks but the first are full. One number, the head
@@ -29,7 +29,7 @@ from sim.kernels.memory import scratch_array, untouched_zeros
 from sim.kernels.octile import COST_UNIT
 
 BUCKETS_PER_COST = 4000.0  # buckets per unit of cost
-# number of slots in the ring of buckets: more than 2 * 2 * RESOLUTION + 2, the widest range of buckets in use at a time
+# number of slots in the ring: more than 2 * 2 * BUCKETS_PER_COST + 2, the widest range of buckets in use at a time
 RING_SIZE = 1 << 14
 
 IN_BUCKET, ON_STACK = 0, 1  # values of `place` in an open cell's node: its entry is in a bucket, or on the stack

@@ -38,7 +38,7 @@ def new_tick_log(rows: int) -> np.ndarray:
 
 
 def new_plain_tick_log(rows: int) -> np.ndarray:
-    """Return a log of `rows` rows for kernels to fill: a plain array if kernels are compiled, see jit.bare()."""
+    """Return a log of `rows` rows for kernels to fill: plain if kernels are compiled, see jit.as_plain_arrays()."""
     return new_tick_log(rows) if IS_SIM_INTERPRETED else np.zeros(rows, ROW)
 
 

@@ -120,7 +120,7 @@ def _build_successor_lists() -> np.ndarray:
 SUCCESSORS = _build_successor_lists()
 """uint32[9 * 256]: lists of the directions in which a successor may be improved. The list for a cell that was reached
 by direction `came` and has the move mask `moves` is at index came << 8 | moves. It is packed into nibbles of direction
-+ 1, lowest nibble first, ended by 0. For `came` = NOWHERE the lists have all legal directions."""
++ 1, lowest nibble first, ended by 0. For `came` = NO_DIRECTION the lists have all legal directions."""
 
 
 def _build_tie_ordered_lists() -> np.ndarray:

@@ -30,7 +30,7 @@ NODE = np.dtype(
         ("g", "f8"),  # cost of the cheapest path found from the root
         ("place", "i4"),  # index in the heap (with buckets: IN_BUCKET or ON_STACK, see buckets.py), or CLOSED
         ("search", "u2"),  # number of the search that wrote this record; 0 is no search
-        ("came", "u1"),  # direction by which the parent moved here, NOWHERE at the root
+        ("came", "u1"),  # direction by which the parent moved here, NO_DIRECTION at the root
         ("is_linked", "?"),  # whether the cell has its link, set by agents that link their trees (ancestry.py)
     ],
     align=True,

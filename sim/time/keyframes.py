@@ -253,7 +253,9 @@ class _Pickler(pickle.Pickler):
         """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
         written to the stream after the world, in this order."""
         self.owners: list[Any] = []  # keeps arrays alive, so that no new object gets their id() or address
-        self._indices: dict[int, int] = {}  # id() of an object or array -> its index in `kept` or `array_headers`
+        self._indices: dict[
+            int, int
+        ] = {}  # id() of an object or array -> its index in `kept_objects` or `array_headers`
         self.buffer_indices: dict[int, int] = {}  # address of a buffer -> its index in `buffers`
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
