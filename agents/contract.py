@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -273,9 +274,7 @@ CASES = (
 )
 
 
-def build_world_of_case(
-    case: ContractCase, spec: AgentSpec, params: Params, min_budget: int = 1, **more: object
-) -> World:
+def build_world_of_case(case: ContractCase, spec: AgentSpec, params: Params, min_budget: int = 1, **more: Any) -> World:
     """Return a world with one agent on a test problem.
 
     Args:
@@ -287,7 +286,7 @@ def build_world_of_case(
     """
     budget = smallest_accepted_budget(spec, params, min_budget)
     grid = Grid.from_text_rows(list(case.rows), movement=case.movement)
-    world = World(grid, case.start, case.goal, SPECS_BY_KEY, budget=budget, **more)  # type: ignore[arg-type]
+    world = World(grid, case.start, case.goal, SPECS_BY_KEY, budget=budget, **more)
     world.add(AgentConfig(spec.key, params=params))
     return world
 

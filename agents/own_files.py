@@ -353,7 +353,11 @@ def describe_user_error(error: BaseException) -> str | None:
 
 def _update_environment_variable() -> None:
     """Store the loaded user files and their versions in an environment variable, for child processes started later."""
-    named = [[str(file.path), SPECS_BY_KEY[file.key].param(VERSION_PARAM).default] for file in LOADED_FILES.values()]  # type: ignore[union-attr]
+    named = []
+    for file in LOADED_FILES.values():
+        version = SPECS_BY_KEY[file.key].param(VERSION_PARAM)
+        assert version is not None, file.key
+        named.append([str(file.path), version.default])
     os.environ[LOADED_FILES_VARIABLE] = json.dumps(named)
 
 

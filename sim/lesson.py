@@ -24,7 +24,7 @@ MAX_TICKS = 200_000
 """Maximum number of ticks in a lesson. A step that is not reached by this tick counts as unreachable."""
 
 _TICKS_PER_PROGRESS_REPORT = (
-    1000  # number of ticks between two progress reports; so many ticks of a crowd take up to half a second
+    1000  # number of ticks between two progress reports; for a crowd, they take up to half a second
 )
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}

@@ -52,7 +52,7 @@ class OwnRows:
         return self
 
     def append(self, rows: npt.NDArray[Any], tick: int, budget: int) -> None:
-        """Add rows to those of the present advance; rows of further calls can be read after `join`.
+        """Add rows of the present advance; the rows of the second and further calls can be read after `join`.
 
         Args:
             rows: rows written by the agent and judged by the referee.

@@ -100,7 +100,7 @@ class OptimalCosts:
             return set()
         changed, self._changed_cells = np.concatenate(self._changed_cells), []
         own = [(w, w.own_optimum[0]) for w in walkers if w.goal_tick == tick and w.own_optimum]
-        starts, goals = [w.start for w, _ in own], [self._goal_of(w) for w, _ in own]
+        starts, goals = [w.start for w, _ in own], [w.goal(self._distances.goal) for w, _ in own]
         may_differ = possibly_changed_path_mask(self._grid, starts, goals, [cost for _, cost in own], changed)
         return {own[index][0].id for index in np.flatnonzero(may_differ).tolist()}
 
@@ -109,12 +109,10 @@ class OptimalCosts:
 
         The ids of walkers with other goals remain in `_outdated_ids`.
         """
-        goal = self._goal_of(walkers[0]) if walkers else -1
-        same = [walker for walker in walkers if self._goal_of(walker) == goal]
+        shared = self._distances.goal
+        goal = walkers[0].goal(shared) if walkers else -1
+        same = [walker for walker in walkers if walker.goal(shared) == goal]
         optima = cheapest_costs_and_moves(self._grid, [walker.start for walker in same], goal)
         for walker, optimum in zip(same, optima, strict=True):
             walker.own_optimum = optimum
         self._outdated_ids = {walker.id for walker in walkers} - {walker.id for walker in same}
-
-    def _goal_of(self, walker: Walker) -> int:
-        return self._distances.goal if walker.own_goal is None else walker.own_goal

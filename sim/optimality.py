@@ -10,8 +10,8 @@ means of true distances, whether it is non-optimal.
     tracker.before_map_change()                 judge or drop queued moves, before the map or the goal changes
     tracker.after_map_change(change, tick, near)    mark distances and optimal costs as outdated
     tracker.move_shared_goal(goal, near, walkers, tick)    the same after a change of the shared goal
-    tracker.has_judged_all_moves(agent)         whether all moves of an agent have been judged
-    tracker.can_judge_all_moves(agent)          whether all moves have been or can still be judged
+    tracker.has_judged_all_moves(walker)        whether all moves of an agent have been judged
+    tracker.can_judge_all_moves(walker)         whether all moves have been or can still be judged
     tracker.continue_pending(walkers, tick)     compute some of what is pending, between two ticks of a window
 
 After a change of the map, the first true distance needs an A* search from the goal to the agents, which takes 60 ms
@@ -93,10 +93,6 @@ class OptimalityTracker:
     def can_judge_all_moves(self, walker: Walker) -> bool:
         """Return whether all moves of an agent either have been judged or can still be judged."""
         return self.is_on and walker.own_goal is None and walker.id not in self._unmeasurable_ids
-
-    def goal_of_walker(self, walker: Walker) -> int:
-        """Return the cell of an agent's goal: its own goal, or else the shared one."""
-        return self.distances.goal if walker.own_goal is None else walker.own_goal
 
     # --- judging moves ----------------------------------------------------------------------------
 

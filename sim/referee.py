@@ -177,7 +177,7 @@ class Referee:
 
     def verify_agent_status(self, walker: Walker, tick: int) -> None:
         """Stop an agent that reports a false status: AT_GOAL, but it is elsewhere; NO_PATH, but a path is known."""
-        status, goal = walker.agent.status, self._optimality.goal_of_walker(walker)
+        status, goal = walker.agent.status, walker.goal(self._optimality.distances.goal)
         if status is Status.AT_GOAL and walker.position != goal:
             self.stop_agent(walker, f"reported that it has arrived, but its goal is {self._grid.xy(goal)}", tick)
         elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
@@ -190,7 +190,7 @@ class Referee:
         moves are not counted, or the agent has a goal of its own, the search is made only for agents from users' files.
         """
         if walker.own_goal is not None or not self._optimality.is_on:
-            goal, is_own = self._optimality.goal_of_walker(walker), walker.spec.is_own
+            goal, is_own = walker.goal(self._optimality.distances.goal), walker.spec.is_own
             return cheapest_cost_and_moves(self._grid, walker.position, goal)[0] if is_own else float("inf")
         allowance = self._optimality.expansion_limit
         known = self._optimality.distances.cost_within_limit(

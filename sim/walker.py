@@ -120,6 +120,10 @@ class Walker:
         record = self.counts[0]
         return int(record["digest_a"][0]), int(record["digest_b"][0])
 
+    def goal(self, shared_goal: int) -> int:
+        """Return the cell of the walker's goal: its own goal, or else the goal that all other agents share."""
+        return shared_goal if self.own_goal is None else self.own_goal
+
     @property
     def has_own_start_or_goal(self) -> bool:
         """Return whether the walker has a start or a goal of its own."""

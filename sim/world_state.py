@@ -52,7 +52,7 @@ class WorldState:
 
     def goal_of_walker(self, walker: Walker) -> int:
         """Return the cell of an agent's goal: its own goal, or else the shared one."""
-        return self.goal if walker.own_goal is None else walker.own_goal
+        return walker.goal(self.goal)
 
     def switch_states(self) -> dict[str, bool]:
         """Return for every switch whether it is blocked, that is, whether all of its cells are blocked."""

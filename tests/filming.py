@@ -7,6 +7,8 @@ from pathlib import Path
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
+from typing import Any
+
 import av
 import numpy as np
 import numpy.typing as npt
@@ -40,33 +42,33 @@ SMALL = (320, 240)
 Frames = list[npt.NDArray[np.uint32]]
 
 
-def setup(agents: int = 2, **more: object) -> Scenario:
+def setup(agents: int = 2, **more: Any) -> Scenario:
     """Two agents in a box with a door that a script closes and opens."""
     grid = Grid.from_text_rows(ROWS, "box")
     configs = tuple(AgentConfig("rtb-wa", f"a{i}", {"weight": 1.0 + i, "restart": "eager"}) for i in range(agents))
     door = {"door": (grid.cell(5, 7), grid.cell(6, 7))}
     script = ((6, SetSwitch("door", True)), (12, SetSwitch("door", False)))
     base = scenario_on(grid, grid.cell(8, 4), grid.cell(20, 9), configs, 3, 1, door, script=script, title="Box")
-    return changed(base, **more)  # type: ignore[arg-type]
+    return changed(base, **more)
 
 
-def replay(**more: object) -> ReplaySpec:
+def replay(**more: Any) -> ReplaySpec:
     return ReplaySpec(setup(**more))
 
 
 def stage_of(
-    session: Session | Rerun, size: tuple[int, int] = SMALL, look: Appearance | None = None, **more: object
+    session: Session | Rerun, size: tuple[int, int] = SMALL, look: Appearance | None = None, **more: Any
 ) -> OffscreenRenderer:
     part = more.pop("part", WindowPart("panels"))
     drawn = session.run if isinstance(session, Rerun) else session
-    return OffscreenRenderer(drawn, size, part, look or Appearance(), **more)  # type: ignore[arg-type]
+    return OffscreenRenderer(drawn, size, part, look or Appearance(), **more)
 
 
-def shown(stage: OffscreenRenderer, *arguments: object) -> npt.NDArray[np.uint32]:
+def shown(stage: OffscreenRenderer, *arguments: Any) -> npt.NDArray[np.uint32]:
     """What the stage draws, as 0x00RRGGBB."""
     from ui.film.pictures import copied_pixels
 
-    return copied_pixels(stage.draw(*arguments))  # type: ignore[arg-type]
+    return copied_pixels(stage.draw(*arguments))
 
 
 OPTIONS = FilmOptions(SMALL, 25)

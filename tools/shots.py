@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
@@ -109,9 +110,9 @@ def show_tab(name: str) -> Callable[[App], None]:
     return prepare
 
 
-def show_heat(kind: str, **more: object) -> Callable[[App], None]:
+def show_heat(kind: str, **more: Any) -> Callable[[App], None]:
     def prepare(app: App) -> None:
-        app.window.map_view.layers.heat = HeatSetting(kind, **more)  # type: ignore[arg-type]
+        app.window.map_view.layers.heat = HeatSetting(kind, **more)
 
     return prepare
 

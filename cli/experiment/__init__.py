@@ -28,7 +28,7 @@ from sim.experiments.export import (
     write_downward_lab_properties,
     write_parquet,
 )
-from sim.experiments.plan import WorkerTask, iter_unfinished_tasks
+from sim.experiments.plan import WorkerTask, WorldJob, iter_unfinished_tasks
 from sim.experiments.specification import SIZES, Specification, load_experiment
 from sim.experiments.store import ResultStore, open_store_for_writing
 from sim.files.shipped_files import EXPERIMENTS, require_shipped_file
@@ -222,7 +222,7 @@ def estimate_experiment_time(spec: Specification) -> tuple[float, int]:
     return total, tried
 
 
-def _spread_jobs(task: WorkerTask) -> list:  # type: ignore[type-arg]
+def _spread_jobs(task: WorkerTask) -> list[WorldJob]:
     """Return up to 50 jobs of a task, in an order in which already the first few are spread over the whole task."""
     count = len(task.jobs)
     step = next((s for s in (7919, 104729, 1) if count % s or s == 1), 1)

@@ -65,7 +65,7 @@ class BatchSlot:
         return int(self.batch.budgets[self.index])
 
     def as_own_rows(self) -> OwnRows:
-        """Return the rows as those of the walker alone. From then on, the batch no longer stores all rows."""
+        """Return rows that belong to the walker alone, so that the batch no longer stores the rows of all walkers."""
         own, rows = self._own_rows, self.rows
         self.batch.is_storing_rows = False
         if rows.size:

@@ -39,9 +39,8 @@ class BatchedExecutor(SequentialExecutor):
         # Plan at the beginning of the present advance, if all walkers of its batches read their rows from the batches:
         # such walkers need not be visited one by one. None: there was no such plan.
         self._plan_at_begin: BatchPlan | None = None
-        self._batches_in_run: list[
-            tuple[AgentBatch, StepBlock]
-        ] = []  # batches and their rows in the last call of `run`
+        # Batches, and their rows in the last call of `run`.
+        self._batches_in_run: list[tuple[AgentBatch, StepBlock]] = []
 
     def invalidate(self, reason: Dirty) -> None:
         if reason is Dirty.MEMBERSHIP:
@@ -101,7 +100,7 @@ class BatchedExecutor(SequentialExecutor):
             batch.prepare_ticks(state.budget, 1)
 
     def run_front(self, state: WorldState, queue: Sequence[Walker]) -> int:
-        """Let the first agents of a queue act, those of a batch together if their indices in it are consecutive."""
+        """Let the first agents of a queue act. Agents with consecutive indices in a batch act in one call."""
         plan = self._plan
         assert plan is not None
         count = plan.queue_prefix_length_for_one_call(queue)
@@ -162,7 +161,7 @@ class BatchedExecutor(SequentialExecutor):
         )
 
     def _judge_batch(self, state: WorldState, batch: AgentBatch, block: StepBlock) -> StepBlock:
-        """Stop the agents of a batch that broke a rule, and store the trials of those that arrived.
+        """Stop the agents of a batch that broke a rule, and store the trials of the agents that arrived.
 
         Returns:
             `block`, whose field `done` then counts, for each agent, only the rows before its first broken rule.

@@ -4,7 +4,7 @@ from enum import Enum, auto
 
 
 class Dirty(Enum):
-    """What has changed in a world, for `World.invalidate`."""
+    """Kind of change in a world, the reason that `World.invalidate` gets."""
 
     AGENTS = auto()  # agents may act again, or use other arrays, parameters or budgets
     GOALS = auto()  # the same, and an agent has got a goal of its own

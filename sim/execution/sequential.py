@@ -85,7 +85,7 @@ class SequentialExecutor:
     def end_partial_tick(self, state: WorldState) -> None:
         pass
 
-    # --- for this executor and those that are built on it -----------------------------------------
+    # --- for this class and its subclasses --------------------------------------------------------
 
     def run_walker(self, state: WorldState, walker: Walker, ticks: int) -> int:
         """Let one agent plan and act for up to `ticks` ticks; return the number of ticks in which it acted."""
@@ -110,7 +110,7 @@ class SequentialExecutor:
         return RunResult(max([longest, self._referee.last_stop_tick + 1 - state.tick, *self._done]))
 
     def _collect_rows(self, walkers: Sequence[Walker]) -> None:
-        """Complete the rows of these agents, and list those that wrote any in the present advance."""
+        """Complete the rows of these agents, and list the agents that wrote any in the present advance."""
         own = [(walker, walker.recent) for walker in walkers if isinstance(walker.recent, OwnRows)]
         self._walkers_with_rows = [walker for walker, rows in own if rows.pieces]
         for _, rows in own:

@@ -90,7 +90,7 @@ class FigureSpec:
     note: str = ""
     quotient_sides: tuple[
         RunFilter, ...
-    ] = ()  # kind lines: two selections of runs; y is the value of the first / that of the second
+    ] = ()  # kind lines: two selections of runs; y is the value of the first, divided by the value of the second
     levels: RunFilter | None = (
         None  # kind lines: filter for runs without an x value, drawn as horizontal lines at their y
     )
@@ -364,12 +364,11 @@ def read_choice(fields: Mapping[str, DocumentField], key: str, choices: tuple[st
 
 def check_number(entry: DocumentField) -> bool:
     if not _is_number(entry.value):
-        is_typed = isinstance(entry.value, (int, float)) and not isinstance(entry.value, bool)
+        is_typed = isinstance(entry.value, int | float) and not isinstance(entry.value, bool)
         entry.report_expected_value(f"a number from {-MAX_NUMBER:g} to {MAX_NUMBER:g}" if is_typed else "a number")
         return False
     return True
 
 
 def _is_number(value: object) -> bool:
-    is_typed = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_typed and -MAX_NUMBER <= value <= MAX_NUMBER  # type: ignore[operator]
+    return isinstance(value, int | float) and not isinstance(value, bool) and -MAX_NUMBER <= value <= MAX_NUMBER

@@ -54,7 +54,7 @@ def find_planned_run(spec: Specification, row: int) -> PlannedRun:
 
 
 def find_unchanged_run(store: ResultStore, spec: Specification, row: int) -> PlannedRun:
-    """Return the planned run of a row, after checking that the row still stands for the same problem.
+    """Return the planned run of a row, after checking that its map and its problem are unchanged.
 
     Raises:
         ConfigError: The map or the problem of the row has changed since the results were computed.

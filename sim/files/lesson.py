@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sim.agent_api import AgentSpec
 from sim.commands import Pair
@@ -322,13 +323,17 @@ class _LessonReader:
             return LessonClaim(agent, state=state, line=line) if agent and state else None
         measure_field = require_field(fields, "measure", part, "a measure, or a state")
         measure = self._read_choice(measure_field, _MEASURE_KEYS) if measure_field else None
-        limits = {key: fields[key].read_value(_MEASURE_PARAM) for key in ("least", "most") if key in fields}
-        others = {key: self._read_label(fields[key]) for key in ("more_than", "less_than") if key in fields}
+        limits: dict[str, Any] = {
+            key: fields[key].read_value(_MEASURE_PARAM) for key in ("least", "most") if key in fields
+        }
+        others: dict[str, Any] = {
+            key: self._read_label(fields[key]) for key in ("more_than", "less_than") if key in fields
+        }
         if not limits and not others:
             part.report_problem("expected a limit: least, most, more_than or less_than")
         if agent is None or measure is None or None in limits.values() or None in others.values():
             return None
-        return LessonClaim(agent, measure, **limits, **others, line=line)  # type: ignore[arg-type]
+        return LessonClaim(agent, measure, **limits, **others, line=line)
 
     # --- parts of steps ---
 

@@ -73,7 +73,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
 
 
 class _SourceStampLocator(UserProvidedCacheLocator):
-    """Class that tells numba which folder has the cache files of a function.
+    """Class by which numba finds the folder with the cache files of a function.
 
     The folder's name consists of the module's name and a hash of its source code. numba would use the module's path
     instead; so copies of the program in different folders could not share compiled kernels.

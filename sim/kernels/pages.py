@@ -16,7 +16,7 @@ IS_IN_USE = np.uint64(3 << 62)
 
 @kernel
 def may_pages_be_in_use(address, first, begin, length, entries, page):
-    """Return False if a range of memory lies only in pages that were never used, and True otherwise.
+    """Return False if all pages of a range of memory were never used, and True otherwise.
 
     The range begins at `address` + `begin` and is `length` bytes long. `entries` are page entries, and `first` is the
     index of the entry of the page that contains `address`. If `first` is UNKNOWN_PAGE, the result is True. `page` is

@@ -82,7 +82,7 @@ def _garbage_collection_disabled() -> Iterator[None]:
 def _compile_unlocked_sets(
     parts: Sequence[KernelSet], tell: CompileProgress, total: int, *, waits: bool
 ) -> list[KernelSet]:
-    """Compile the kernel sets that are not compiled yet; return those that another process is compiling."""
+    """Compile the kernel sets that are not compiled yet; return the sets that another process is compiling."""
     locked: list[KernelSet] = []
     for i, part in enumerate(parts):
         if not is_kernel_set_compiled(part.key):

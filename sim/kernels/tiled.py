@@ -176,7 +176,7 @@ def _copy_table(table, copy):
 
 
 def _tile_bits_of_type(table: Any) -> int | None:
-    """Return log2 of the side length of a tile in cells; None if this numba type is not that of a tiled table."""
+    """Return log2 of the side length of a tile in cells; None if this numba type is no tiled table."""
     if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not TiledTable:
         return None
     dtype: Any = cast(Any, table).types[0].dtype

@@ -71,14 +71,7 @@ class WindowDialogs:
     def call_when_job_done(
         self, title: str, job: BackgroundJob[T], then: Callable[[T], None], failed: str = "That did not work"
     ) -> None:
-        """Call `then` with the result of a job; if the job takes long, show its progress and a button to cancel it.
-
-        Args:
-            title: Title of the progress dialog.
-            job: Job that is already running.
-            then: Called with the result, in the main thread.
-            failed: Title of the message box if the job raises a ConfigError.
-        """
+        """Call `then` with the result of a job; if it takes long, show its progress and a button to cancel it."""
 
         def finish(done: BackgroundJob[T]) -> None:
             try:

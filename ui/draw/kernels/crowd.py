@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.kernels.jit import kernel
 from ui.draw.kernels.paint import stamp_mask_at_point
-from ui.draw.kernels.strokes import cell_middle_x, cell_middle_y, stroke_line
+from ui.draw.kernels.strokes import stroke_between_cells
 
 
 @kernel
@@ -20,13 +20,7 @@ def stroke_tails(frame, tails, width, colours):
         for i in range(agents):
             s, t = np.int64(tails[i, j - 1]), np.int64(tails[i, j])
             if s != t:
-                ax, ay, bx, by = (
-                    cell_middle_x(frame, s),
-                    cell_middle_y(frame, s),
-                    cell_middle_x(frame, t),
-                    cell_middle_y(frame, t),
-                )
-                stroke_line(frame, ax, ay, bx, by, width, colour)
+                stroke_between_cells(frame, s, t, width, colour)
 
 
 @kernel

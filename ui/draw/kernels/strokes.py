@@ -55,6 +55,13 @@ def cell_middle_y(frame, s):
 
 
 @kernel
+def stroke_between_cells(frame, s, t, width, colour):
+    """Draw a line from the middle of cell s to the middle of cell t. Writes: frame.pixels."""
+    ax, ay, bx, by = cell_middle_x(frame, s), cell_middle_y(frame, s), cell_middle_x(frame, t), cell_middle_y(frame, t)
+    stroke_line(frame, ax, ay, bx, by, width, colour)
+
+
+@kernel
 def stroke_move(frame, s, dx, dy, width, colour):
     """Draw a line from the middle of cell s to the middle of its neighbour at (dx, dy). Writes: frame.pixels."""
     column, row = s % frame.map_width, s // frame.map_width
@@ -84,15 +91,7 @@ def stroke_cell_path(frame, cells, width, colour):
     """Draw a line that runs through the listed cells in their order. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
-        stroke_line(
-            frame,
-            cell_middle_x(frame, s),
-            cell_middle_y(frame, s),
-            cell_middle_x(frame, t),
-            cell_middle_y(frame, t),
-            width,
-            colour,
-        )
+        stroke_between_cells(frame, s, t, width, colour)
 
 
 @kernel
@@ -149,15 +148,7 @@ def stroke_recent_moves(frame, cells, marks, width, colour):
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
-            stroke_line(
-                frame,
-                cell_middle_x(frame, s),
-                cell_middle_y(frame, s),
-                cell_middle_x(frame, t),
-                cell_middle_y(frame, t),
-                width,
-                colour,
-            )
+            stroke_between_cells(frame, s, t, width, colour)
 
 
 @kernel
