@@ -30,7 +30,7 @@ from sim.experiments.report_charts import (
     pareto_chart,
 )
 from sim.experiments.report_layout import read_figures, read_tables
-from sim.experiments.report_tables import comparison_table, create_specified_table, settings_table
+from sim.experiments.report_tables import claims_table, comparison_table, create_specified_table, settings_table
 from sim.experiments.result_frame import (
     MAX_CELL,
     SUMMARY_FUNCTIONS,
@@ -423,9 +423,42 @@ def test_mean_cost_ratios_are_shown_with_median_and_maximum() -> None:
         "less: [{agent: tba}, {agent: lrta}]": "34 (median 1, maximum 100) and 2 (median 2, maximum 2.5)",
         "printed: {tba: 30}, over: agent": "34 (median 1, maximum 100) instead of 30",
         "falls: start_x, where: {agent: lrta}": "1.5 (median 1.5, maximum 1.5) at start_x=0",
+        "rises: start_x, where: {agent: lrta}": "from first to last; of all runs median 2, maximum 2.5",
+        "less: [{agent: lrta}, {agent: tba}]": "by a factor of 17: 2 (median 2, maximum 2.5) and 34 (median 1, maximum",
+        "ratio: [{agent: tba}, {agent: lrta}], between: [10, 20]": "17: 34 (median 1, maximum 100) and 2 (median 2,",
+        "ratio: [{agent: tba}, {agent: lrta}], between: [1, 2]": "17: 34 (median 1, maximum 100) and 2 (median 2,",
+        "ratio: [{agent: tba}, {agent: lrta}], between: [0, 90], over: start_x": (
+            "0.5 to 40: of all runs 34 (median 1, maximum 100) and 2"
+        ),
     }
     for text, words in claims.items():
         assert words in verdict_of(f"[{{claim: x, value: suboptimality, {text}}}]", frame)[1]
+
+
+def test_claims_report_the_number_of_unfinished_runs() -> None:
+    outcomes = [("tba", "reached"), ("tba", "move_limit"), ("lrta", "reached"), ("ida", "stuck"), ("ida", "no_path")]
+    frame = make_frame([{"agent": agent, "suboptimality": 1.5, "outcome": outcome} for agent, outcome in outcomes])
+    claims = {
+        "between: [1, 2]": (True, "; 2 of 5 runs did not finish"),
+        "between: [1, 2], over: agent": (True, "; 2 of 5 runs did not finish"),
+        "less: [{agent: tba}, {agent: lrta}]": (False, "; 1 of 3 runs did not finish"),
+    }
+    for text, (holds, words) in claims.items():
+        found = verdict_of(f"[{{claim: x, value: suboptimality, {text}}}]", frame)
+        assert found[0] is holds and found[1].endswith(words)
+    finished = verdict_of("[{claim: x, value: suboptimality, between: [1, 2], where: {agent: lrta}}]", frame)
+    assert "did not finish" not in finished[1]
+
+
+def test_reason_for_a_failed_claim_is_shown_only_if_it_fails() -> None:
+    frame = make_frame([{"cost": 10.0}])
+    texts = []
+    for limit in (5, 20):
+        text = f"[{{claim: x, value: cost, between: [0, {limit}], expect: false, why: A reason.}}]"
+        problems = DocumentProblems(read_yaml(text, "x.yaml"))
+        verdicts = [check_claim(c, frame) for c in read_claims(DocumentField(problems, (), problems.document.data))]
+        texts += [row[2] for row in claims_table(verdicts).rows]
+    assert texts == ["10. A reason.", "10"]
 
 
 def test_settings_with_unfinished_runs_are_marked() -> None:

@@ -13,7 +13,7 @@ hold for our runs has the keys `expect: false` and `why`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -211,7 +211,18 @@ def check_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     chosen = frame.filter_rows(claim.where)
     if not len(chosen):
         return ClaimVerdict(claim, None, "no runs")
-    return _CHECKS[claim.kind](claim, chosen)
+    verdict = _CHECKS[claim.kind](claim, chosen)
+    return replace(verdict, measured=verdict.measured + _unfinished_runs_text(claim, chosen))
+
+
+def _unfinished_runs_text(claim: PaperClaim, frame: ResultFrame) -> str:
+    """Return how many runs of a claim did not finish, as text to append to its measured numbers; empty if all did.
+
+    A claim can hold although runs did not finish, because these runs have no cost ratio.
+    """
+    parts = [frame.filter_rows(side) for side in claim.sides] or [frame]
+    unfinished = sum(part.unfinished_run_count for part in parts)
+    return f"; {unfinished:,} of {sum(map(len, parts)):,} runs did not finish" if unfinished else ""
 
 
 def _combined_verdict(claim: PaperClaim, findings: Sequence[tuple[bool | None, str]], good: str) -> ClaimVerdict:
@@ -282,6 +293,17 @@ def _compared_values(claim: PaperClaim, frame: ResultFrame) -> list[_ComparedVal
     return found
 
 
+def _text_of_both_sides(claim: PaperClaim, frame: ResultFrame) -> str:
+    """Return the values of the two compared sides over all runs, as text to append to a verdict.
+
+    The text is empty if the measure is not a mean of cost ratios: only such a mean can mislead without its tails.
+    """
+    if not claim.value.median_and_maximum:
+        return ""
+    texts = [_measured_value_text(claim.value, frame.filter_rows(side)) for side in claim.sides]
+    return f": {'of all runs ' if claim.over else ''}{' and '.join(texts)}"
+
+
 def _check_less_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     pairs = _compared_values(claim, frame)
     findings = [
@@ -289,7 +311,7 @@ def _check_less_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     ]
     ratios = [pair.b / pair.a for pair in pairs if pair.a]
     span = f"by a factor of {_range_text(ratios)}" if ratios else "always"
-    return _combined_verdict(claim, findings, span)
+    return _combined_verdict(claim, findings, span + _text_of_both_sides(claim, frame) if pairs else "")
 
 
 def _check_ratio_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
@@ -297,9 +319,13 @@ def _check_ratio_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     pairs = _compared_values(claim, frame)
     ratios = [(pair, pair.a / pair.b) for pair in pairs if pair.b]
     findings: list[tuple[bool | None, str]] = []
-    findings += [(low <= ratio <= high, f"{pair.place}{ratio:.4g}") for pair, ratio in ratios]
+    has_tails = bool(claim.value.median_and_maximum)
+    for pair, ratio in ratios:
+        text = f"{pair.place}{ratio:.4g}" + (f": {pair.text}" if has_tails else "")
+        findings.append((low <= ratio <= high, text))
     findings += [(None, f"{pair.place}{pair.a:.4g} cannot be divided by 0") for pair in pairs if not pair.b]
-    return _combined_verdict(claim, findings, _range_text([ratio for _, ratio in ratios]) if ratios else "")
+    good = _range_text([ratio for _, ratio in ratios]) + _text_of_both_sides(claim, frame) if ratios else ""
+    return _combined_verdict(claim, findings, good)
 
 
 def _check_between_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
@@ -337,8 +363,9 @@ def _check_monotone_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict
             findings.append((sign * (after - before) <= allowed, text))
         if len(points) > 1 and points[0][1]:
             spans.append(points[-1][1] / points[0][1])
+    tails = _median_and_maximum_text(claim.value, frame)
     return _combined_verdict(
-        claim, findings, f"by a factor of {_range_text(spans)} from first to last" if spans else ""
+        claim, findings, f"by a factor of {_range_text(spans)} from first to last{tails}" if spans else ""
     )
 
 

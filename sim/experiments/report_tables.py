@@ -324,12 +324,11 @@ def disqualified_settings_table(frame: ResultFrame, cutoff: int, agents: Mapping
 
 
 def claims_table(verdicts: Sequence[ClaimVerdict]) -> ReportTable:
-    lines = [
-        (
-            verdict.claim.text,
-            verdict.label,
-            verdict.measured + (f". {verdict.claim.failure_reason}" if verdict.claim.failure_reason else ""),
-        )
-        for verdict in verdicts
-    ]
+    lines = [(verdict.claim.text, verdict.label, _measured_text_with_reason(verdict)) for verdict in verdicts]
     return ReportTable("claims", "Claims", ("claim", "our runs", "measured"), tuple(lines))
+
+
+def _measured_text_with_reason(verdict: ClaimVerdict) -> str:
+    """Return the measured numbers of a claim, followed by the reason why it does not hold, unless it holds."""
+    reason = "" if verdict.holds else verdict.claim.failure_reason
+    return f"{verdict.measured}. {reason}" if reason else verdict.measured
