@@ -33,6 +33,12 @@ BY_SAMPLE = (  # claims with different outcomes in the full size and on the few 
     "in rooms almost an order of magnitude below TBA*",  # 10.5 in full, 13.75 on 20 problems a map; the band is 6 to 12
     "figure 11: intermediate goals, (F,PDB) against (F,G)",  # 4.5 in full, 8.4 on the few problems; 5 is asked for
     "... and (PDB,PDB)",  # 2.1 and 1.8 expansions a move in full, 1 on the few problems
+    "figure 15: no real-time agent with a global goal",  # the small size leaves out K LRTA* with 250 and 1,000
+    "tables 5 and 9: suboptimality of (PDB,PDB) grows",  # up to level 7 in full, up to 5 in the small size
+    "as the form without a cap (at least eight times)",  # 3.1 in full, 24 on the few problems
+    "level 3 is within the cut-off",  # 8 of 200 problems exceed it, none of the few
+    "... where it is better than TBA* with R = 100",  # 0.38 in full, because of 22 problems
+    "... and than R = 5 by a factor of 14",  # 4.2 in full, because of 22 problems
 )
 BY_NOISE = (  # claims on times, which are what they are on a busy machine
     "figure 6: lazy is faster than eager",
@@ -41,7 +47,7 @@ BY_NOISE = (  # claims on times, which are what they are on a busy machine
     "... and below that of TBA* with R = 5",
     "... and about 30 times below that of A*",
     "... and so does the time of making it",
-    "a higher level is made faster",
+    "a higher level is built faster",
 )
 
 
@@ -70,6 +76,15 @@ def test_specification_loads_in_both_sizes(name: str) -> None:
         load_experiment(FOLDER / f"{name}.yaml", SPECS_BY_KEY, size, [SHARED_MAPS]) for size in ("full", "small")
     )
     assert 0 < small.count < full.count
+
+
+def test_listed_exceptions_name_existing_claims() -> None:
+    claims = [
+        claim.text
+        for name in experiment_names()
+        for claim in parse_report_content(specification_text(name), f"{name}.yaml").claims
+    ]
+    assert not [known for known in BY_NOISE + BY_SAMPLE if not any(known in text for text in claims)]
 
 
 @pytest.mark.slow
