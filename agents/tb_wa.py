@@ -6,8 +6,8 @@ from tick to tick, which gives fewer back-moves.
 
 Paper: "Time-Bounded Best-First Search". Bound: floor((N - 1) / k) * sqrt(2) + 2 * w * optimal cost, where N is
 the number of expansions. With w = 1 the agent expands exactly the cells that A* expands.
-Note: with `reopen`, the literal reading of the paper's listing, the cost grows with w; the published trends hold only
-without it.
+Note: with `reopen`, the literal reading of the paper's listing, the mean cost on game maps grows with w; the published
+trends hold only without it.
 """
 
 from agents.best_first import REOPEN, WEIGHT

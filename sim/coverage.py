@@ -26,8 +26,8 @@ WANTED_FITS = 30
 
 Measured as (expected fits, problems without a fitting record, maximum of cost / optimal cost): on AR0205SR, with
 p = 12.6 % and 41 problems, (1.0, 20, 407), (4.8, 10, 5.3), (29, 1, 1.7) and (80, 0, 1.4). In a review, on a map with
-p = 5.4 %, (2.9, 11, 624) and (29, 0, 2.2). Long problems need more: in experiment E5, with 30 expected, 3.4 records fit a
-long problem of battleground on average, and 12 of 30 problems have none among the ten most similar.
+p = 5.4 %, (2.9, 11, 624) and (29, 0, 2.2). Long problems need more: in experiment E5, with 30 expected, 3.4 records fit
+a long problem of battleground on average, and 12 of 30 problems have none among the ten most similar.
 """
 
 _SEED = 0
