@@ -25,11 +25,13 @@ from sim.files.scenario import build_world
 from sim.generate import generate_map
 from sim.params import ConfigError
 from ui.dialogs import experiment as sheets
+from ui.dialogs import experiment_plots
 from ui.dialogs.experiment import ExperimentDialog
 from ui.dialogs.experiment_plots import SweepTable
 from ui.model import agent_edits
 from ui.model import background_experiment as studies
 from ui.model.background_experiment import BackgroundExperiment, setting_name
+from ui.widgets.canvas import Canvas
 from ui.widgets.controls import TextField, TextLabel
 
 from .experiments import run_all
@@ -305,6 +307,27 @@ def test_study_sheet_shows_sweep_as_coloured_table(sheet: ExperimentDialog) -> N
         tuple(sheet.plot.element.surface.get_at((box.x + 9, box.y + 9)))[:3] for box, _ in sheet.plot.clickable_results
     }
     assert len(colours) > 1
+
+
+def test_cells_of_the_sweep_table_show_mean_median_and_maximum(
+    sheet: ExperimentDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(experiment_plots, "_draw_plot_label", lambda pen, position, text, *_, **__: drawn.append(text))
+    sheet._set_first_axis_text("weight: 1 3")
+    sheet._set_second_axis_text("budget: 1 16")
+    sheet._start_experiment()
+    sheet.update_dialog(1.0)
+    assert sheet.current_experiment is not None
+    for point in sheet.current_experiment.setting_results:
+        totals = point.totals
+        text = f"{point.mean_cost_ratio:.3f} ({totals.median_cost_ratio:.2f}, {totals.max_cost_ratio:.2f})"
+        assert text in drawn
+    drawn.clear()
+    monkeypatch.setattr(Canvas, "text_width", lambda *_: 10_000)
+    sheet.plot.repaint()
+    sheet.update_dialog(2.0)
+    assert drawn and not any("(" in text for text in drawn)
 
 
 def test_study_sheet_names_agents_with_own_budgets(sheet: ExperimentDialog) -> None:

@@ -210,7 +210,10 @@ class _LogAxis:
 
 
 class SweepTable(ExperimentChart):
-    """Table of the mean cost / optimal for each combination of values of two parameters, coloured like a heat map."""
+    """Table of cost / optimal for each combination of values of two parameters, coloured by the mean like a heat map.
+
+    Each cell shows the mean, and in brackets the median and the maximum if they fit.
+    """
 
     def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
@@ -255,7 +258,8 @@ class SweepTable(ExperimentChart):
     def _table_heading_text(self, first: SweepAxis, second: SweepAxis) -> str:
         if self.hovered_result is not None:
             return self.result_text(self.hovered_result)
-        return f"Mean cost / optimal; rows: {first.name}, columns: {second.name}; click to open a run"
+        means = "Mean cost / optimal (median, maximum)"
+        return f"{means}; rows: {first.name}, columns: {second.name}; click to open a run"
 
     def _draw_table_cell(self, pen: Canvas, box: Box, point: SettingResults | None, costs: list[float]) -> None:
         palette = pen.palette
@@ -270,6 +274,10 @@ class SweepTable(ExperimentChart):
             pen.fill_box(box, colour, 3)
             ink = palette.casing_dark if sum(colour) > 380 else palette.casing_light
             face = "bold" if point is self.hovered_result else "mono"
-            _draw_plot_label(pen, middle, f"{point.mean_cost_ratio:.3f}", "centre", face=face, colour=ink)
+            mean = f"{point.mean_cost_ratio:.3f}"
+            text = f"{mean} ({point.totals.median_cost_ratio:.2f}, {point.totals.max_cost_ratio:.2f})"
+            if pen.text_width(text, 12, face) > box[2]:
+                text = mean
+            _draw_plot_label(pen, middle, text, "centre", face=face, colour=ink)
         if point is not None:
             self.clickable_results.append((pygame.Rect(box), point))
