@@ -175,6 +175,7 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
                 "selections": float(it.selections),
                 "h updates": float(st.updates),
                 "tables of h": float(1 + self.subgoal_heuristics.counts[0].tables),
+                "records": float(len(self.records.ends)),
                 "pairs climbed, %": 100.0 * self.climbed_share,
                 "expected fits": coverage.expected_fitting_records(len(self.records.ends), self.climbed_share),
             },
@@ -205,7 +206,7 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
 def prepare_records(
     problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
 ) -> Iterator[BuildProgress]:
-    """Compute the records step by step; the text of each step says how many records the map needs.
+    """Compute the records step by step; each text has p, the expected fitting records, and how many the map needs.
 
     Args:
         problem: Problem of the agent.
@@ -221,18 +222,21 @@ def _record_preparation_steps(
     """Yield the steps that compute the coverage (the fraction of pairs that climbing connects), then the records."""
     measured = yield from iter_fetch_data(coverage.climb_coverage_recipe(int(params["cap"])), grid)
     share = float(measured.tables.share[0])
-    wish = coverage.describe_recommended_records(share)
+    summary = coverage.summarize_expected_fits(_record_count(params, share), share)
     for step in iter_fetch_data(_records_recipe(params, share), grid, stopwatch):
-        yield BuildProgress(f"{step.text}; {wish}", step.share)
+        yield BuildProgress(f"{step.text}; {summary}", step.share)
 
 
 def _records_recipe(params: Mapping[str, Value], share: float) -> DataRecipe:
     """Return the recipe of the records for a map on which hill climbing connects this fraction of pairs of cells."""
+    return problem_records_recipe({**params, "records": _record_count(params, share)})
+
+
+def _record_count(params: Mapping[str, Value], share: float) -> int:
+    """Return how many records to compute: `records`, or as many as `fits` needs on this map."""
     if not params["fits"]:
-        return problem_records_recipe(params)
-    return problem_records_recipe(
-        {**params, "records": coverage.records_needed(int(params["fits"]), share, _MAX_RECORDS)}
-    )
+        return int(params["records"])
+    return coverage.records_needed(int(params["fits"]), share, _MAX_RECORDS)
 
 
 SPEC = AgentSpec(

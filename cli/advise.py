@@ -238,10 +238,9 @@ def recommended_records_line(grid: Grid) -> str:
 
     The agent kNN LRTA* itself is not tried, because its records must be computed for each map.
     """
-    cap = next(param for param in SPECS_BY_KEY["knn-lrta"].params if param.name == "cap").default
-    share = float(fetch_data(coverage.climb_coverage_recipe(int(cap)), grid).tables.share[0])
-    fits = f"{share:.1%} of pairs can be climbed, and about N x {share**2:.2g} of N records fit a problem"
-    return f"kNN LRTA* was not tried. {fits}: {coverage.describe_recommended_records(share)}."
+    defaults = {param.name: param.default for param in SPECS_BY_KEY["knn-lrta"].params}
+    share = float(fetch_data(coverage.climb_coverage_recipe(int(defaults["cap"])), grid).tables.share[0])
+    return f"kNN LRTA* was not tried. {coverage.describe_expected_fits(int(defaults['records']), share)}."
 
 
 def candidate_table(chosen: Sequence[AgentCandidate], need: FrameRequirement) -> ReportTable:

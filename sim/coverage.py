@@ -78,3 +78,20 @@ def describe_recommended_records(share: float) -> str:
     """Return a phrase such as "this map needs about 500 records", for the end of a message."""
     count = recommended_records(share)
     return "no number of records is enough for this map" if count is None else f"this map needs about {count:,} records"
+
+
+def describe_expected_fits(records: int, share: float) -> str:
+    """Return a sentence about how many of `records` records fit a random problem, and how many the map needs."""
+    fits = expected_fitting_records(records, share)
+    return (
+        f"{share:.1%} of pairs can be climbed: about {fits:,.1f} of {records:,} records fit a random problem; "
+        f"{describe_recommended_records(share)}"
+    )
+
+
+def summarize_expected_fits(records: int, share: float) -> str:
+    """Return the numbers of describe_expected_fits() in a few words, for a line of progress."""
+    needed = recommended_records(share)
+    fits = expected_fitting_records(records, share)
+    wish = "no number is enough" if needed is None else f"about {needed:,} needed"
+    return f"p = {share:.1%}, about {fits:,.1f} of {records:,} records fit, {wish}"

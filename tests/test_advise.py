@@ -147,11 +147,13 @@ def test_advise_command_writes_a_runnable_best_scenario(
     assert re.search(r"cost / optimal, mean +median +maximum", out), out
     assert "python main.py caves-advice/best.yaml" in out
     wished = re.search(
-        r"kNN LRTA\* was not tried\. ([\d.]+)% of pairs can be climbed, .* needs about ([\d,]+) records", out
+        r"kNN LRTA\* was not tried\. ([\d.]+)% of pairs can be climbed: about ([\d.]+) of 1,000 .* about ([\d,]+) rec",
+        out,
     )
-    assert wished and int(wished[2].replace(",", "")) == pytest.approx(30 / (float(wished[1]) / 100) ** 2, rel=0.15), (
-        out
-    )
+    assert wished
+    share = float(wished[1]) / 100
+    assert int(wished[3].replace(",", "")) == pytest.approx(30 / share**2, rel=0.15), out
+    assert float(wished[2]) == pytest.approx(1000 * share**2, rel=0.1), out
     scenario = load_scenario("caves-advice/best.yaml", SPECS_BY_KEY)
     assert len(scenario.agents) == 3 and len({agent.label for agent in scenario.agents}) == 3
     assert (tmp_path / "caves-advice" / "advice.svg").is_file()

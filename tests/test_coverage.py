@@ -66,12 +66,18 @@ def test_agent_data_lines_report_expected_fits() -> None:
     share = share_of(made.grid)
     params = {p.name: p.default for p in SPECS_BY_KEY["knn-lrta"].params} | {"records": 77}
     texts = [step.text for step in SPECS_BY_KEY["knn-lrta"].prepare(Problem(made.grid, start, goal), params, None)]
-    assert texts and all(text == f"solving problems; {coverage.describe_recommended_records(share)}" for text in texts)
+    wanted = coverage.recommended_records(share)
+    summary = f"p = {share:.1%}, about {77 * share**2:,.1f} of 77 records fit, about {wanted:,} needed"
+    assert texts and all(text == f"solving problems; {summary}" for text in texts)
+    assert coverage.summarize_expected_fits(9, 0.0) == "p = 0.0%, about 0.0 of 9 records fit, no number is enough"
     _, walker = solo(made.grid.rows(), start, goal, "knn-lrta", 1, records=77)
     numbers = walker.agent.view().numbers
     assert numbers["pairs climbed, %"] == 100.0 * share and numbers["expected fits"] == 77 * share**2
     line = prepared_data_sentences(walker.agent.view())[-1]
-    assert f"{share:.1%} of pairs can be climbed: about {77 * share**2:,.1f} records fit" in line
+    assert line == coverage.describe_expected_fits(77, share)
+    assert line.startswith(
+        f"{share:.1%} of pairs can be climbed: about {77 * share**2:,.1f} of 77 records fit a random"
+    )
     plain: Any = SimpleNamespace(prepared=(), numbers={})
     assert prepared_data_sentences(plain) == []
 

@@ -181,12 +181,7 @@ def _coverage_sentences(agent: AgentView) -> list[str]:
     percent = agent.numbers.get("pairs climbed, %")
     if percent is None:
         return []
-    share = percent / 100.0
-    fits = f"{agent.numbers['expected fits']:,.1f}"
-    return [
-        f"{share:.1%} of pairs can be climbed: about {fits} records fit a random problem; "
-        f"{coverage.describe_recommended_records(share)}"
-    ]
+    return [coverage.describe_expected_fits(int(agent.numbers["records"]), percent / 100.0)]
 
 
 def _prepared_data_sentence(data: PreparedData) -> str:
