@@ -435,6 +435,13 @@ def test_mean_cost_ratios_are_shown_with_median_and_maximum() -> None:
         assert words in verdict_of(f"[{{claim: x, value: suboptimality, {text}}}]", frame)[1]
 
 
+def test_large_numbers_of_claims_have_all_digits() -> None:
+    frame = make_frame([{"max_expansions": 25_183, "agent": "tba"}, {"max_expansions": 1_000, "agent": "lrta"}])
+    assert verdict_of("[{claim: x, value: most max_expansions, between: [0, 9]}]", frame)[1] == "25,183"
+    between = "between: [0, 100000], over: agent"
+    assert verdict_of(f"[{{claim: x, value: most max_expansions, {between}}}]", frame)[1] == "1,000 to 25,183"
+
+
 def test_claims_report_the_number_of_unfinished_runs() -> None:
     outcomes = [("tba", "reached"), ("tba", "move_limit"), ("lrta", "reached"), ("ida", "stuck"), ("ida", "no_path")]
     frame = make_frame([{"agent": agent, "suboptimality": 1.5, "outcome": outcome} for agent, outcome in outcomes])

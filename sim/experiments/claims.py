@@ -321,7 +321,7 @@ def _check_ratio_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict:
     findings: list[tuple[bool | None, str]] = []
     has_tails = bool(claim.value.median_and_maximum)
     for pair, ratio in ratios:
-        text = f"{pair.place}{ratio:.4g}" + (f": {pair.text}" if has_tails else "")
+        text = f"{pair.place}{_number_text(ratio)}" + (f": {pair.text}" if has_tails else "")
         findings.append((low <= ratio <= high, text))
     findings += [(None, f"{pair.place}{pair.a:.4g} cannot be divided by 0") for pair in pairs if not pair.b]
     good = _range_text([ratio for _, ratio in ratios]) + _text_of_both_sides(claim, frame) if ratios else ""
@@ -426,8 +426,8 @@ def _check_crossing_claim(claim: PaperClaim, frame: ResultFrame) -> ClaimVerdict
 
 def _measured_value_text(value: ResultMeasure, runs: ResultFrame) -> str:
     """Return the value of a measure as text, followed by median and maximum if it is a mean of cost ratios."""
-    text = f"{value.compute_value(runs):.4g}"
-    tails = [f"{tail.kind_name} {tail.compute_value(runs):.4g}" for tail in value.median_and_maximum]
+    text = _number_text(value.compute_value(runs))
+    tails = [f"{tail.kind_name} {_number_text(tail.compute_value(runs))}" for tail in value.median_and_maximum]
     return f"{text} ({', '.join(tails)})" if tails else text
 
 
@@ -436,8 +436,13 @@ def _median_and_maximum_text(value: ResultMeasure, runs: ResultFrame) -> str:
 
     The text is empty if the measure is not a mean of cost ratios.
     """
-    tails = [f"{tail.kind_name} {tail.compute_value(runs):.4g}" for tail in value.median_and_maximum]
+    tails = [f"{tail.kind_name} {_number_text(tail.compute_value(runs))}" for tail in value.median_and_maximum]
     return f"; of all runs {', '.join(tails)}" if tails else ""
+
+
+def _number_text(value: float) -> str:
+    """Return a number with four significant digits, or with all digits before the point if there are more."""
+    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"
 
 
 def _group_prefix(claim: PaperClaim, key: tuple[Any, ...]) -> str:
@@ -454,7 +459,8 @@ def _printed_number_key(key: tuple[Any, ...]) -> str:
 def _range_text(values: Sequence[float]) -> str:
     """Return the range of several values as text, such as "1.2 to 3.4"."""
     low, high = min(values), max(values)
-    return f"{low:.4g}" if len(values) == 1 or low == high else f"{low:.4g} to {high:.4g}"
+    texts = [_number_text(low), _number_text(high)]
+    return texts[0] if len(values) == 1 or low == high else " to ".join(texts)
 
 
 _CHECKS: dict[str, Callable[[PaperClaim, ResultFrame], ClaimVerdict]] = {
